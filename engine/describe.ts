@@ -21,8 +21,8 @@ export async function describe(space: Namespace, caller: Identity): Promise<ApiD
 }
 
 function* resourcesFor(space: Namespace, caller: Identity): Generator<DescribedResource> {
-  for (const { name, custom, resource } of space.features.addressed()) yield described(space, name, custom, resource);
-  for (const account of space.features.installation)
+  for (const { name, custom, resource } of space.catalog.features.addressed()) yield described(space, name, custom, resource);
+  for (const account of space.catalog.features.installation)
     yield {
       name: account.name,
       custom: false,
@@ -32,12 +32,12 @@ function* resourcesFor(space: Namespace, caller: Identity): Generator<DescribedR
       isProgram: false,
       schema: typeToSchema(account.type),
     };
-  for (const type of [...space.types.values()])
+  for (const type of [...space.catalog.types.values()])
     if (type.role === 'standard' && mayUse(space, 'types', type.name, caller)) yield described(space, type.name, true, instancesOf(type));
 }
 
 function* proceduresFor(space: Namespace, caller: Identity): Generator<DescribedProcedure> {
-  for (const [name, object] of space.definitions.list('procedures'))
+  for (const [name, object] of space.catalog.definitions.list('procedures'))
     if (getOwn(object, 'visibility') === 'PUBLIC' && mayUse(space, 'procedures', name, caller)) yield describedProcedure(name, object);
 }
 

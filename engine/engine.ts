@@ -8,6 +8,7 @@ import type { ApiReply, ApiRequest, Engine, Health, Subscription } from '../reso
 import type { Bus } from '../platform/bus/index.ts';
 import { apiError } from '../model/errors/api-errors.ts';
 import { idsBy } from '../model/types/index.ts';
+import type { Installation } from '../resources/catalog/types.ts';
 import { openNamespace } from './namespace.ts';
 import { type Change, openChanges, openProcess } from '../runtime/cluster/index.ts';
 import { type Cluster, openCluster } from './cluster.ts';
@@ -174,9 +175,19 @@ export async function openEngine({
       );
       await Promise.race([dropped.catch(() => undefined), sleep(DROP_MS, new AbortController().signal)]);
     };
-    const accounts = { identity, directory, keys, security, quotas, lasting: store.namespace('system'), drop };
     const compiled = { hash: await compilerHash(), compiler: keep(new Compiler()) };
     const about = { ...aboutIt, nodeUuid: await nodeUuidOf(store) };
+    const installation: Installation = {
+      identity,
+      directory,
+      keys,
+      security,
+      quotas,
+      rightsOf: (username, namespace) => identity.rightsOf(username, namespace),
+      about,
+      lasting: store.namespace('system'),
+      drop,
+    };
     const local = openLocalEngine({ clock, scheduler, quotas, security, isSure, drop: dropHere, log });
     const reopened = new Set<string>();
     const cluster: Cluster = keep(
@@ -203,9 +214,7 @@ export async function openEngine({
             clock,
             mostOpenEvaluations,
             log,
-            rightsOf: (username, namespace) => identity.rightsOf(username, namespace),
-            accounts,
-            about,
+            installation,
             compiled,
             counters,
             stalls,
@@ -213,14 +222,14 @@ export async function openEngine({
           });
           // What the sandbox has been told of its procedures may be of before, when another process owned it since.
           if (reopened.has(name))
-            for (const [procedure] of opened.space.definitions.list('procedures')) sandbox.procedureChanged(name, procedure);
+            for (const [procedure] of opened.space.catalog.definitions.list('procedures')) sandbox.procedureChanged(name, procedure);
           reopened.add(name);
           return opened;
         },
       }),
     );
     const { namespaces, forwarding, rebalancer, followed } = cluster;
-    security.onEvent = async (event) => forwarding.audit(await auditedIn(event, accounts.directory), event);
+    security.onEvent = async (event) => forwarding.audit(await auditedIn(event, installation.directory), event);
     keep({
       // Before the sandbox goes: what was acknowledged gets its time to finish, the rest is in the journal.
       async [Symbol.asyncDispose]() {
@@ -311,14 +320,14 @@ export async function openEngine({
       },
       async accept(namespace, arrival) {
         if (!isSure()) throw apiError('cascade.server.unavailable');
-        if (!(await accounts.directory.hasNamespace(namespace)))
+        if (!(await installation.directory.hasNamespace(namespace)))
           throw apiError('cascade.resource.not.found', `/private/${arrival.protocol}/${namespace}/${arrival.source}`);
         return forwarding.accept(namespace, arrival);
       },
       async execute(request: ApiRequest): Promise<ApiReply> {
         if (!isSure()) throw apiError('cascade.server.unavailable');
         const { namespace } = request.identity;
-        if (request.publicOnly && !(await accounts.directory.hasNamespace(namespace)))
+        if (request.publicOnly && !(await installation.directory.hasNamespace(namespace)))
           throw apiError('cascade.resource.not.found', `/public/${namespace}/${request.resourceName}/${request.resourceId ?? ''}`);
         try {
           const what = request.resourceName === 'procedures' ? 'execute' : request.op;

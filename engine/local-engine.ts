@@ -91,11 +91,11 @@ const actorOf = (space: Namespace, request: ApiRequest, clock: Clock, cameMs: nu
   chain: request.federation ? { root: null, depth: 0, hop: request.federation.hop } : { root: null, depth: 0 },
   since: { fromMs: cameMs, rule: null },
   commit: (unit) => {
-    const full = space.committer.refusal(unit);
-    return full ? Promise.reject(tooFull(full)) : space.committer.submit(unit);
+    const full = space.transactions.refusal(unit);
+    return full ? Promise.reject(tooFull(full)) : space.transactions.submit(unit);
   },
   enqueue: (unit, stored, failed) => {
-    space.committer.enqueue(unit, false, stored, (error) => failed(error instanceof QueueFull ? tooFull(error) : error));
+    space.transactions.enqueue(unit, false, stored, (error) => failed(error instanceof QueueFull ? tooFull(error) : error));
   },
   readSet: null,
   childRunIds: null,

@@ -34,7 +34,7 @@ export function openMaintenance(space: Namespace, uses: (key: string) => boolean
     const orphansToo = now - orphansAt >= ORPHANS_EVERY_MS;
     if (orphansToo) orphansAt = now;
     round = runOnce(space, uses)
-      .then(async () => void (orphansToo && (await dropOrphans(space.db, now, false))))
+      .then(async () => void (orphansToo && (await dropOrphans(space.storage.db, now, false))))
       .catch((error: unknown) => space.log.error({ err: error, namespace: space.name }, 'the upkeep of a namespace failed'))
       .finally(() => (busy = false));
   }, EVERY_MS);
@@ -48,13 +48,13 @@ export function openMaintenance(space: Namespace, uses: (key: string) => boolean
 }
 
 async function runOnce(space: Namespace, uses: (key: string) => boolean): Promise<void> {
-  for (const type of space.types.values()) if (type.maxStorage > 0) await trimCapped(space, type);
+  for (const type of space.catalog.types.values()) if (type.maxStorage > 0) await trimCapped(space, type);
   const now = space.clock.now();
   await sourcesOf(space).settle(now);
   settleHandOver(space, now);
-  for (const [name, config] of space.definitions.list('debugconfigs'))
+  for (const [name, config] of space.catalog.definitions.list('debugconfigs'))
     if (isExpired(config, now)) await deleteDefinition(space, DEBUGCONFIGS, name, serviceActor(space));
-  await space.programs.sweep(now, uses);
+  await space.execution.programs.sweep(now, uses);
   if (now - (trimmedAt.get(space) ?? 0) >= TRIM_EVERY_MS) {
     trimmedAt.set(space, now);
     await trimDeliveryRecords(space);

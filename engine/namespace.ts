@@ -3,7 +3,6 @@
 import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
 import type { Identity } from '../resources/api.ts';
-import type { About } from '../platform/about/index.ts';
 import { FEATURES } from './features.ts';
 import { FeatureStates } from '../resources/states.ts';
 import { RULE_GRAPH } from '../features/rules/namespace-state.ts';
@@ -16,7 +15,6 @@ import type { Clock } from '../platform/clock/index.ts';
 import { attemptOf, Committer, openEpochs, QueueFull, type RunId, type Step, type StoredEvent } from '../runtime/transactions/index.ts';
 import { Correlations, EVALUATION_TEXTS, EVALUATIONS } from '../runtime/correlation/index.ts';
 import { apiError } from '../model/errors/api-errors.ts';
-import type { RightsOf } from '../identity/index.ts';
 import { Listeners } from '../runtime/events/listeners.ts';
 import { HANDED_OFF_TEXTS, HandedOffEvents, HANDED_OFF_EVENTS } from '../runtime/cluster/index.ts';
 import { typeOfCollection } from '../resources/catalog/catalogue.ts';
@@ -44,7 +42,6 @@ import { present } from '../resources/instances/present.ts';
 import { refusalOf } from '../resources/instances/stale-writes.ts';
 import { findTaken, uniqueKeysOf } from '../resources/instances/unique.ts';
 import { pureBuiltins } from '../resources/aggregate/host-context.ts';
-import { LargeResults } from '../resources/representation/large-results.ts';
 import { ImplementedEvents } from '../features/services/implemented-events.ts';
 import { changeAtOnce, perform } from '../resources/operations/perform.ts';
 import { RECORDINGS, recordingWrites } from '../features/diagnostics/recordings.ts';
@@ -53,7 +50,7 @@ import { Schedule } from '../features/schedules/schedule.ts';
 import { serviceHandledBy } from '../features/services/service-events.ts';
 import { snapshot } from '../features/diagnostics/snapshots.ts';
 import { loadType } from '../features/types/types-kind.ts';
-import type { Accounts, Namespace } from '../resources/catalog/types.ts';
+import type { Catalog, Installation, Namespace } from '../resources/catalog/types.ts';
 import { indexDependents } from '../resources/instances/dependents.ts';
 import { AUDITS } from '../resources/access/audits.ts';
 import { IDEMPOTENCY_RECORDS, indexIdempotencyRecords } from '../resources/requests/idempotency.ts';
@@ -126,9 +123,7 @@ export interface NamespaceOptions {
   /** Of one rule (language.md K10). */
   readonly mostOpenEvaluations: number;
   readonly log: Logger;
-  readonly rightsOf: RightsOf;
-  readonly accounts: Accounts;
-  readonly about: About;
+  readonly installation: Installation;
   readonly compiled: CompiledBy;
   readonly counters: Counters;
   readonly stalls: Stalls;
@@ -146,9 +141,7 @@ export async function openNamespace({
   clock,
   mostOpenEvaluations,
   log,
-  rightsOf,
-  accounts,
-  about,
+  installation,
   compiled,
   counters,
   stalls,
@@ -165,9 +158,10 @@ export async function openNamespace({
   const definitions = await DefinitionStore.load(db);
   await undoHalfRenames(db, (type) => definitions.get('types', type) !== undefined);
   const scalars = loadScalars(definitions);
-  const cipher = await accounts.keys.cipherOf(name);
+  const cipher = await installation.keys.cipherOf(name);
   const types = loadTypes(definitions, scalars, cipher, log);
-  const output = await CompilationCache.open(db, compiled);
+  const catalog: Catalog = { features: FEATURES, types, scalars, definitions };
+  const compilations = await CompilationCache.open(db, compiled);
   const sources = new Sources({ space: () => space, db, epoch: processEpoch, outlet: egress.outletOf(name) });
   await sources.counts.load();
   const implementedEvents = new ImplementedEvents(definitions.list('services'));
@@ -178,7 +172,7 @@ export async function openNamespace({
   const executionTimes = new ExecutionTimes();
   const errorBreaker = new ErrorBreaker(() => clock.now());
   const executables = new Map<string, Executable>();
-  const state = openState(() => space);
+  const sharedState = openState(() => space);
   const environment: TriggerIndexOptions = {
     typeOf: (type) => types.get(type) ?? null,
     builtin: pureBuiltins(clock),
@@ -227,20 +221,20 @@ export async function openNamespace({
     },
     onFenced,
     uniqueKeys: (unit) => uniqueKeysOf(unit, (collection) => typeOfCollection(space, collection)),
-    cipher: () => space.cipher,
+    cipher: () => space.storage.cipher,
     refuses: (unit) => refusalOf(space, unit),
     findTaken: (units) => findTaken(db, units, (collection) => typeOfCollection(space, collection)),
     onError: (error, message) => log.error({ err: error, namespace: name }, message),
     isFull: () => {
       if (backpressure.isHigh) return new QueueFull('waitingRuns', HIGH.runs);
-      const usage = accounts.quotas.known(name);
+      const usage = installation.quotas.known(name);
       return usage?.isBackedUp ? new QueueFull('execution', usage.executionRate) : null;
     },
   });
   const handedOff: HandedOffEvents = new HandedOffEvents({
     db,
     committer: () => committer,
-    cipher: () => space.cipher,
+    cipher: () => space.storage.cipher,
     onError: (error) => log.error({ err: error, namespace: name }, 'events of another process could not be taken'),
   });
   const correlations = new Correlations({
@@ -248,7 +242,7 @@ export async function openNamespace({
     clock,
     committer,
     conditions: environment,
-    cipher: () => space.cipher,
+    cipher: () => space.storage.cipher,
     log,
     failed: (rule, error) => failures.record(rule, error),
     runs: () => runs,
@@ -266,24 +260,24 @@ export async function openNamespace({
     backpressure,
     executionTimes,
     errorBreaker,
-    limits: () => accounts.quotas.known(name)?.runLimits ?? NO_LIMITS,
+    limits: () => installation.quotas.known(name)?.runLimits ?? NO_LIMITS,
     log,
     conditions: environment,
     executable: (rule, program) => executableFor(space, rule, program),
     programFor,
     conditionFailed: (rule, error) => failures.record(rule, error),
     declined: (actor) => deliveries.acknowledgeRun(actor),
-    admit: (identity) => acting({ rightsOf }, identity),
-    turn: () => accounts.quotas.known(name)?.execution(),
+    admit: (identity) => acting({ installation }, identity),
+    turn: () => installation.quotas.known(name)?.execution(),
     perform: (kind, payloadJson, actor) => perform(space, kind, payloadJson, actor),
     changeAtOnce: (kind, payloadJson, initiator) => changeAtOnce(space, kind, payloadJson, initiator),
     ran: (rule, outcome, seconds) => counters.ran(name, rule, outcome, seconds),
     reached,
     release: (run) => {
-      state.release(run);
+      sharedState.release(run);
       federation.release(run);
     },
-    holdsLocks: (run) => state.holdsLocks(run),
+    holdsLocks: (run) => sharedState.holdsLocks(run),
     present: (instance, actor) => present(space, instance, actor),
     takeRecorded: (run) => {
       const steps = recorded.get(run) ?? [];
@@ -295,8 +289,8 @@ export async function openNamespace({
     poisoned: (event, target, error) => deadLetter(space, { event, target, reason: 'poison', error, deliveries: attemptOf(event) }),
     failure: (resource, invocation, error, actor) => snapshot(space, resource, invocation, error, actor),
     record: (recording) => recordingWrites(space, recording),
-    isTraced: (resource) => isTraced({ definitions }, resource, clock.now()),
-    logLevel: (resource) => logLevelOf({ definitions }, resource, clock.now()),
+    isTraced: (resource) => isTraced({ catalog }, resource, clock.now()),
+    logLevel: (resource) => logLevelOf({ catalog }, resource, clock.now()),
     serviceOf: ({ path }, { name: rule, service }) => service ?? serviceHandledBy(space, path, rule),
     mapOf: (module) => {
       for (const { callable } of callables.values())
@@ -322,36 +316,30 @@ export async function openNamespace({
   states.set(DELIVERIES_STATE, deliveries);
   const space: Namespace = {
     name,
-    features: FEATURES,
-    states,
-    rightsOf,
-    accounts,
-    about,
-    db,
-    rows,
-    points: new PointReads(rows),
-    equals: new EqualityReads(rows),
-    largeResults: new LargeResults(),
     clock,
-    committer,
-    contention,
-    sandbox,
-    runs,
     log,
-    types,
-    scalars,
-    cipher,
-    definitions,
-    executables,
-    programs: new ProgramStore({ db, executables, epoch, committer }),
-    output,
-    when: new TriggerIndex(environment),
-    before: new TriggerIndex(environment),
-    correlations,
-    implementedEvents,
-    state,
-    deliveries,
-    subscribers,
+    storage: { db, rows, points: new PointReads(rows), equals: new EqualityReads(rows), cipher },
+    catalog,
+    transactions: committer,
+    execution: {
+      sandbox,
+      runs,
+      contention,
+      executables,
+      programs: new ProgramStore({ db, executables, epoch, committer }),
+      compilations,
+      sharedState,
+    },
+    events: {
+      when: new TriggerIndex(environment),
+      before: new TriggerIndex(environment),
+      correlations,
+      implementedEvents,
+      deliveries,
+      subscribers,
+    },
+    installation,
+    states,
   };
   const recheckRights = endWithRights(space);
   definitions.onChanged = (kind, changed) => {
@@ -413,8 +401,8 @@ export async function openNamespace({
     await committer[Symbol.asyncDispose]();
   };
   try {
-    await space.output.settle();
-    await space.programs.open(clock.now());
+    await space.execution.compilations.settle();
+    await space.execution.programs.open(clock.now());
     await deliveries.load();
   } catch (error) {
     await close().catch((failed: unknown) =>
@@ -467,7 +455,7 @@ function loadTypes(definitions: DefinitionStore, scalars: Map<string, ScalarDefi
     before = waiting.length;
     waiting = waiting.filter(([name, object]) => {
       try {
-        types.set(name, loadType(object, { types, scalars, cipher, definitions }));
+        types.set(name, loadType(object, { catalog: { features: FEATURES, types, scalars, definitions }, storage: { cipher } }));
         return false;
       } catch (error) {
         if (before === waiting.length) log.debug({ err: error, type: name }, 'a type waits for another');
@@ -480,7 +468,7 @@ function loadTypes(definitions: DefinitionStore, scalars: Map<string, ScalarDefi
 }
 
 function executableFor(space: Namespace, rule: string, program: string): Executable | null {
-  if (program !== ASYNC) return space.executables.get(executableKey(rule, program)) ?? null;
+  if (program !== ASYNC) return space.execution.executables.get(executableKey(rule, program)) ?? null;
   // The procedure is found by its name when it runs; it runs as whom the event is by.
   return {
     resource: `/procedures/${rule}`,

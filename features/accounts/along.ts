@@ -1,10 +1,9 @@
 // The audits of what is done to users, tokens and namespaces (resources-and-api.md 8.3), stored in the transactions that do it: these are the
 // installation's, not the namespace's committer's, so an audit is there with its change or neither is.
 
-import type { ClientSession, Document } from 'mongodb';
+import type { ClientSession, Db, Document } from 'mongodb';
 import type { StoredEvent, UnitOfWork } from '../../runtime/transactions/index.ts';
 import { AUDITS } from '../../resources/access/audits.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
 
 /**
  * Stores the audit of a change in the change's transaction.
@@ -13,13 +12,13 @@ import type { Namespace } from '../../resources/catalog/types.ts';
 export type Audited = (session: ClientSession, key: string) => Promise<void>;
 
 export class AuditAlong {
-  readonly #space: Pick<Namespace, 'db'>;
+  readonly #db: Db;
   readonly #made: (key: string) => Pick<UnitOfWork, 'writes' | 'events'> | null;
   #events: readonly StoredEvent[] = [];
 
   /** @param made the audit by the key of what is changed; null: it is not audited */
-  constructor(space: Pick<Namespace, 'db'>, made: (key: string) => Pick<UnitOfWork, 'writes' | 'events'> | null) {
-    this.#space = space;
+  constructor(db: Db, made: (key: string) => Pick<UnitOfWork, 'writes' | 'events'> | null) {
+    this.#db = db;
     this.#made = made;
   }
 
@@ -33,7 +32,7 @@ export class AuditAlong {
     const unit = this.#made(key);
     if (!unit) return;
     const documents = unit.writes.flatMap((write): Document[] => (write.op === 'insert' ? [write.document] : []));
-    await this.#space.db.collection(AUDITS).insertMany(documents, { session });
+    await this.#db.collection(AUDITS).insertMany(documents, { session });
     this.#events = unit.events;
   };
 }

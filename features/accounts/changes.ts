@@ -240,14 +240,14 @@ async function raiseEvent(
 }
 
 const auditOf = (space: Namespace, { name, unaudited }: AccountResource, operation: string, actor: Actor): AuditAlong =>
-  new AuditAlong(space, (key) => (unaudited ? null : entryFor(space, `/${name}/${key}`, operation, actor)));
+  new AuditAlong(space.storage.db, (key) => (unaudited ? null : entryFor(space, `/${name}/${key}`, operation, actor)));
 
 /** Of a namespace that goes with its audits: this one is the installation's, where no subscriber hears of it. */
-function auditOfEnd({ about, accounts: { lasting } }: Namespace, { identity, clock, chain }: Actor): AuditAlong {
+function auditOfEnd({ installation }: Namespace, { identity, clock, chain }: Actor): AuditAlong {
   const initiator = { identity: { ...identity, namespace: 'system' }, clock, chain };
-  return new AuditAlong({ db: lasting }, (key) => {
+  return new AuditAlong(installation.lasting, (key) => {
     const entry = { entity: `/namespaces/${key}`, op: 'delete', message: `delete of /namespaces/${key} by ${identity.username}` };
-    return { writes: [auditWrite(newAudit({ about }, entry, initiator))], events: [] };
+    return { writes: [auditWrite(newAudit({ installation }, entry, initiator))], events: [] };
   });
 }
 
@@ -267,7 +267,7 @@ export async function command(
   const [username, profiles] = [getOwn(data, 'username'), getOwn(data, 'profiles')];
   const whom = typeof username === 'string' ? username.toLowerCase() : 'an invitation';
   const as = Array.isArray(profiles) ? ` as ${profiles.map(String).join(', ')}` : '';
-  const audit = new AuditAlong(space, () => {
+  const audit = new AuditAlong(space.storage.db, () => {
     const entry = { entity: `/namespaces/${namespace}`, op: name ?? op, message: `${name} ${whom}${as} by ${actor.identity.username}` };
     return name === undefined ? null : audited(space, entry, actor);
   });
@@ -318,7 +318,7 @@ export function note(
   const profiles = getOwn(given, 'profiles');
   const active = getOwn(given, 'active');
   const concerning = resource === 'namespaces' ? getOwn(given, 'username') : null;
-  space.accounts.security.changed({
+  space.installation.security.changed({
     operation,
     resource,
     target: String(getOwn(object, key)),

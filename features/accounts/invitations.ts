@@ -17,17 +17,19 @@ export async function redeemInvitation(space: Namespace, { op, resourceId, addre
   const { identity } = actor;
   if (op !== 'redeem' || resourceId === undefined) throw apiError('cascade.method.not.allowed', op, INVITATIONS);
   if (identity.restricted) throw apiError('cascade.authorization.denied', op, INVITATIONS); // a token for one namespace joins no other
-  const { accounts } = space;
-  const offered = await accounts.identity.invitation(resourceId);
+  const { installation } = space;
+  const offered = await installation.identity.invitation(resourceId);
   if (!offered) throw apiError('cascade.resource.not.found', `/${INVITATIONS}/…`);
   const { namespace, profiles } = offered;
   if (!profiles.includes('admin')) await requireAnotherAdmin(space, identity.username, namespace);
   const message = `authorized ${identity.username} as ${profiles.join(', ')} by an invitation`;
-  const audit = new AuditAlong(space, () => audited(space, { entity: `/namespaces/${namespace}`, op: 'authorized', message }, actor));
-  await accounts.identity.redeem(resourceId, identity.username, (session) => audit.store(session, namespace));
+  const audit = new AuditAlong(space.storage.db, () =>
+    audited(space, { entity: `/namespaces/${namespace}`, op: 'authorized', message }, actor),
+  );
+  await installation.identity.redeem(resourceId, identity.username, (session) => audit.store(session, namespace));
   if (audit.events.length > 0) await actor.commit({ writes: [], events: audit.events });
   const { username, namespace: from } = identity;
   const by = { username, namespace: from, address: address ?? null };
-  accounts.security.changed({ operation: op, resource: 'namespaces', target: namespace, ...by, profiles });
+  installation.security.changed({ operation: op, resource: 'namespaces', target: namespace, ...by, profiles });
   return reply(definitionJson({ namespace, profiles }));
 }

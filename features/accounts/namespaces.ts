@@ -34,7 +34,7 @@ export const NAMESPACES: AccountResource = {
     command: (_space, caller) => isAdmin(caller),
   },
   async list(space, caller) {
-    const { directory } = space.accounts;
+    const { directory } = space.installation;
     return (await directory.namespaces(caller.username, caller.system === true, await organizationOf(space, caller))).map(shown);
   },
   isAt: (_space, id, object) => getOwn(object, 'namespace') === id || getOwn(object, '_id') === id,
@@ -50,7 +50,7 @@ export const NAMESPACES: AccountResource = {
     if (password !== null && username === null) throw apiError('cascade.resource.property.required', 'namespaces', 'username');
     const encryptionKey = textIn('namespaces', body, 'encryptionKey');
     if (encryptionKey === '') throw apiError('cascade.resource.property.invalid', 'namespaces', 'encryptionKey', 'empty');
-    const { identity, directory, keys } = space.accounts;
+    const { identity, directory, keys } = space.installation;
     if (encryptionKey !== null && !keys.areAvailable)
       throw apiError('cascade.resource.property.invalid', 'namespaces', 'encryptionKey', 'the service was started without a master key');
     const known = username === null ? null : await directory.user(username, namespace);
@@ -83,20 +83,20 @@ export const NAMESPACES: AccountResource = {
     if (properties !== null && !isObject(properties)) throw invalid('ars_properties', 'no Object');
     const json = properties && toJson(properties);
     const how = { by: caller.username, version, along: (session: ClientSession) => along(session, namespace) };
-    await space.accounts.directory.setNamespaceProperties(namespace, json, how);
+    await space.installation.directory.setNamespaceProperties(namespace, json, how);
   },
   /** By its own admin, with all that is in it. */
   async remove(space, stored, caller, along) {
     const namespace = String(getOwn(stored, 'namespace'));
     if (namespace !== space.name || LASTING.has(namespace)) throw apiError('cascade.authorization.denied', 'delete', 'namespaces');
     requireAdmin(caller, 'delete', 'namespaces');
-    await space.accounts.identity.deleteNamespace(namespace, (session) => along(session, namespace));
-    await space.accounts.drop(namespace);
+    await space.installation.identity.deleteNamespace(namespace, (session) => along(session, namespace));
+    await space.installation.drop(namespace);
   },
   commands: {
     async getAuthorizedUsers(space, stored, _data, { identity: caller }) {
       const namespace = administered(space, stored, caller, 'getAuthorizedUsers');
-      const result = (await space.accounts.directory.users(namespace)).map(({ username, profiles, home, details }): Value => {
+      const result = (await space.installation.directory.users(namespace)).map(({ username, profiles, home, details }): Value => {
         const isHome = home === namespace;
         return { username, preferredUsername: (isHome ? details.preferredUsername : undefined) ?? username, profiles, home: isHome };
       });
@@ -110,12 +110,12 @@ export const NAMESPACES: AccountResource = {
       const username = requiredText('namespaces', body, 'username').toLowerCase();
       const given = getOwn(body, 'profiles');
       const profiles = given === null ? DEFAULT_PROFILES : profilesIn(space, given, caller);
-      const user = await space.accounts.directory.user(username, namespace);
+      const user = await space.installation.directory.user(username, namespace);
       if (!user) throw apiError('cascade.user.not.found', username);
       const isMember = user.home !== namespace && user.profiles.length > 0 && !user.isInvited;
       if (!isMember) requireInvitable(user, caller);
       if (!profiles.includes('admin')) await requireAnotherAdmin(space, username, namespace);
-      await space.accounts.identity.authorizeUser(username, namespace, profiles, {
+      await space.installation.identity.authorizeUser(username, namespace, profiles, {
         isConsented: username === caller.username,
         along: (session) => along(session, namespace),
       });
@@ -132,7 +132,7 @@ export const NAMESPACES: AccountResource = {
       if (requireExisting !== null && typeof requireExisting !== 'boolean') throw invalid('requireExisting', 'no Boolean');
       const expiresAt = expiryIn(body);
       const invitation = { namespace, profiles, createdBy: caller.username, expiresAt };
-      const code = await space.accounts.identity.invite(invitation, (session) => along(session, namespace));
+      const code = await space.installation.identity.invite(invitation, (session) => along(session, namespace));
       return { result: { code, expiresAt: new DateTime(expiresAt.getTime()) } };
     },
     async revokeUserAuthZ(space, stored, data, { identity: caller }, along) {
@@ -144,13 +144,13 @@ export const NAMESPACES: AccountResource = {
       if (transfers !== null && typeof transfers !== 'boolean') throw invalid('transferResources', 'no Boolean');
       // Whom they go to is who asks, as a user of the namespace: the system admin need not be one.
       if (transfers && namespace !== space.name) throw invalid('transferResources', 'the caller is in another namespace');
-      const user = (await space.accounts.directory.users(namespace)).find((one) => one.username === username);
+      const user = (await space.installation.directory.users(namespace)).find((one) => one.username === username);
       if (!user) throw apiError('cascade.user.not.found', username);
       if (user.home === namespace)
         throw apiError('cascade.namespace.home.revoke', 'namespaces', 'username', 'the namespace is the home of the user');
       await requireAnotherAdmin(space, username, namespace);
       if (transfers) await transferResources(space, username, caller);
-      await space.accounts.identity.revokeAuthorization(username, namespace, {
+      await space.installation.identity.revokeAuthorization(username, namespace, {
         ...(transfers && { to: caller.username }),
         along: (session) => along(session, namespace),
       });
@@ -168,7 +168,9 @@ const shownUser = ({ username, home, details }: UserRecord, namespace: string, p
 
 /** The organization whose admin somebody is: an admin of its root namespace, with all the rights of the user. */
 const organizationOf = async (space: Namespace, caller: Identity): Promise<string | null> =>
-  isAdmin(caller) && caller.restricted !== true && caller.lent !== true ? space.accounts.directory.organizationWithRoot(space.name) : null;
+  isAdmin(caller) && caller.restricted !== true && caller.lent !== true
+    ? space.installation.directory.organizationWithRoot(space.name)
+    : null;
 
 const denied = (operation: string) => apiError('cascade.authorization.denied', operation, 'namespaces');
 

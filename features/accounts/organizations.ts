@@ -17,7 +17,7 @@ export const ORGANIZATIONS: AccountResource = {
   unaudited: true,
   needs: { update: (_space, { system }) => system === true, delete: (_space, { system }) => system === true },
   async list(space, caller) {
-    return (await space.accounts.directory.organizations(caller.system === true ? null : space.name)).map(shown);
+    return (await space.installation.directory.organizations(caller.system === true ? null : space.name)).map(shown);
   },
   isAt: (_space, id, object) => getOwn(object, 'name') === id || getOwn(object, '_id') === id,
   async update(space, stored, changes, caller, { version }) {
@@ -36,12 +36,12 @@ export const ORGANIZATIONS: AccountResource = {
       ...(quota !== undefined && { quota: toJson(quota ?? {}) }),
     };
     if (Object.keys(change).length === 0) return;
-    await space.accounts.directory.changeOrganization(String(getOwn(stored, 'name')), change, { by: caller.username, version });
-    space.accounts.quotas.forget();
+    await space.installation.directory.changeOrganization(String(getOwn(stored, 'name')), change, { by: caller.username, version });
+    space.installation.quotas.forget();
   },
   async remove(space, stored, caller) {
     requireSystem(caller, 'delete');
-    await space.accounts.directory.removeOrganization(String(getOwn(stored, 'name')));
+    await space.installation.directory.removeOrganization(String(getOwn(stored, 'name')));
   },
 };
 

@@ -26,7 +26,7 @@ export async function resetAccount(
   await openIdentity(store.installation).resetAccount(username, password, async (session) => {
     const entity = `/users/${user?.username ?? username}`;
     const audit = newAudit(
-      { about: node ? { nodeUuid: node.uuid } : {} },
+      { installation: { about: node ? { nodeUuid: node.uuid } : {} } },
       { entity, op: 'update', message: `reset of ${entity} by ${operator}` },
       initiator,
     );

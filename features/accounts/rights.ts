@@ -37,7 +37,7 @@ export function profilesIn(space: Namespace, value: Value, caller: Identity): st
   if (system.length !== 1 || local.length !== 1) throw invalid('one profile of the namespace and one of the system are expected');
   const [ours = ''] = local;
   const [theirs = ''] = system;
-  if (ours !== 'user' && ours !== 'admin' && !space.definitions.get('profiles', ours)) throw invalid(`there is no profile ${ours}`);
+  if (ours !== 'user' && ours !== 'admin' && !space.catalog.definitions.get('profiles', ours)) throw invalid(`there is no profile ${ours}`);
   if (theirs !== 'user__system' && theirs !== 'admin__system') throw invalid(`there is no profile ${theirs}`);
   requireGrantable([ours, theirs], caller);
   return [ours, theirs];

@@ -25,12 +25,12 @@ export const TOKENS: AccountResource = {
     update: (space, caller) => mayInvoke(space, 'updateToken', caller),
   },
   async list(space, caller) {
-    const tokens = await space.accounts.directory.tokens(space.name);
+    const tokens = await space.installation.directory.tokens(space.name);
     return tokens.filter(({ username }) => isAdmin(caller) || username === caller.username).map((token) => shown(space, token));
   },
   async isAt(space, id, token) {
     if (getOwn(token, 'name') === id || getOwn(token, '_id') === id) return true;
-    return (await space.accounts.directory.tokenWith(id, space.name)) === getOwn(token, '_id');
+    return (await space.installation.directory.tokenWith(id, space.name)) === getOwn(token, '_id');
   },
   async insert(space, body, caller, along) {
     if (!mayInvoke(space, 'createToken', caller)) throw apiError('cascade.authorization.denied', 'insert', 'tokens');
@@ -56,9 +56,9 @@ export const TOKENS: AccountResource = {
       ...(expiresAt && { expiresAt }),
       tokenType: tokenTypeIn(body),
     };
-    const accessToken = await space.accounts.identity.createAccessToken(token, along);
-    const id = await space.accounts.directory.tokenWith(accessToken, space.name);
-    const stored = (await space.accounts.directory.tokens(space.name)).find(({ _id }) => _id === id);
+    const accessToken = await space.installation.identity.createAccessToken(token, along);
+    const id = await space.installation.directory.tokenWith(accessToken, space.name);
+    const stored = (await space.installation.directory.tokens(space.name)).find(({ _id }) => _id === id);
     if (!stored) throw apiError('cascade.resource.not.found', '/tokens');
     return { ...shown(space, stored), accessToken };
   },
@@ -72,12 +72,12 @@ export const TOKENS: AccountResource = {
     if (other !== undefined) throw apiError('cascade.resource.key.immutable', 'tokens', other);
     const name = Object.hasOwn(changes, 'name') ? requiredText('tokens', changes, 'name') : null;
     const how = { by: caller.username, version, along };
-    if (name !== null) await space.accounts.directory.renameToken(String(getOwn(token, '_id')), name, how);
+    if (name !== null) await space.installation.directory.renameToken(String(getOwn(token, '_id')), name, how);
   },
   async remove(space, token, caller, along) {
     const username = String(getOwn(token, 'username'));
     if (username !== caller.username) requireAdmin(caller, 'delete', 'tokens');
-    await space.accounts.identity.deleteAccessToken(String(getOwn(token, 'name')), username, along);
+    await space.installation.identity.deleteAccessToken(String(getOwn(token, 'name')), username, along);
   },
 };
 

@@ -23,7 +23,7 @@ const OWNER_LEVELS: ReadonlySet<string> = new Set(['ars_readByOwner', 'ars_write
 export async function transferResources(space: Namespace, from: string, to: Identity): Promise<void> {
   const actor: Actor = { ...serviceActor(space), identity: { ...to, ofService: true }, takesOver: from };
   for (const kind of ['rules', 'sources', 'groups'] as const) await transferDefinitions(space, kind, from, actor);
-  for (const [name] of space.definitions.list('types')) {
+  for (const [name] of space.catalog.definitions.list('types')) {
     const resource = resolve(space, name, true) as InstanceResource;
     const { userAccessLevel, adminAccessLevel } = resource.type;
     if (OWNER_LEVELS.has(userAccessLevel) || OWNER_LEVELS.has(adminAccessLevel)) await transferInstances(space, resource, from, actor);
@@ -36,8 +36,8 @@ async function transferDefinitions(space: Namespace, name: 'rules' | 'sources' |
   const owner = name === 'groups' ? 'owner' : 'ars_createdBy';
   const isFroms = (object: ObjectValue): boolean =>
     own(object, owner) === from || (name === 'rules' && own(object, 'ars_modifiedBy') === from);
-  for (const [id] of space.definitions.list(name).filter(([, object]) => isFroms(object))) {
-    const members = name === 'groups' ? (own(space.definitions.get('groups', id) ?? {}, 'members') as string[]) : [];
+  for (const [id] of space.catalog.definitions.list(name).filter(([, object]) => isFroms(object))) {
+    const members = name === 'groups' ? (own(space.catalog.definitions.get('groups', id) ?? {}, 'members') as string[]) : [];
     const body: ObjectValue =
       name === 'groups' ? { owner: actor.identity.username, members: members.filter((member) => member !== from) } : {};
     await unlessGone(changeDefinition(space, kind, id, body, actor));
@@ -45,7 +45,9 @@ async function transferDefinitions(space: Namespace, name: 'rules' | 'sources' |
 }
 
 async function transferInstances(space: Namespace, resource: InstanceResource, from: string, actor: Actor): Promise<void> {
-  const found = space.db.collection<{ _id: ObjectId }>(resource.collection).find({ ars_createdBy: from }, { projection: { _id: 1 } });
+  const found = space.storage.db
+    .collection<{ _id: ObjectId }>(resource.collection)
+    .find({ ars_createdBy: from }, { projection: { _id: 1 } });
   for await (const { _id } of found)
     await unlessGone(
       updateOne(

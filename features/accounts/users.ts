@@ -22,7 +22,7 @@ export const USERS: AccountResource = {
   name: 'users',
   type: USER_SHAPE,
   async list(space, caller) {
-    const users = await space.accounts.directory.users(placeOf(space, caller));
+    const users = await space.installation.directory.users(placeOf(space, caller));
     return users.filter(({ username }) => isAdmin(caller) || username === caller.username).map((user) => shown(space, user, caller));
   },
   upserts: true,
@@ -36,7 +36,7 @@ export const USERS: AccountResource = {
     const profiles = profilesIn(space, getOwn(body, 'profiles') ?? ['user', 'user__system'], caller);
     const details = detailsIn(body);
     const active = activeIn(body) ?? true;
-    const { identity, directory } = space.accounts;
+    const { identity, directory } = space.installation;
     await requireRoom(space);
     const user = { username, password, namespace: space.name, profiles, details, active, createdBy: caller.username };
     await identity.createUser(user, (session) => along(session, username));
@@ -49,7 +49,7 @@ export const USERS: AccountResource = {
     const username = String(getOwn(object, 'username'));
     const name = textIn('users', changes, 'username');
     if (name !== null && name.toLowerCase() !== username) throw apiError('cascade.resource.key.immutable', 'users', 'username');
-    const { identity, directory } = space.accounts;
+    const { identity, directory } = space.installation;
     const place = placeOf(space, caller);
     const user = await directory.user(username, place);
     if (!user) throw apiError('cascade.user.not.found', username);
@@ -82,18 +82,18 @@ export const USERS: AccountResource = {
     requireAdmin(caller, 'delete', 'users');
     const username = String(getOwn(object, 'username'));
     if (username === caller.username) throw apiError('cascade.user.self.delete', username);
-    const user = await space.accounts.directory.user(username, placeOf(space, caller));
+    const user = await space.installation.directory.user(username, placeOf(space, caller));
     if (!user || !manages(space, caller, user)) throw denied('delete');
     await requireAnotherAdmin(space, username, user.home);
-    await space.accounts.identity.deleteUser(username, (session) => along(session, username));
+    await space.installation.identity.deleteUser(username, (session) => along(session, username));
   },
 };
 
 /** @throws cascade.quota.exceeded */
 async function requireRoom(space: Namespace): Promise<void> {
-  const usage = await space.accounts.quotas.of(space.name);
+  const usage = await space.installation.quotas.of(space.name);
   const limit = usage?.limit('users') ?? null;
-  if (usage && limit !== null && (await space.accounts.directory.countUsers(usage.namespaces)) >= limit)
+  if (usage && limit !== null && (await space.installation.directory.countUsers(usage.namespaces)) >= limit)
     throw apiError('cascade.quota.exceeded', 'users', limit);
 }
 
@@ -124,13 +124,13 @@ function changed<T>(next: T | undefined, before: T): T | undefined {
 }
 
 async function requireOldPassword(space: Namespace, username: string, oldPassword: string | null, address: string | null): Promise<void> {
-  const holds = oldPassword !== null && (await space.accounts.identity.checkPassword(username, oldPassword, address));
+  const holds = oldPassword !== null && (await space.installation.identity.checkPassword(username, oldPassword, address));
   if (!holds) throw apiError('cascade.user.password.mismatch', 'oldPassword');
 }
 
 /** @throws cascade.namespace.last.admin */
 export async function requireAnotherAdmin(space: Namespace, username: string, namespace: string): Promise<void> {
-  const users = await space.accounts.directory.users(namespace);
+  const users = await space.installation.directory.users(namespace);
   const admins = users.filter(({ profiles, active, isInvited }) => active && !isInvited && profiles.includes('admin'));
   if (admins.length > 0 && admins.every((one) => one.username === username)) throw apiError('cascade.namespace.last.admin', username);
 }

@@ -38,7 +38,7 @@ async function insert(space: Namespace, resource: InstanceResource, body: Value,
   const audit = newAudit(space, { entity: named, op: op as string | null, message, others }, actor);
   const [, ofResource = ''] = named.split('/');
   const value: ObjectValue = { entity: named, op, message };
-  const events = space.types.has(ofResource) ? [] : raise(space, `/audits/${ofResource}/publish`, value, actor);
+  const events = space.catalog.types.has(ofResource) ? [] : raise(space, `/audits/${ofResource}/publish`, value, actor);
   await actor.commit({ writes: [auditWrite(audit)], events }, { ok: encodeInner(audit) });
   return audit;
 }

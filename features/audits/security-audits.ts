@@ -32,21 +32,22 @@ export async function auditSecurity(
   const from = address === null ? '' : ` from ${address}`;
   if (quota) {
     const message = `the quota ${quota[0]} of ${quota[1]} is exceeded`;
-    return space.committer.submit(audited(space, { entity: `/namespaces/${space.name}`, op: 'quota', message }, initiator));
+    return space.transactions.submit(audited(space, { entity: `/namespaces/${space.name}`, op: 'quota', message }, initiator));
   }
   if (kind === 'refused') {
     const name = (resource ?? '').replace(/^system\./, '');
-    const isOurs = space.features.named(name) !== undefined || space.features.installationResource(name, null) !== undefined;
+    const isOurs =
+      space.catalog.features.named(name) !== undefined || space.catalog.features.installationResource(name, null) !== undefined;
     const entity = `/types/${isOurs ? 'system.' : ''}${name}`;
     const unit = audited(space, { entity, op: 'authorize', message: `${operation} on ${resource} was refused to ${username}` }, initiator);
     const failed = isUser
       ? raise(space, `/users/${username}/authorizationFailure`, { error: code ?? null, namespace: space.name }, initiator)
       : [];
-    return space.committer.submit({ writes: unit.writes, events: [...unit.events, ...failed] });
+    return space.transactions.submit({ writes: unit.writes, events: [...unit.events, ...failed] });
   }
   const message = kind === 'login' ? `login of ${username}${from}` : `login of ${username}${from} failed`;
   const unit = audited(space, { entity: `/users/${username}`, op: 'authenticate', message }, initiator);
   const known =
     kind === 'login' && isUser ? raise(space, `/users/${username}/authenticationSuccess`, { namespace: space.name }, initiator) : [];
-  return space.committer.submit({ writes: unit.writes, events: [...unit.events, ...known] });
+  return space.transactions.submit({ writes: unit.writes, events: [...unit.events, ...known] });
 }

@@ -9,7 +9,7 @@ import type { HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 const ok = (value: Value): Answer => ({ ok: encodeInner(value) });
 
 async function detailsOf(space: Namespace, username: string) {
-  return (await space.accounts.directory.detailsOf(username)) ?? {};
+  return (await space.installation.directory.detailsOf(username)) ?? {};
 }
 
 export const identity: HostBuiltins = {
@@ -17,8 +17,8 @@ export const identity: HostBuiltins = {
   'Context.preferredUsername': async (space, _args, { identity: { username } }) =>
     ok((await detailsOf(space, username)).preferredUsername ?? username),
   'Context.email': async (space, _args, { identity: { username } }) => ok((await detailsOf(space, username)).email ?? null),
-  'Context.serverUri': (space) => ok(space.about.serverUri()),
-  'Context.buildInfo': (space) => ok({ ...space.about.build }),
+  'Context.serverUri': (space) => ok(space.installation.about.serverUri()),
+  'Context.buildInfo': (space) => ok({ ...space.installation.about.build }),
   // There are no licenses; but who may not ask about them is not told so.
   'Context.licenseInfo': async (space, _args, actor) => {
     if (actor.identity.system !== true) throw apiError('cascade.authorization.denied', 'select', 'licenses');

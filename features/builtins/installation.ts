@@ -23,7 +23,7 @@ export const installation: HostBuiltins = {
     adminOnly(actor, 'update', 'sources');
     const source = sourceNamed(space, name);
     for (const procedure of [query, publish])
-      if (procedure !== null && !space.definitions.get('procedures', String(procedure)))
+      if (procedure !== null && !space.catalog.definitions.get('procedures', String(procedure)))
         throw apiError('cascade.resource.not.found', `/procedures/${String(procedure)}`);
     const before = own(source, 'mockProcedures');
     const mockProcedures: ObjectValue = {
@@ -47,7 +47,7 @@ export const installation: HostBuiltins = {
     return { ok: 'null' };
   },
   'Utils.initPushSource': async (space, [name = null], actor) => {
-    const found = space.definitions.get('sources', String(name));
+    const found = space.catalog.definitions.get('sources', String(name));
     if (found) {
       if (getOwn(found, 'type') !== 'PUSH_NOTIF') throw apiError('cascade.notification.source', name);
       return { ok: encodeInner(found) };

@@ -39,7 +39,7 @@ const NAMED: ReadonlySet<string> = new Set(
 function referenceTo(space: Namespace, resourceType: string, instance: ObjectValue): { resource: string; resourceId: string } {
   const resource = resourceType.replace(/^system\./, '');
   if (resource === '') throw langError('cascade.lang.range', 'resourceType', resourceType);
-  if (!KEYS.has(resource) && !NAMED.has(resource) && !space.types.has(resource))
+  if (!KEYS.has(resource) && !NAMED.has(resource) && !space.catalog.types.has(resource))
     throw apiError('cascade.resource.not.found', `/${resource}`);
   const key = KEYS.get(resource) ?? (NAMED.has(resource) ? 'name' : '_id');
   const id = getOwn(instance, key);

@@ -50,7 +50,7 @@ function walkOf(
   { op, resourceName, custom, resourceId, parameters }: ApiRequest,
   actor: Actor,
 ): ReturnType<typeof selectPages> | null {
-  if (space.features.installationResource(resourceName, custom)) return null;
+  if (space.catalog.features.installationResource(resourceName, custom)) return null;
   if (op !== 'select' || resourceId !== undefined || ['page', 'limit', 'count'].some((name) => Object.hasOwn(parameters, name)))
     return null;
   const resource = resolve(space, resourceName, custom);
@@ -67,7 +67,7 @@ const INSTANCE_OPERATIONS: ReadonlySet<string> = new Set(['insert', 'upsert', 'u
 
 async function answerTo(space: Namespace, request: ApiRequest, actor: Actor, shape: Shape): Promise<Answer> {
   const several = Array.isArray(request.object) && (request.op === 'insert' || request.op === 'upsert');
-  if (several && !space.features.installationResource(request.resourceName, request.custom))
+  if (several && !space.catalog.features.installationResource(request.resourceName, request.custom))
     return answerToMany(space, request, actor, shape);
   const shaped = (rows: readonly string[], count: number): Answer => {
     const all = request.parameters['count'] === true ? [`{"count":${count}}`, ...rows] : rows;
@@ -144,7 +144,7 @@ class NotAtOnce extends Error {}
  * @throws CascadeError what a client would be told
  */
 export async function rowsOf(space: Namespace, request: ApiRequest, actor: Actor): Promise<Value[]> {
-  const account = space.features.installationResource(request.resourceName, request.custom);
+  const account = space.catalog.features.installationResource(request.resourceName, request.custom);
   if (account) return accountRows(space, account, request, actor);
   const resource = resolve(space, request.resourceName, request.custom);
   if (request.op === 'execute' && resource.name === 'procedures') {

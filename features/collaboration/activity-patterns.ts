@@ -104,8 +104,8 @@ async function answered(of: HostBuiltins, name: string, space: Namespace, args: 
 /** A procedure of a user as `(event, config, collaboration)`. Its effects are its own: they stay when what follows fails. */
 async function procedureCalled({ space, collaboration, config, event, batching }: Given, procedure: Value): Promise<Outcome> {
   const name = String(procedure);
-  if (!space.definitions.get('procedures', name)) throw langError('cascade.lang.procedure.unknown', name);
-  const json = await runDirect(space.runs, {
+  if (!space.catalog.definitions.get('procedures', name)) throw langError('cascade.lang.procedure.unknown', name);
+  const json = await runDirect(space.execution.runs, {
     executable: { resource: `/procedures/${name}`, name, service: null },
     body: { program: null, procedure: name },
     argsJson: encodeInner([event, config, collaboration]),

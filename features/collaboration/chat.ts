@@ -96,7 +96,7 @@ async function addMessage(space: Namespace, { chat, now, ...message }: Message, 
 
 async function lastSequence(space: Namespace, chatId: string): Promise<number> {
   const options = { sort: { sequence: -1 }, projection: { sequence: 1 } } as const;
-  const last = await space.db.collection(CHAT_MESSAGES.collection).findOne({ chatId }, options);
+  const last = await space.storage.db.collection(CHAT_MESSAGES.collection).findOne({ chatId }, options);
   return Number(last?.['sequence'] ?? 0);
 }
 

@@ -99,7 +99,7 @@ const generate: HostBuiltin = async (space, [given = null], actor) => {
 
 const remove: HostBuiltin = async (space, [name = null], actor) => {
   const rule = ruleOf(String(name));
-  if (space.definitions.get('rules', rule)) await deleteDefinition(space, rulesOf(space), rule, checkpointing(actor, 0));
+  if (space.catalog.definitions.get('rules', rule)) await deleteDefinition(space, rulesOf(space), rule, checkpointing(actor, 0));
   return atomically(space, `collaboration type ${String(name)}`, actor, async (batching) => {
     const [stored] = await read(space, COLLABORATION_TYPES, { name: String(name) }, 1);
     return stored ? (await deleteOne(space, COLLABORATION_TYPES, async () => stored, batching)) === 1 : false;

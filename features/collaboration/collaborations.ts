@@ -147,6 +147,6 @@ function referenceOf(value: Value): string {
 }
 
 async function requireUser(space: Namespace, username: Value): Promise<void> {
-  const users = await space.accounts.directory.users(space.name);
+  const users = await space.installation.directory.users(space.name);
   if (!users.some((user) => user.username === username)) throw apiError('cascade.resource.not.found', `/users/${String(username)}`);
 }

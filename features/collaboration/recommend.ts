@@ -81,7 +81,7 @@ async function asked(
 
 /** @throws cascade.resource.not.found */
 function typeNamed(space: Namespace, name: Value): TypeDefinition {
-  const type = typeof name === 'string' ? space.types.get(name) : undefined;
+  const type = typeof name === 'string' ? space.catalog.types.get(name) : undefined;
   if (!type) throw apiError('cascade.resource.not.found', `/types/${String(name)}`);
   return type;
 }

@@ -23,7 +23,7 @@ const MOST_TRACKS = 1_000;
 function topicsOf(space: Namespace): Promise<Set<string>> {
   const awaited = space.states.get(AWAITED);
   if (awaited.topics) return awaited.topics;
-  const topics = space.db
+  const topics = space.storage.db
     .collection(TRACKS.collection)
     .distinct('reportingTopic')
     .then((names) => new Set(names.map(String)));

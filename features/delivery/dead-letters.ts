@@ -60,7 +60,7 @@ export function deadLetter(space: Namespace, dead: Dead): Pick<UnitOfWork, 'writ
   const actor = serviceActor(space);
   const stamped = stampNew(instance, actor);
   const document = instanceToBson(DEAD_LETTERS.type, stamped) as Document & { _id: never };
-  const kept = sealText(space.cipher, value, KEPT, uuid);
+  const kept = sealText(space.storage.cipher, value, KEPT, uuid);
   if (Buffer.byteLength(kept) <= LONGEST_KEPT_BYTES)
     document['kept'] = {
       uuid,
@@ -79,7 +79,7 @@ export function deadLetter(space: Namespace, dead: Dead): Pick<UnitOfWork, 'writ
 
 /** The value of a type's event as anybody may find it in the store: what is encrypted there is not in the clear here. */
 function withoutEncrypted(space: Namespace, path: string, value: string): string {
-  const type = space.types.get(/^\/types\/([^/]+)\//.exec(path)?.[1] ?? '');
+  const type = space.catalog.types.get(/^\/types\/([^/]+)\//.exec(path)?.[1] ?? '');
   const secrets = [...(type?.properties.values() ?? [])].filter(({ encrypted }) => encrypted).map(({ name }) => name);
   if (secrets.length === 0) return value;
   const instance = decodeInner(value);
@@ -96,7 +96,7 @@ export async function trimDeliveryRecords(space: Namespace): Promise<void> {
 }
 
 async function trim(space: Namespace, name: string, most: number): Promise<void> {
-  const collection = space.db.collection(name);
+  const collection = space.storage.db.collection(name);
   const expired = { ars_createdAt: { $lt: new Date(space.clock.now() - KEPT_MS) } };
   const [oldest] = await collection.find().sort({ _id: 1 }).limit(1).toArray();
   if (!oldest) return;
@@ -119,13 +119,13 @@ export interface StoredDeadLetter {
 }
 
 /** The event that a stored dead letter keeps. */
-export function keptIn({ cipher }: Namespace, stored: Document): KeptEvent | null {
+export function keptIn({ storage: { cipher } }: Namespace, stored: Document): KeptEvent | null {
   const kept = stored['kept'] as KeptEvent | undefined;
   return kept ? { ...kept, value: openText(cipher, kept.value, KEPT, kept.uuid) } : null;
 }
 
 export async function readDeadLetter(space: Namespace, id: Document['_id']): Promise<StoredDeadLetter | null> {
-  const found = await space.db.collection(DEAD_LETTERS.collection).findOne({ _id: id }, { promoteLongs: false });
+  const found = await space.storage.db.collection(DEAD_LETTERS.collection).findOne({ _id: id }, { promoteLongs: false });
   if (!found) return null;
   return {
     target: String(found['target']),

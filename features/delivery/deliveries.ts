@@ -58,7 +58,7 @@ export class Deliveries {
 
   /** How many deliveries nobody has acknowledged yet. */
   pending(): Promise<number> {
-    return this.#options.space().db.collection(DELIVERIES).estimatedDocumentCount();
+    return this.#options.space().storage.db.collection(DELIVERIES).estimatedDocumentCount();
   }
 
   /** Whether a client listens for one of the persistent subscriptions. */
@@ -83,7 +83,7 @@ export class Deliveries {
 
   /** Makes the collection, before the first resource is reliable. */
   async layOut(): Promise<void> {
-    const { db } = this.#options.space();
+    const { db } = this.#options.space().storage;
     this.#laidOut ??= (async () => {
       await db.collection(DELIVERIES).createIndex({ nextAt: 1 });
       await db.collection(DELIVERIES).createIndex({ target: 1 });
@@ -99,7 +99,7 @@ export class Deliveries {
   /** The event with what is stored for those who must acknowledge it; the event as it is where its resource is not reliable. */
   withDeliveries(event: StoredEvent): StoredEvent {
     const space = this.#options.space();
-    const reliability = reliabilityOf(space.definitions, event.path);
+    const reliability = reliabilityOf(space.catalog.definitions, event.path);
     if (!reliability) return event;
     const whole = this.#numbered(event);
     const now = space.clock.now();
@@ -139,8 +139,8 @@ export class Deliveries {
   }
 
   #armFor(event: StoredEvent): void {
-    const { definitions, clock } = this.#options.space();
-    const reliability = reliabilityOf(definitions, event.path);
+    const { catalog, clock } = this.#options.space();
+    const reliability = reliabilityOf(catalog.definitions, event.path);
     if (reliability) this.#due.arm(Math.max(clock.now(), event.at.getTime() + reliability.frequencyMs));
   }
 
@@ -169,7 +169,11 @@ export class Deliveries {
    * those of a rule of this name that comes meanwhile.
    */
   async acknowledgeFor(rule: string): Promise<void> {
-    const { db, definitions, clock } = this.#options.space();
+    const {
+      storage: { db },
+      catalog: { definitions },
+      clock,
+    } = this.#options.space();
     const until = new Date(clock.now());
     const base = baseNameOf(rule);
     const target = `/rules/${base}`;
@@ -242,7 +246,7 @@ export class Deliveries {
 
   /** Ends a stored subscription: nothing is kept for it any more, and its socket is told. */
   async end(name: string): Promise<void> {
-    if (await this.#persistent.end(name)) await this.#options.space().db.collection(DELIVERIES).deleteMany({ target: name });
+    if (await this.#persistent.end(name)) await this.#options.space().storage.db.collection(DELIVERIES).deleteMany({ target: name });
   }
 
   /** What the subscriptions listened to is deleted. */
@@ -253,7 +257,8 @@ export class Deliveries {
   /** Nobody is to be told any more of the events of what was deleted (integrations.md 9.2). */
   async discard(resource: string, name: string): Promise<void> {
     const isIts = pathsOf(resource, name);
-    const { db, clock } = this.#options.space();
+    const { storage, clock } = this.#options.space();
+    const { db } = storage;
     const until = new Date(clock.now());
     const deliveries = db.collection(DELIVERIES);
     const paths = ((await deliveries.distinct('event.path')) as string[]).filter(isIts);
@@ -269,8 +274,8 @@ export class Deliveries {
     const space = this.#options.space();
     const [, asked] = /^\/procedures\/(.+)$/.exec(target) ?? [];
     if (asked !== undefined)
-      return space.definitions.get('procedures', asked) ? { writes: [], events: [{ ...event, runs: [asyncRun(asked)] }] } : null;
-    const reliability = reliabilityOf(space.definitions, event.path);
+      return space.catalog.definitions.get('procedures', asked) ? { writes: [], events: [{ ...event, runs: [asyncRun(asked)] }] } : null;
+    const reliability = reliabilityOf(space.catalog.definitions, event.path);
     const now = space.clock.now();
     if (target.startsWith('/')) {
       const run = runOf(space, event, target);
@@ -289,7 +294,7 @@ export class Deliveries {
   /** Changes a delivery as it is now; null when there is none. */
   async #change(id: ObjectId, change: (delivery: Delivery) => Promise<void>): Promise<true | null> {
     for (let tries = 0; ; tries++) {
-      const found = await this.#options.space().db.collection<Delivery>(DELIVERIES).findOne({ _id: id }, { promoteLongs: false });
+      const found = await this.#options.space().storage.db.collection<Delivery>(DELIVERIES).findOne({ _id: id }, { promoteLongs: false });
       if (!found) return null;
       try {
         await change(asNumbers(found));

@@ -63,8 +63,8 @@ export class DueDeliveries {
   /** Looks for what is due next. */
   async armNext(): Promise<void> {
     if (this.#closed) return;
-    const { db } = this.#options.space();
-    const { clock } = this.#options.space();
+    const { storage, clock } = this.#options.space();
+    const { db } = storage;
     const [first] = await db
       .collection<Delivery>(DELIVERIES)
       .find({ $and: [this.#ours(), this.#failing.without(clock.now())] })
@@ -94,9 +94,9 @@ export class DueDeliveries {
   async #deliverDue(): Promise<void> {
     const space = this.#options.space();
     for (;;) {
-      await space.runs.backpressure.whenRelieved(); // they are in the store: no need for them to wait in memory
+      await space.execution.runs.backpressure.whenRelieved(); // they are in the store: no need for them to wait in memory
       const now = space.clock.now();
-      const due = await space.db
+      const due = await space.storage.db
         .collection<Delivery>(DELIVERIES)
         .find({ $and: [{ nextAt: { $lte: new Date(now) }, ...this.#ours() }, this.#failing.without(now)] }, { promoteLongs: false })
         .sort({ nextAt: 1 })
@@ -141,32 +141,32 @@ export class DueDeliveries {
     const rule = delivery.target.slice('/rules/'.length);
     if (isOpen(event, rule)) {
       const nextAt = untilDeadline(delivery, now + STILL_RUNNING_MS);
-      return space.committer.submit(replacing(delivery, { nextAt }), true);
+      return space.transactions.submit(replacing(delivery, { nextAt }), true);
     }
     const run = runOf(space, event, delivery.target);
     // A rule that is gone, inactive, or whose condition the event does not meet any more acknowledges by itself.
-    if (!run) return space.committer.submit({ writes: [removal(delivery)], events: [] }, true);
+    if (!run) return space.transactions.submit({ writes: [removal(delivery)], events: [] }, true);
     const nextAt = untilDeadline(delivery, now + distanceMs(delivery.frequencyMs, attempt));
     const writes = goingOn(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt });
-    await space.committer.submit({ writes, events: [{ ...event, runs: [run] }] }, true);
+    await space.transactions.submit({ writes, events: [{ ...event, runs: [run] }] }, true);
   }
 
   async #sendAgain(delivery: Delivery, now: number): Promise<void> {
     const space = this.#options.space();
     const subscription = this.#persistent.get(delivery.target);
-    if (!subscription) return space.committer.submit({ writes: [removal(delivery)], events: [] }, true);
-    if (!subscription.socket) return space.committer.submit(replacing(delivery, { nextAt: delivery.deadline }), true);
+    if (!subscription) return space.transactions.submit({ writes: [removal(delivery)], events: [] }, true);
+    if (!subscription.socket) return space.transactions.submit(replacing(delivery, { nextAt: delivery.deadline }), true);
     const attempts = delivery.attempts + 1;
     this.#sending.send(subscription.socket, { ...delivery.event, runs: [] }, delivery.attempts > 0);
     const nextAt = untilDeadline(delivery, now + distanceMs(delivery.frequencyMs, attempts));
-    await space.committer.submit(replacing(delivery, { attempts, nextAt }), true);
+    await space.transactions.submit(replacing(delivery, { attempts, nextAt }), true);
   }
 
   async #giveUp(delivery: Delivery): Promise<void> {
     const space = this.#options.space();
     const event: StoredEvent = { ...delivery.event, runs: [] };
     const dead = deadLetter(space, { event, target: delivery.target, reason: 'ttl', error: null, deliveries: delivery.attempts });
-    await space.committer.submit({ writes: [removal(delivery), ...dead.writes], events: dead.events }, true);
+    await space.transactions.submit({ writes: [removal(delivery), ...dead.writes], events: dead.events }, true);
   }
 }
 
@@ -175,7 +175,7 @@ export function runOf(space: Namespace, { uuid, path, value, at, transport }: St
   const payload: Value = decodeInner(value);
   const name = baseNameOf(target.slice('/rules/'.length));
   const facts = { uuid, path, atMs: at.getTime(), ...(transport && { transport }) };
-  const matched = space.when.match(path, payload, () => eventObject(facts, payload, space.name));
+  const matched = space.events.when.match(path, payload, () => eventObject(facts, payload, space.name));
   const chosen = matched.find(({ rule }) => rule.baseName === name);
   return chosen ? referenceOf(chosen, path) : null;
 }

@@ -33,11 +33,11 @@ async function world(submit: (unit: UnitOfWork) => Promise<void>) {
   }));
   await db.collection(DELIVERIES).insertMany(rows);
   const space = {
-    db,
+    storage: { db },
     clock,
     log: pino({ level: 'silent' }),
-    runs: { backpressure: { whenRelieved: async () => undefined } },
-    committer: { submit },
+    execution: { runs: { backpressure: { whenRelieved: async () => undefined } } },
+    transactions: { submit },
   } as unknown as Namespace;
   const persistent = { beginning: [], listening: [], size: 0, get: () => undefined } as unknown as PersistentSubscriptions;
   const due = new DueDeliveries({ space: () => space, isOpen: () => false }, persistent, null as unknown as Sending);

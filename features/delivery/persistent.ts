@@ -94,7 +94,7 @@ export class PersistentSubscriptions {
 
   /** Takes up what is stored. */
   async load(): Promise<void> {
-    for await (const raw of this.#options.space().db.collection(SUBSCRIPTIONS.collection).find({}, { raw: true })) {
+    for await (const raw of this.#options.space().storage.db.collection(SUBSCRIPTIONS.collection).find({}, { raw: true })) {
       this.#add(persistentOf(instanceFromBson(SUBSCRIPTIONS.type, raw)));
     }
   }
@@ -124,7 +124,7 @@ export class PersistentSubscriptions {
 
   /** Ends a stored one: its socket is told. @returns whether there was one */
   async end(name: string): Promise<boolean> {
-    await this.#options.space().db.collection(SUBSCRIPTIONS.collection).deleteOne({ name });
+    await this.#options.space().storage.db.collection(SUBSCRIPTIONS.collection).deleteOne({ name });
     return this.#forget(this.#byName.get(name));
   }
 
@@ -172,7 +172,7 @@ export class PersistentSubscriptions {
     const document = instanceToBson(SUBSCRIPTIONS.type, stamped) as Document & { _id: ObjectId };
     const commit = actor.commit({ writes: [{ collection: SUBSCRIPTIONS.collection, op: 'insert', document }], events: [] });
     await orReadLater(space, commit, async () => {
-      if (await space.db.collection(SUBSCRIPTIONS.collection).findOne({ _id: document._id })) this.#add(persistentOf(stamped));
+      if (await space.storage.db.collection(SUBSCRIPTIONS.collection).findOne({ _id: document._id })) this.#add(persistentOf(stamped));
     });
     return this.#add(persistentOf(stamped));
   }

@@ -72,7 +72,7 @@ export class Sending {
   /** What a subscription has not acknowledged, in their order, no faster than it is read. */
   async #sendStored(subscription: Persistent, socket: Socket, which: Filter<Delivery>): Promise<void> {
     const space = this.#options.space();
-    const stored = space.db
+    const stored = space.storage.db
       .collection<Delivery>(DELIVERIES)
       .find({ target: subscription.name, ...which }, { promoteLongs: false })
       .sort({ 'event.sequence.partitionId': 1, 'event.sequence.sequenceId': 1 });
@@ -84,7 +84,7 @@ export class Sending {
       this.send(socket, { ...delivery.event, runs: [] }, delivery.attempts > 0);
       const attempts = delivery.attempts + 1;
       const nextAt = untilDeadline(delivery, space.clock.now() + distanceMs(delivery.frequencyMs, attempts));
-      sent.push(space.committer.submit(replacing(delivery, { attempts, nextAt }), true).catch(unlessMissed)); // it may be acknowledged meanwhile
+      sent.push(space.transactions.submit(replacing(delivery, { attempts, nextAt }), true).catch(unlessMissed)); // it may be acknowledged meanwhile
       characters += delivery.event.value.length;
       if (sent.length < BATCH && characters < MOST_AHEAD) continue;
       await Promise.all(sent);

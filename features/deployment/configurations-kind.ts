@@ -113,6 +113,6 @@ async function switchAll(space: Namespace, resources: readonly ObjectValue[], ac
   const apart: Actor = { ...actor, commit: (unit) => actor.commit(unit) };
   for (const { resource, resourceId } of resources as { resource: string; resourceId: string }[]) {
     const kind = SWITCHED[resource];
-    if (kind && space.definitions.get(resource, resourceId)) await changeDefinition(space, kind, resourceId, { active }, apart);
+    if (kind && space.catalog.definitions.get(resource, resourceId)) await changeDefinition(space, kind, resourceId, { active }, apart);
   }
 }

@@ -31,7 +31,7 @@ const listIn = (object: ObjectValue, name: string): Value[] => {
 /** @throws cascade.resource.not.found */
 function partsOf(space: Namespace, name: string, partitioned: boolean): Part[] {
   const kind = partitioned ? 'deployconfigs' : 'configurations';
-  const found = space.definitions.get(kind, name);
+  const found = space.catalog.definitions.get(kind, name);
   if (!found) throw apiError('cascade.resource.not.found', `/${kind}/${name}`);
   const part = (object: ObjectValue, partition: string | null): Part => ({
     partition,

@@ -58,9 +58,9 @@ function dateIn(fields: ObjectValue): DateTime | null {
 }
 
 /** The level from which on messages of this rule or procedure are kept: the most verbose of the configs in force. */
-export function logLevelOf(space: Pick<Namespace, 'definitions'>, resource: string, now: number): number {
+export function logLevelOf(space: Pick<Namespace, 'catalog'>, resource: string, now: number): number {
   let level: number | undefined;
-  for (const [, config] of space.definitions.list('debugconfigs')) {
+  for (const [, config] of space.catalog.definitions.list('debugconfigs')) {
     if (getOwn(config, 'type') !== 'log' || isExpired(config, now) || !concerns(config, resource)) continue;
     const given = LEVELS[String(getOwn(config, 'value'))] ?? WITHOUT_CONFIG;
     level = level === undefined ? given : Math.min(level, given);
@@ -69,8 +69,8 @@ export function logLevelOf(space: Pick<Namespace, 'definitions'>, resource: stri
 }
 
 /** Whether runs of a rule are recorded also when they don't fail. */
-export function isTraced(space: Pick<Namespace, 'definitions'>, resource: string, now: number): boolean {
-  return space.definitions
+export function isTraced(space: Pick<Namespace, 'catalog'>, resource: string, now: number): boolean {
+  return space.catalog.definitions
     .list('debugconfigs')
     .some(
       ([, config]) =>

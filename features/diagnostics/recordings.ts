@@ -35,10 +35,10 @@ export function recordingWrites(space: Namespace, { event, given, ...rest }: Rec
     invocation,
     executable: { resource, name, ...(map === undefined ? {} : { map }), text: textOf(space, resource) },
     // All three may hold values of encrypted properties.
-    ...(space.cipher
+    ...(space.storage.cipher
       ? {
           event: event && { uuid: event.uuid },
-          sealed: sealText(space.cipher, JSON.stringify({ event: kept, given, steps }), PURPOSE, invocation),
+          sealed: sealText(space.storage.cipher, JSON.stringify({ event: kept, given, steps }), PURPOSE, invocation),
         }
       : { event: kept, given, steps }),
     error,
@@ -47,15 +47,15 @@ export function recordingWrites(space: Namespace, { event, given, ...rest }: Rec
 }
 
 /** The text that it has now, for a trace of its lines: whether the run had the same, the program tells. */
-function textOf(space: Pick<Namespace, 'definitions'>, resource: string): string | null {
+function textOf(space: Pick<Namespace, 'catalog'>, resource: string): string | null {
   const [, kind = '', ...name] = resource.split('/');
-  const text = space.definitions.get(kind, name.join('/'))?.['ruleText'];
+  const text = space.catalog.definitions.get(kind, name.join('/'))?.['ruleText'];
   return typeof text === 'string' ? text : null;
 }
 
 /** By the invocation or the uuid of the event; the youngest. */
 export async function findRecording(space: Namespace, id: string): Promise<Document | null> {
-  const [found] = await space.db
+  const [found] = await space.storage.db
     .collection(RECORDINGS)
     .find({ $or: [{ invocation: id }, { 'event.uuid': id }] })
     .sort({ recordedAt: -1, _id: -1 })
@@ -63,12 +63,12 @@ export async function findRecording(space: Namespace, id: string): Promise<Docum
     .toArray();
   if (typeof found?.['sealed'] !== 'string') return found ?? null;
   const { sealed, ...open } = found;
-  return { ...open, ...(JSON.parse(openText(space.cipher, sealed, PURPOSE, String(found['invocation']))) as Document) };
+  return { ...open, ...(JSON.parse(openText(space.storage.cipher, sealed, PURPOSE, String(found['invocation']))) as Document) };
 }
 
 export async function trimRecordings(space: Namespace): Promise<void> {
   made.delete(space);
-  const collection = space.db.collection(RECORDINGS);
+  const collection = space.storage.db.collection(RECORDINGS);
   const [last] = await collection
     .find({}, { projection: { recordedAt: 1 } })
     .sort({ recordedAt: -1 })

@@ -39,7 +39,7 @@ export function snapshot(
 }
 
 function listensOnSnapshots(space: Namespace, resource: string): boolean {
-  const rule = resource.startsWith('/rules/') ? space.definitions.get('rules', resource.slice('/rules/'.length)) : undefined;
+  const rule = resource.startsWith('/rules/') ? space.catalog.definitions.get('rules', resource.slice('/rules/'.length)) : undefined;
   const triggers = rule?.['triggers'];
   return Array.isArray(triggers) && triggers.some((trigger) => (trigger as ObjectValue)['path'] === PATH);
 }

@@ -15,7 +15,7 @@ beforeAll(() => {
 });
 beforeEach(() => {
   db = client.db(`trim${new ObjectId().toHexString()}`);
-  space = { db, clock: new VirtualClock(NOW) } as unknown as Namespace;
+  space = { storage: { db }, clock: new VirtualClock(NOW) } as unknown as Namespace;
 });
 afterAll(() => client.close());
 

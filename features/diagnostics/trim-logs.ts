@@ -22,7 +22,7 @@ const indexed = new WeakSet<Namespace>();
 
 /** One process of a namespace does it: two would both remove what is too much. @returns how many rows have gone */
 export async function trimLogs(space: Namespace, bounds: Bounds = {}): Promise<number> {
-  const collections = ['logs', SNAPSHOTS.collection].map((name) => space.db.collection(name));
+  const collections = ['logs', SNAPSHOTS.collection].map((name) => space.storage.db.collection(name));
   if (!indexed.has(space)) {
     for (const collection of collections) await collection.createIndex({ timestamp: 1 });
     indexed.add(space);

@@ -52,7 +52,7 @@ export function requireReplaceable(stored: ObjectValue | null, name: string, { i
 
 export async function layOut(space: Namespace, resource: InstanceResource): Promise<void> {
   await ensureCollection(space, resource);
-  await layOutContents(space.db);
+  await layOutContents(space.storage.db);
 }
 
 /** Stores all of them in one commit, or none: then their files are removed. Gives them as they are shown, in order. */

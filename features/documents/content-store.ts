@@ -34,8 +34,10 @@ export interface ContentRow extends Content {
   readonly version: bigint;
 }
 
-export async function contentOf(space: Pick<Namespace, 'db'>, documentId: string): Promise<ContentRow | null> {
-  const row = await space.db.collection(CONTENTS).findOne({ _id: ObjectId.createFromHexString(documentId) }, { promoteLongs: true });
+export async function contentOf(space: Pick<Namespace, 'storage'>, documentId: string): Promise<ContentRow | null> {
+  const row = await space.storage.db
+    .collection(CONTENTS)
+    .findOne({ _id: ObjectId.createFromHexString(documentId) }, { promoteLongs: true });
   if (!row) return null;
   return {
     file: row['file'] as ObjectId,
@@ -80,7 +82,7 @@ export async function contentBytes(db: Db): Promise<number> {
 /** What goes with documents that are deleted. */
 export async function contentRemovals(space: Namespace, gone: readonly ObjectValue[]): Promise<Write[]> {
   const ids = gone.map((stored) => idToBson(getOwn(stored, '_id')) as ObjectId);
-  const rows = await space.db
+  const rows = await space.storage.db
     .collection(CONTENTS)
     .find({ _id: { $in: ids } })
     .toArray();
@@ -109,7 +111,7 @@ const ignoreExisting = (error: unknown): void => {
  */
 export async function storeContent(space: Namespace, name: string, bytes: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Content> {
   const file = new ObjectId();
-  const doomed = space.db.collection(DOOMED);
+  const doomed = space.storage.db.collection(DOOMED);
   await doomed.insertOne({ _id: file, ars_version: Long.ONE, at: new Date() });
   const touch = setInterval(
     () => void doomed.updateOne({ _id: file }, { $set: { at: new Date() } }).catch(() => undefined),
@@ -118,7 +120,10 @@ export async function storeContent(space: Namespace, name: string, bytes: AsyncI
   const hash = createHash('sha256');
   let sizeBytes = 0;
   try {
-    const upload = new GridFSBucket(space.db, { bucketName: BUCKET, chunkSizeBytes: CHUNK_BYTES }).openUploadStreamWithId(file, name);
+    const upload = new GridFSBucket(space.storage.db, { bucketName: BUCKET, chunkSizeBytes: CHUNK_BYTES }).openUploadStreamWithId(
+      file,
+      name,
+    );
     await pipeline(
       bytes,
       async function* (source: AsyncIterable<Uint8Array>) {
@@ -143,8 +148,8 @@ export async function storeContent(space: Namespace, name: string, bytes: AsyncI
 /** Removes a file that became nobody's; a failure leaves it to the sweep. */
 export async function abandon(space: Namespace, file: ObjectId): Promise<void> {
   try {
-    await removeFile(space.db, file);
-    await space.db.collection(DOOMED).deleteOne({ _id: file });
+    await removeFile(space.storage.db, file);
+    await space.storage.db.collection(DOOMED).deleteOne({ _id: file });
   } catch (error) {
     space.log.warn({ err: error, namespace: space.name }, 'the file of a document could not be removed: it is tried again');
     sweepSoon(space);
@@ -158,10 +163,10 @@ async function removeFile(db: Db, file: ObjectId): Promise<void> {
 
 /** Removes files that are nobody's and that nobody reads or writes any more. */
 export async function sweepContents(space: Namespace): Promise<void> {
-  const doomed = space.db.collection(DOOMED);
+  const doomed = space.storage.db.collection(DOOMED);
   const rows = await doomed.find({ at: { $lt: new Date(Date.now() - GRACE_MS) } }, { limit: 1_000 }).toArray();
   for (const { _id } of rows) {
-    await removeFile(space.db, _id);
+    await removeFile(space.storage.db, _id);
     await doomed.deleteOne({ _id });
   }
 }
@@ -176,10 +181,10 @@ export function sweepSoon(space: Namespace): void {
 }
 
 /** The bytes from `from` to before `to`, a few chunks at a time. */
-export function readContent(space: Pick<Namespace, 'db'>, { file, digest }: Content, from: number, to: number) {
+export function readContent(space: Pick<Namespace, 'storage'>, { file, digest }: Content, from: number, to: number) {
   const first = Math.floor(from / CHUNK_BYTES);
   const last = Math.max(first, Math.ceil(to / CHUNK_BYTES) - 1);
-  const cursor = space.db
+  const cursor = space.storage.db
     .collection(`${BUCKET}.chunks`)
     .find(
       { files_id: file, n: { $gte: first, $lte: last } },

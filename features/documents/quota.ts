@@ -6,7 +6,7 @@ import { contentBytes } from './content-store.ts';
 
 /** @param growth bytes that are about to be added. @throws cascade.quota.exceeded */
 export async function requireDocumentBytes(space: Namespace, growth: number): Promise<void> {
-  const usage = await space.accounts.quotas.of(space.name);
+  const usage = await space.installation.quotas.of(space.name);
   const limit = usage?.limit('documentsBytes') ?? null;
   if (!usage || limit === null || growth <= 0) return;
   const stored = await Promise.all(databasesIn(space, usage.namespaces).map(contentBytes));

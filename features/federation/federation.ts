@@ -45,7 +45,7 @@ export class Federation {
   /** The client of a node as it is now: a changed node logs in anew. @throws cascade.federation.unreachable when it is gone */
   clientOf(name: string): NodeClient {
     const space = this.#space();
-    const node = space.definitions.get('nodes', name);
+    const node = space.catalog.definitions.get('nodes', name);
     const kept = this.#clients.get(name);
     if (kept && kept.node === node) return kept.client;
     kept?.client.retire();
@@ -74,7 +74,7 @@ export class Federation {
   /** Connections to nodes that were deleted, or changed and not asked since, are closed. */
   #sweep(): void {
     for (const [name, { node, client }] of this.#clients)
-      if (this.#space().definitions.get('nodes', name) !== node) {
+      if (this.#space().catalog.definitions.get('nodes', name) !== node) {
         client.retire();
         this.#clients.delete(name);
       }

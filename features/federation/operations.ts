@@ -85,7 +85,7 @@ function begun(
   const hop = hopOf(actor);
   const deadline = performance.now() + within;
   const late = async (name: string): Promise<CascadeError> => {
-    const isReliableWrite = isWrite(String(getOwn(payload, 'kind'))) && isReliable(space.definitions.get('nodes', name));
+    const isReliableWrite = isWrite(String(getOwn(payload, 'kind'))) && isReliable(space.catalog.definitions.get('nodes', name));
     if (!isReliableWrite) return apiError('io.service.federation.request.timeout', name, within);
     try {
       await federation.outbox.isStored(requestIdOf(space, key, name));
@@ -100,7 +100,7 @@ function begun(
     begin: ({ name, pages }, signal) => {
       const asked = askedOf(payload, requestIdOf(space, key, name));
       if (name === 'self') return onSelf(space, asked, actor, pages);
-      const isStored = isWrite(asked.kind) && isReliable(space.definitions.get('nodes', name));
+      const isStored = isWrite(asked.kind) && isReliable(space.catalog.definitions.get('nodes', name));
       const send: Send = isStored
         ? (request) => federation.outbox.deliver(name, request, actor.identity.username, hop, signal)
         : async (request) => federation.clientOf(name).ask(request, { hop, signal, deadline });
@@ -122,7 +122,7 @@ const askedOf = (payload: ObjectValue, requestId: string): Asked => ({
 /** The same whenever the same run comes to the same statement; a UUID, as of version 4. */
 function requestIdOf(space: Namespace, key: string, node: string): string {
   const hex = createHash('sha256')
-    .update([space.about.nodeUuid ?? '', space.name, key, node].join('\n'))
+    .update([space.installation.about.nodeUuid ?? '', space.name, key, node].join('\n'))
     .digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
@@ -169,5 +169,5 @@ async function warn(space: Namespace, errors: readonly (readonly [string, string
     username: actor.identity.username,
     ars_version: Long.fromNumber(1),
   }));
-  await space.committer.submit({ writes: [], events: [], logs }, false);
+  await space.transactions.submit({ writes: [], events: [], logs }, false);
 }

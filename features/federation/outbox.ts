@@ -167,10 +167,10 @@ export class Outbox {
       at: new Date(space.clock.now()),
       by,
       hop,
-      request: sealText(space.cipher, JSON.stringify(request), PURPOSE, _id.toHexString()),
+      request: sealText(space.storage.cipher, JSON.stringify(request), PURPOSE, _id.toHexString()),
     };
     try {
-      await space.committer.submit({ writes: [{ collection: OUTBOX, op: 'insert', document: { ...entry } }], events: [] }, true);
+      await space.transactions.submit({ writes: [{ collection: OUTBOX, op: 'insert', document: { ...entry } }], events: [] }, true);
       this.#backlogOf(node).add(_id.toHexString());
       return entry;
     } catch (error) {
@@ -203,7 +203,7 @@ export class Outbox {
       const batch = [...this.#answered].slice(0, AT_A_TIME);
       const writes = batch.map(([, { _id }]) => ({ collection: OUTBOX, op: 'delete', id: _id, version: 1n }) as const);
       try {
-        await this.#space().committer.submit({ writes, events: [] }, true);
+        await this.#space().transactions.submit({ writes, events: [] }, true);
       } catch (error) {
         if (!(error instanceof VersionConflict)) throw error;
         for (const [, entry] of batch) await this.#remove(entry); // somebody else has removed one of them
@@ -218,14 +218,14 @@ export class Outbox {
   ): Promise<void> {
     try {
       const gone = { collection: OUTBOX, op: 'delete', id: _id, version: 1n } as const;
-      await this.#space().committer.submit({ writes: [gone, ...more.writes], events: more.events }, true);
+      await this.#space().transactions.submit({ writes: [gone, ...more.writes], events: more.events }, true);
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error; // somebody else has removed it
     }
   }
 
   #entries() {
-    return this.#space().db.collection<Waiting>(OUTBOX);
+    return this.#space().storage.db.collection<Waiting>(OUTBOX);
   }
 
   #look(): void {
@@ -262,7 +262,7 @@ export class Outbox {
     for (const entry of entries) {
       if (this.#closing.signal.aborted) return false;
       if (!backlog.has(entry._id.toHexString())) continue; // it has its answer
-      const registered = space.definitions.get('nodes', node);
+      const registered = space.catalog.definitions.get('nodes', node);
       if (!registered) {
         await this.#bury(entry, apiError('cascade.federation.unreachable', node, 'the node was deleted'));
         continue;
@@ -298,7 +298,7 @@ export class Outbox {
   }
 
   #requestOf(entry: Waiting): NodeRequest {
-    return JSON.parse(openText(this.#space().cipher, entry.request, PURPOSE, entry._id.toHexString())) as NodeRequest;
+    return JSON.parse(openText(this.#space().storage.cipher, entry.request, PURPOSE, entry._id.toHexString())) as NodeRequest;
   }
 
   /** It becomes a dead letter, in the same commit in which it leaves the outbox. */
@@ -307,7 +307,7 @@ export class Outbox {
     const { op, resource, id = null, parameters = {}, object = null, requestId = '' } = this.#requestOf(entry);
     const leave = (): boolean => this.#backlogOf(entry.node).delete(entry._id.toHexString());
     // A run that was repeated after a crash has stored it once more: one dead letter is enough.
-    if (await space.db.collection(DEAD_LETTERS.collection).findOne({ 'event.uuid': requestId })) {
+    if (await space.storage.db.collection(DEAD_LETTERS.collection).findOne({ 'event.uuid': requestId })) {
       await this.#remove(entry);
       leave();
       return;

@@ -41,8 +41,8 @@ const removal = (kind: string, name: string): NodeRequest => ({ op: 'delete', re
 
 /** @throws cascade.resource.not.found */
 function installation(space: Namespace, node: string, kind: string, name: string, actor: Actor): NodeRequest {
-  const found = space.definitions.get(kind, name);
-  const resource = space.features.kind(kind);
+  const found = space.catalog.definitions.get(kind, name);
+  const resource = space.catalog.features.kind(kind);
   if (!found || !resource) throw apiError('cascade.resource.not.found', `/${kind}/${name}`);
   const shown = resource.show?.(space, found) ?? found;
   const constraint = constraintOf(own(shown, 'activationConstraint'));
@@ -64,5 +64,5 @@ function constraintOf(value: Value): ObjectValue | null {
 function isActiveOn(space: Namespace, node: string, constraint: ObjectValue, actor: Actor): boolean {
   const { username, namespace } = actor.identity;
   const predicate = parseWhere(constraint, NODE_SHAPE, { username, namespace, now: actor.clock.now() });
-  return matches(predicate, space.definitions.get('nodes', node) ?? {});
+  return matches(predicate, space.catalog.definitions.get('nodes', node) ?? {});
 }

@@ -45,7 +45,8 @@ const text = (object: ObjectValue, name: string): string => String(getOwn(object
 /** The resource of a statement: those of the service stand alone, types apart. */
 function resourceOf(space: Namespace, statement: ObjectValue): Pick<NodeRequest, 'resource' | 'isType'> {
   const resource = text(statement, 'resource').replace(/^system\./, '');
-  const isSystem = space.features.named(resource) !== undefined || space.features.installationResource(resource, null) !== undefined;
+  const isSystem =
+    space.catalog.features.named(resource) !== undefined || space.catalog.features.installationResource(resource, null) !== undefined;
   return isSystem && !resource.startsWith('Ars') ? { resource } : { resource, isType: true };
 }
 

@@ -30,9 +30,9 @@ export async function* onSelf(space: Namespace, { kind, statement, gathers, stre
 
 async function executed(space: Namespace, statement: ObjectValue, actor: Actor): Promise<Value> {
   const name = String(getOwn(statement, 'name'));
-  if (!space.definitions.get('procedures', name)) throw apiError('cascade.resource.not.found', `/procedures/${name}`);
+  if (!space.catalog.definitions.get('procedures', name)) throw apiError('cascade.resource.not.found', `/procedures/${name}`);
   const [args, named] = [own(statement, 'args'), own(statement, 'named')];
-  const value = await runDirect(space.runs, {
+  const value = await runDirect(space.execution.runs, {
     executable: { resource: `/procedures/${name}`, name, service: null },
     body: { program: null, procedure: name },
     argsJson: encodeInner(args ?? []),

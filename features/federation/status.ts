@@ -8,7 +8,7 @@ import { FEDERATION } from './federation.ts';
 
 /** `{name, state, latencyMs, waiting}`: `state` is `unknown` before the first request, then `reachable` or `unreachable`. */
 export const nodeStatus: ResourceRequest = async (space, request) => {
-  const found = space.definitions.find('nodes', idOf(request));
+  const found = space.catalog.definitions.find('nodes', idOf(request));
   if (!found && idOf(request) !== 'self') throw apiError('cascade.resource.not.found', `/nodes/${idOf(request)}`);
   const name = found ? String(getOwn(found.object, 'name')) : 'self';
   const { state, latencyMs } = space.states.get(FEDERATION).conditionOf(name);

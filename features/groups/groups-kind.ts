@@ -59,7 +59,7 @@ async function memberOf(space: Namespace, given: Value): Promise<string> {
   if (member === null) throw invalidField('groups', 'members', 'neither a username nor a reference');
   const [, name] = /^\/tokens\/(.+)$/.exec(member) ?? [];
   if (name === undefined) return knownUser(space, member, 'members');
-  const tokens = await space.accounts.directory.tokens(space.name);
+  const tokens = await space.installation.directory.tokens(space.name);
   if (!tokens.some((token) => token.name === name)) throw unknown('members', member);
   return member;
 }
@@ -74,7 +74,7 @@ function pathOf(given: Value): string | null {
 
 async function knownUser(space: Namespace, given: string, field: string): Promise<string> {
   const username = given.toLowerCase();
-  if (!(await space.accounts.directory.user(username, space.name))) throw unknown(field, given);
+  if (!(await space.installation.directory.user(username, space.name))) throw unknown(field, given);
   return username;
 }
 

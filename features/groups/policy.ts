@@ -11,7 +11,7 @@ import type { Namespace } from '../../resources/catalog/types.ts';
 export const groupPolicy: Policy = {
   name: 'groups',
   restrict(space, { resource, capability, caller }) {
-    const type = space.definitions.get('types', resource.name);
+    const type = space.catalog.definitions.get('types', resource.name);
     if (type) requireMember(space, type, capability, caller);
     if (capability === 'insert' || !resource.type.groupEnabled || isAdmin(caller)) return null;
     return { $or: [{ ars_group: null }, { ars_group: { $in: groupsOf(space, caller.username) } }] };
@@ -22,7 +22,7 @@ export const groupPolicy: Policy = {
     if (!isEnabled || !after) return;
     const group = groupIn(after);
     if (group === null || (before && groupIn(before) === group)) return;
-    const stored = space.definitions.get('groups', group);
+    const stored = space.catalog.definitions.get('groups', group);
     if (!stored) throw apiError('cascade.group.unknown', resource.name, 'ars_group', `there is no group ${group}`);
     if (!identity.ofService && !isAdmin(identity) && !membersOf(stored).includes(identity.username))
       throw apiError('cascade.group.not.member', group);
@@ -36,7 +36,7 @@ const GROUPED: ReadonlySet<string> = new Set(['types', 'procedures', 'topics', '
 function requireMember(space: Namespace, definition: ObjectValue, operation: string, caller: Identity): void {
   const group = groupIn(definition);
   if (group === null || isAdmin(caller)) return;
-  const stored = space.definitions.get('groups', group);
+  const stored = space.catalog.definitions.get('groups', group);
   if (!stored || !membersOf(stored).includes(caller.username))
     throw apiError('cascade.authorization.denied', operation, String(getOwn(definition, 'name')));
 }
@@ -50,7 +50,7 @@ export const membersOf = (group: ObjectValue): readonly string[] => getOwn(group
 
 /** Names of the groups that a user is in now. */
 const groupsOf = (space: Namespace, username: string): string[] =>
-  space.definitions
+  space.catalog.definitions
     .list('groups')
     .filter(([, group]) => membersOf(group).includes(username))
     .map(([name]) => name);

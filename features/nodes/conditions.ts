@@ -28,7 +28,7 @@ export const SELF_RECORD: ObjectValue = {
 export function nodesThat(space: Namespace, where: Value, actor: Actor): string[] {
   const { username, namespace } = actor.identity;
   const predicate = parseWhere(where, NODE_SHAPE, { username, namespace, now: actor.clock.now() });
-  const names = space.definitions
+  const names = space.catalog.definitions
     .list('nodes')
     .filter(([name, node]) => name !== 'self' && matches(predicate, node))
     .map(([name]) => name);
@@ -47,7 +47,7 @@ function namesSelf(where: Value): boolean {
 
 /** What may be read of a node: no secrets. */
 export function shownNode(space: Namespace, name: string): ObjectValue {
-  const stored = space.definitions.get('nodes', name) ?? SELF_RECORD;
+  const stored = space.catalog.definitions.get('nodes', name) ?? SELF_RECORD;
   return Object.fromEntries(
     Object.keys(stored)
       .filter((field) => field !== 'sealed')

@@ -11,7 +11,7 @@ export const placeOf = (node: string, field: string): string => `node ${node} ${
 /** Null where they cannot be opened: the installation's key is gone. */
 export async function nodeCredentials(space: Namespace, name: string, node: ObjectValue): Promise<NodeCredentials | null> {
   const sealed = Object.hasOwn(node, 'sealed') ? getOwn(node, 'sealed') : null;
-  const cipher = await space.accounts.keys.cipherOf(space.name);
+  const cipher = await space.installation.keys.cipherOf(space.name);
   const open = (field: string): string | null => {
     const text = isObject(sealed) && Object.hasOwn(sealed, field) ? getOwn(sealed, field) : null;
     return cipher && typeof text === 'string' ? String(decodeInner(cipher.open(Buffer.from(text, 'base64'), placeOf(name, field)))) : null;

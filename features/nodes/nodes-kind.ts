@@ -48,7 +48,7 @@ export const NODES: DefinitionResource = {
     ['name'],
   ),
   hidden: SEALED,
-  builtIn: ({ definitions }) => (definitions.get('nodes', 'self') ? NONE : SELF),
+  builtIn: ({ catalog }) => (catalog.definitions.get('nodes', 'self') ? NONE : SELF),
   storesBuiltIn: true,
   async define(space, body, stored) {
     const given = own(body, 'name');
@@ -140,8 +140,8 @@ async function sealAll(space: Namespace, node: string, fields: ObjectValue, stor
   for (const field of SECRET) {
     const secret = own(fields, field);
     if (secret === null) continue;
-    if (!space.accounts.keys.areAvailable) throw apiError('cascade.server.unavailable');
-    const cipher = await space.accounts.keys.ensureCipher(space.name);
+    if (!space.installation.keys.areAvailable) throw apiError('cascade.server.unavailable');
+    const cipher = await space.installation.keys.ensureCipher(space.name);
     sealed[field] = Buffer.from(cipher.seal(encodeInner(secret), placeOf(node, field))).toString('base64');
   }
   return sealed;

@@ -122,7 +122,7 @@ async function send(
 
 /** Read when a note is sent, so that a corrected contact counts for what is tried again. */
 function contactIn(space: Namespace, source: Value): string {
-  const definition = space.definitions.get('sources', String(source));
+  const definition = space.catalog.definitions.get('sources', String(source));
   const config = definition ? own(definition, 'config') : null;
   const contact = isObject(config) ? own(config, 'webPushSubject') : null;
   return typeof contact === 'string' ? contact : NOBODYS_CONTACT;

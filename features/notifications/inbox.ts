@@ -72,7 +72,7 @@ export async function listen(
     if (early) early.push(named);
     else deliver(named);
   };
-  const close = space.subscribers.add(pathOf(username, deviceId), { filter, deliver: deliverNamed });
+  const close = space.events.subscribers.add(pathOf(username, deviceId), { filter, deliver: deliverNamed });
   try {
     for (const message of await read(space, PAYLOAD_MESSAGES, { pendingUsers: username }, MOST)) {
       if (isExpired(message, space.clock.now())) continue;

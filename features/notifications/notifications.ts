@@ -44,7 +44,7 @@ export async function storeMessage(
   if (own(found, 'active') !== true) throw apiError('cascade.source.inactive', source, 'not active');
   if (!Array.isArray(users) || users.length === 0 || !users.every((one) => typeof one === 'string'))
     throw apiError('cascade.notification.users', users);
-  const present = new Set((await space.accounts.directory.users(space.name)).map(({ username }) => username));
+  const present = new Set((await space.installation.directory.users(space.name)).map(({ username }) => username));
   const [known, unknown] = [present, null].map((set) => [...new Set(users)].filter((name) => present.has(name) === (set !== null)));
   check();
   if (unknown && unknown.length > 0) {

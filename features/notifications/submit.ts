@@ -82,7 +82,7 @@ async function submitted(space: Namespace, id: string, body: Body, actor: Actor)
 
 /** Whether there is a document of that name that the caller may see. */
 async function hasDocument(space: Namespace, name: string, actor: Actor): Promise<boolean> {
-  const documents = space.features.named('documents');
+  const documents = space.catalog.features.named('documents');
   if (documents?.kind !== 'instances') return false;
   const where = withOwn({ name: { $eq: name } }, ownOnly(space, documents, 'select', actor.identity));
   return (await read(space, documents, toFilter(await condition(space, documents, where, actor)), 1)).length > 0;

@@ -24,7 +24,7 @@ export function webPushKey(space: Namespace): Promise<VapidKey> {
 
 async function readOrMake(space: Namespace): Promise<VapidKey> {
   const { records } = sourcesOf(space);
-  const cipher = await space.accounts.keys.ensureCipher(space.name);
+  const cipher = await space.installation.keys.ensureCipher(space.name);
   const kept = (await records.unseal(cipher, PLACE, KEY)) ?? (await records.sealOnce(cipher, PLACE, KEY, JSON.stringify(newVapidKey())));
   return JSON.parse(kept) as VapidKey;
 }

@@ -26,10 +26,13 @@ export const PROCEDURES: DefinitionResource = {
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'execute']),
   onExisting: 'update',
   type: PROCEDURE_SHAPE,
-  enforce: (space, name) => space.sandbox.procedureChanged(space.name, name),
+  enforce: (space, name) => space.execution.sandbox.procedureChanged(space.name, name),
   async define(space, body, stored, actor) {
     const text = textField('procedures', body, 'ruleText');
-    const procedure = await space.output.compile(text, { kind: 'procedure', stateOf: (service) => stateNamesOf(space, service) });
+    const procedure = await space.execution.compilations.compile(text, {
+      kind: 'procedure',
+      stateOf: (service) => stateNamesOf(space, service),
+    });
     checkName('procedure', procedure.name);
     checkParts(procedure);
     if (builtinTable().has(procedure.name)) throw langError('cascade.procedure.name.builtin', procedure.name);
@@ -47,12 +50,18 @@ export const PROCEDURES: DefinitionResource = {
       name: procedure.name,
       object,
       prepare: async () => {
-        if (stored && sourceOf(stored) !== text) await space.output.dropProcedure(sourceOf(stored), stateOf(space, stored));
-        await space.output.keepProcedure(text, serviceName === null ? null : stateNamesOf(space, serviceName), procedure);
-        if (serviceName !== null && !space.definitions.get('services', serviceName))
-          await putDefinition(space, SERVICES, { name: serviceName }, { ...actor, commit: (unit) => space.committer.submit(unit) }, true);
+        if (stored && sourceOf(stored) !== text) await space.execution.compilations.dropProcedure(sourceOf(stored), stateOf(space, stored));
+        await space.execution.compilations.keepProcedure(text, serviceName === null ? null : stateNamesOf(space, serviceName), procedure);
+        if (serviceName !== null && !space.catalog.definitions.get('services', serviceName))
+          await putDefinition(
+            space,
+            SERVICES,
+            { name: serviceName },
+            { ...actor, commit: (unit) => space.transactions.submit(unit) },
+            true,
+          );
       },
-      apply: () => space.sandbox.procedureChanged(space.name, procedure.name),
+      apply: () => space.execution.sandbox.procedureChanged(space.name, procedure.name),
     };
   },
   /** One that is in a group is seen by its members and by admins (language.md P8). */
@@ -61,8 +70,8 @@ export const PROCEDURES: DefinitionResource = {
   show: (space, stored) => withReferenceErrors(space, stored, namedTypes(stored)),
   async remove(space, stored) {
     return {
-      prepare: () => space.output.dropProcedure(sourceOf(stored), stateOf(space, stored)),
-      apply: () => space.sandbox.procedureChanged(space.name, String(getOwn(stored, 'name'))),
+      prepare: () => space.execution.compilations.dropProcedure(sourceOf(stored), stateOf(space, stored)),
+      apply: () => space.execution.sandbox.procedureChanged(space.name, String(getOwn(stored, 'name'))),
     };
   },
 };
@@ -99,7 +108,7 @@ function optionFields(procedure: CompiledProcedure): ObjectValue {
 /** What another text takes away again; a group is for ever (language.md P8). */
 async function givenBy(space: Namespace, source: string): Promise<ObjectValue> {
   const { ars_group: _, ...fields } = optionFields(
-    await space.output.compile(source, { kind: 'procedure', stateOf: (service) => stateNamesOf(space, service) }),
+    await space.execution.compilations.compile(source, { kind: 'procedure', stateOf: (service) => stateNamesOf(space, service) }),
   );
   return fields;
 }
@@ -147,7 +156,7 @@ export async function callableOf(
   name: string,
   compiled: Map<string, { text: string; callable: Callable }>,
 ): Promise<Callable | null> {
-  const object = space.definitions.get('procedures', name);
+  const object = space.catalog.definitions.get('procedures', name);
   if (!object) return null;
   const source = sourceOf(object);
   const state = stateOf(space, object);
@@ -155,7 +164,7 @@ export async function callableOf(
   const text = `${source}\n${JSON.stringify(state)}${apart}`; // of another state it is another program
   const known = compiled.get(name);
   if (known?.text === text) return known.callable;
-  const procedure = await space.output.loadProcedure(source, state);
+  const procedure = await space.execution.compilations.loadProcedure(source, state);
   const { parameters, returns } = procedure;
   const resolved: ResolvedProcedure = {
     name: procedure.name,

@@ -52,10 +52,10 @@ function profileGrant(profile: ObjectValue | undefined, type: string, capability
  */
 export function grantsOf(space: Namespace, type: TypeDefinition, capability: Capability, caller: Identity): ObjectValue[] {
   if (isAdmin(caller)) return found([levelGrant(type, type.adminAccessLevel, capability)]);
-  const isCustom = space.types.has(type.name);
+  const isCustom = space.catalog.types.has(type.name);
   return found(
     localProfiles(caller).map((name) => {
-      const profile = name === 'user' ? undefined : space.definitions.get('profiles', name);
+      const profile = name === 'user' ? undefined : space.catalog.definitions.get('profiles', name);
       // The service's own types are no matter of `dml` (7.2): who has a profile at all is as `user` there.
       if (name === 'user' || (profile && !isCustom)) return levelGrant(type, type.userAccessLevel, capability);
       return profileGrant(profile, type.name, capability);
@@ -70,7 +70,7 @@ const localProfiles = ({ profiles }: Identity): string[] => profiles.filter((nam
 
 /** The `dml` of a default profile: what the levels of the namespace's types grant now. */
 export function defaultDml(space: Namespace, profile: 'user' | 'admin'): ObjectValue {
-  const entries = [...space.types.values()].map((type): [string, ObjectValue] => {
+  const entries = [...space.catalog.types.values()].map((type): [string, ObjectValue] => {
     const level = profile === 'admin' ? type.adminAccessLevel : type.userAccessLevel;
     const granted = CAPABILITIES.map((one) => [one, levelGrant(type, level, one)] as const).filter(([, grant]) => grant !== null);
     return [type.name, Object.fromEntries(granted.map(([one, grant]) => [one, isAll(grant) ? null : grant]))];

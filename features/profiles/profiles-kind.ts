@@ -39,7 +39,7 @@ export const PROFILES: DefinitionResource = {
   },
   async remove(space, stored) {
     const name = String(getOwn(stored, 'name'));
-    const { directory } = space.accounts;
+    const { directory } = space.installation;
     const user = (await directory.users(space.name)).find(({ profiles }) => profiles.includes(name));
     if (user) throw apiError('cascade.profile.in.use', name, user.username);
     const token = (await directory.tokens(space.name)).find(({ profiles }) => profiles.includes(name));
@@ -67,7 +67,7 @@ function dmlOf(space: Namespace, given: Value): ObjectValue {
     const stored: ObjectValue = {};
     for (const operation of Object.keys(entry)) {
       const place = { resource: 'profiles', path: `dml.${type}.${operation}` };
-      setOwn(stored, operation, storedConstraint(space.types.get(type) ?? null, place, operation, getOwn(entry, operation)));
+      setOwn(stored, operation, storedConstraint(space.catalog.types.get(type) ?? null, place, operation, getOwn(entry, operation)));
     }
     setOwn(dml, type, stored);
   }
@@ -100,7 +100,7 @@ function invokeOf(given: Value): ObjectValue {
  */
 function requireCovered(space: Namespace, dml: ObjectValue, invoke: ObjectValue, caller: Identity): void {
   for (const name of Object.keys(dml)) {
-    const type = space.types.get(name);
+    const type = space.catalog.types.get(name);
     for (const capability of CAPABILITIES) {
       const asked = entryGrant(getOwn(dml, name), capability);
       if (asked === null) continue;

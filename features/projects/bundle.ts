@@ -46,7 +46,7 @@ export function filesIn(data: Value, skipped: string[]): ProjectFile[] {
 }
 
 export const kindOf = (space: Namespace, folder: string): DefinitionResource => {
-  const kind = space.features.kind(folder);
+  const kind = space.catalog.features.kind(folder);
   if (!kind) throw new Error(`no resource ${folder}`);
   return kind;
 };
@@ -59,7 +59,7 @@ export const plain = (value: Value): unknown => parseExact(toJson(value));
 
 /** What is the project's of the definitions of a folder. */
 export const definitionsOf = (space: Namespace, folder: string): [name: string, stored: ObjectValue][] =>
-  space.definitions.list(folder).filter(([name]) => !isOwn(folder, name));
+  space.catalog.definitions.list(folder).filter(([name]) => !isOwn(folder, name));
 
 /** The bytes of a document; null: a digest stands for them. @throws resource.property.invalid */
 export function bytesOf({ file, value }: ProjectFile): Uint8Array | null {

@@ -23,7 +23,7 @@ export type Chosen = ReadonlySet<string> | null;
 export function chosenBy(space: Namespace, id: string, { identity }: Actor): Chosen {
   if (id === '*') return null;
   requireRight(space, kindOf(space, 'projects'), 'select', identity);
-  const found = space.definitions.find('projects', id);
+  const found = space.catalog.definitions.find('projects', id);
   if (!found) throw apiError('cascade.resource.not.found', `/projects/${id}`);
   const listed = (getOwn(found.object, 'resources') as ObjectValue[]).map((entry) => String(getOwn(entry, 'resourceReference')));
   return new Set([...listed, `/projects/${found.name}`]);
@@ -94,7 +94,7 @@ export async function diffProject(space: Namespace, chosen: Chosen, data: Value,
 async function isImplied(space: Namespace, together: DefinitionBatch, resource: string, here: ReadonlySet<string>): Promise<boolean> {
   const [, service] = /^\/services\/(.+)$/.exec(resource) ?? [];
   if (service === undefined || ![...here].some((one) => one.startsWith(`/procedures/${service}.`))) return false;
-  const stored = space.definitions.get('services', service);
+  const stored = space.catalog.definitions.get('services', service);
   return stored !== undefined && isAsStored(together, kindOf(space, 'services'), { name: service }, stored);
 }
 
@@ -117,12 +117,12 @@ async function changeOf(
   if (isProgram(folder)) {
     const text = programIn(one);
     const name = programName(text) ?? one.path;
-    const stored = mayRead ? space.definitions.get(folder, name) : undefined;
+    const stored = mayRead ? space.catalog.definitions.get(folder, name) : undefined;
     return [name, !stored ? 'added' : getOwn(stored, 'ruleText') === text ? null : 'changed'];
   }
   if (!isObject(value)) throw apiError('cascade.resource.property.invalid', 'projects', file, 'no JSON object');
   const name = requiredText(folder, value, 'name');
-  const stored = mayRead ? space.definitions.get(folder, name) : undefined;
+  const stored = mayRead ? space.catalog.definitions.get(folder, name) : undefined;
   return [name, !stored ? 'added' : (await isAsStored(together, kind, value, stored)) ? null : 'changed'];
 }
 

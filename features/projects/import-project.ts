@@ -102,7 +102,7 @@ async function once(space: Namespace, data: Value, actor: Actor, deadline: numbe
   } catch (error) {
     together.abandon();
     if (!(error instanceof DuplicateKey)) throw error;
-    const type = together.space.types.ofCollection(error.collection);
+    const type = together.space.catalog.types.ofCollection(error.collection);
     throw new Taken(type ? duplicateOf(error, type) : apiError('cascade.resource.duplicate.key', 'projects', 'name'));
   }
 }
@@ -151,7 +151,7 @@ async function inPasses(
 async function planned(space: Namespace, together: DefinitionBatch, file: ProjectFile, done: Imported, { identity }: Actor): Promise<void> {
   const kind = kindOf(space, file.folder);
   const requireFor = (name: string | null): void =>
-    requireRight(space, kind, name !== null && space.definitions.get(file.folder, name) ? 'update' : 'insert', identity);
+    requireRight(space, kind, name !== null && space.catalog.definitions.get(file.folder, name) ? 'update' : 'insert', identity);
   if (isProgram(file.folder)) {
     const ruleText = programIn(file);
     if (definitionsOf(space, file.folder).some(([, stored]) => getOwn(stored, 'ruleText') === ruleText))
@@ -164,7 +164,7 @@ async function planned(space: Namespace, together: DefinitionBatch, file: Projec
     const name = Object.hasOwn(file.value, 'name') ? getOwn(file.value, 'name') : null;
     if (typeof name !== 'string') throw apiError('cascade.resource.property.required', file.folder, 'name');
     if (isOwn(file.folder, name)) return void done.skipped.push(file.file);
-    const stored = space.definitions.get(file.folder, name);
+    const stored = space.catalog.definitions.get(file.folder, name);
     if (stored && (await isAsStored(together, kind, file.value, stored))) return void done.unchanged.push(file.file);
     requireFor(name);
     await together.plan(kind, givenIn(file.value));
@@ -176,9 +176,10 @@ async function planned(space: Namespace, together: DefinitionBatch, file: Projec
 async function implied(together: DefinitionBatch, folder: string): Promise<void> {
   if (folder !== 'procedures') return;
   const { space } = together;
-  for (const [, procedure] of space.definitions.list('procedures')) {
+  for (const [, procedure] of space.catalog.definitions.list('procedures')) {
     const name = getOwn(procedure, 'serviceName');
-    if (typeof name === 'string' && !space.definitions.get('services', name)) await together.plan(kindOf(space, 'services'), { name });
+    if (typeof name === 'string' && !space.catalog.definitions.get('services', name))
+      await together.plan(kindOf(space, 'services'), { name });
   }
 }
 

@@ -14,7 +14,7 @@ export const quotaPolicy: Policy = {
   name: 'quotas',
   admit(space, change) {
     if (change.operation === 'delete' || change.initiator.identity.ofService) return undefined;
-    const usage = space.accounts.quotas.of(space.name);
+    const usage = space.installation.quotas.of(space.name);
     if (usage instanceof Promise) return usage.then((found) => (found ? within(space, found, change) : undefined));
     return usage ? within(space, usage, change) : undefined;
   },
@@ -27,7 +27,7 @@ function within(space: Namespace, usage: Usage, { operation, resource }: Change)
     const limit = usage.limit(resource.name);
     return limit === null ? undefined : definitionsWithin(space, usage, resource.name, limit);
   }
-  const most = isNew && space.types.has(resource.type.name) ? usage.limit('instancesPerType') : null;
+  const most = isNew && space.catalog.types.has(resource.type.name) ? usage.limit('instancesPerType') : null;
   const bytes = usage.limit('storageBytes');
   if (most === null && bytes === null) return undefined;
   const counts = space.states.get(STORED_COUNTS);

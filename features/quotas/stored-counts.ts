@@ -53,7 +53,7 @@ export class StoredCounts {
   #count(space: Namespace, collection: string, limit: number): Promise<void> {
     const counting = this.#counting.get(collection);
     if (counting) return counting;
-    const began = space.db
+    const began = space.storage.db
       .collection(collection)
       .countDocuments({}, { limit: limit + 1 })
       .then((count) => void this.#instances.set(collection, { count, at: performance.now() }))

@@ -41,7 +41,7 @@ function abandon(space: Namespace, event: StoredEvent, rule: string, reason: Dea
   const unit = { events: [...recorded.events, ...dead.events], done: [runIdOf(event, rule)] };
   deliveriesOf(space)
     .settle(event, resource, (settled) =>
-      space.committer.submit({ ...unit, writes: [...recorded.writes, ...dead.writes, ...settled] }, true),
+      space.transactions.submit({ ...unit, writes: [...recorded.writes, ...dead.writes, ...settled] }, true),
     )
     .catch((failed: unknown) => space.log.error({ err: failed }, 'the end of a run that could not begin was not stored'));
 }

@@ -34,7 +34,7 @@ export class ConditionFailures {
     const found: RunError = { code, message, params, status, line: null, column: null, stack: [] };
     const unit = snapshot(space, `/rules/${rule}`, randomUUID(), found, serviceActor(space));
     if (unit.writes.length === 0) return;
-    space.committer
+    space.transactions
       .submit(unit, true)
       .catch((reason: unknown) => space.log.error({ err: reason, rule }, 'the error of a condition could not be recorded'));
   }

@@ -32,13 +32,13 @@ export const RULES: DefinitionResource = {
   async define(space, body, stored, actor) {
     const text = textField('rules', body, 'ruleText');
     const ours = actor.ofService === true || stored !== null; // a stored one has its name already
-    const rule = await space.output.compile(text, { kind: 'rule', ofService: ours });
+    const rule = await space.execution.compilations.compile(text, { kind: 'rule', ofService: ours });
     if (!ours) checkName('rule', rule.name);
     await checkVersions(space, rule);
     if (stored && getOwn(stored, 'name') !== rule.fullName)
       throw apiError('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), rule.fullName);
     const active =
-      booleanField(body, 'active') ?? booleanField(stored ?? space.definitions.get('rules', rule.fullName) ?? {}, 'active') ?? true;
+      booleanField(body, 'active') ?? booleanField(stored ?? space.catalog.definitions.get('rules', rule.fullName) ?? {}, 'active') ?? true;
     const executable = executableOf(space, rule, actor.identity.username);
     const rest = await withoutOldText(body, stored, (source) => givenBy(space, source));
     return {
@@ -57,7 +57,7 @@ export const RULES: DefinitionResource = {
         ...warningsOf(rule.warnings, active ? loopWarning(ruleGraphOf(space).cycleThrough(rule)) : []),
       },
       prepare: async () => {
-        await Promise.all([space.programs.keep(executable, space.clock.now()), space.output.keep(text, rule)]);
+        await Promise.all([space.execution.programs.keep(executable, space.clock.now()), space.execution.compilations.keep(text, rule)]);
       },
       apply: () => enforce(space, rule, executable, active),
       ...(active ? {} : { settle: () => deliveriesOf(space).acknowledgeFor(rule.fullName) }),
@@ -72,7 +72,7 @@ export const RULES: DefinitionResource = {
 };
 
 async function givenBy(space: Namespace, source: string): Promise<ObjectValue> {
-  const { description } = await space.output.compile(source, { kind: 'rule', ofService: true });
+  const { description } = await space.execution.compilations.compile(source, { kind: 'rule', ofService: true });
   return description ? { description } : {};
 }
 
@@ -86,29 +86,29 @@ const pathOf = (trigger: Value): string => (isObject(trigger) ? String(getOwn(tr
 
 /** A rule is no longer there. */
 export function leaveForce(space: Namespace, name: string): void {
-  space.when.remove(name);
-  space.before.remove(name);
-  space.correlations.remove(baseNameOf(name), name);
-  space.programs.retire(name, space.clock.now());
+  space.events.when.remove(name);
+  space.events.before.remove(name);
+  space.events.correlations.remove(baseNameOf(name), name);
+  space.execution.programs.retire(name, space.clock.now());
   ruleGraphOf(space).remove(name);
 }
 
 /** Puts a stored rule in force: when a namespace is opened, or another process has stored it. A text that no longer compiles stays, and is told. */
 export function loadRule(space: Namespace, object: ObjectValue): void {
-  const rule = space.output.load(String(getOwn(object, 'ruleText')));
+  const rule = space.execution.compilations.load(String(getOwn(object, 'ruleText')));
   enforce(space, rule, executableOf(space, rule, editorOf(object) ?? 'system'), getOwn(object, 'active') === true);
 }
 
 function enforce(space: Namespace, rule: CompiledRule, executable: Executable, active: boolean): void {
-  space.when.remove(rule.fullName);
-  space.before.remove(rule.fullName);
+  space.events.when.remove(rule.fullName);
+  space.events.before.remove(rule.fullName);
   const baseName = baseNameOf(rule.fullName);
-  if (!active || !isCorrelated(rule)) space.correlations.remove(baseName, rule.fullName);
+  if (!active || !isCorrelated(rule)) space.events.correlations.remove(baseName, rule.fullName);
   if (active) ruleGraphOf(space).put(rule);
   else ruleGraphOf(space).remove(rule.fullName);
-  if (!active) return space.programs.retire(rule.fullName, space.clock.now());
-  space.programs.enforce(rule.fullName, executable, space.clock.now());
-  if (isCorrelated(rule)) space.correlations.put({ compiled: rule, baseName, executable });
+  if (!active) return space.execution.programs.retire(rule.fullName, space.clock.now());
+  space.execution.programs.enforce(rule.fullName, executable, space.clock.now());
+  if (isCorrelated(rule)) space.events.correlations.put({ compiled: rule, baseName, executable });
   if (rule.correlation) return;
   const program: IndexedProgram = { executable };
   const indexed: IndexedRule = {
@@ -119,7 +119,7 @@ function enforce(space: Namespace, rule: CompiledRule, executable: Executable, a
     where: both(rule.where, rule.constraint),
     payload: program,
   };
-  (rule.timing === 'before' ? space.before : space.when).add(indexed);
+  (rule.timing === 'before' ? space.events.before : space.events.when).add(indexed);
 }
 
 function loopWarning(round: readonly string[] | null): Value[] {
@@ -148,9 +148,9 @@ const clauseOf = ({ timing, triggers, correlation, constraint, expect }: Compile
 async function checkVersions(space: Namespace, rule: CompiledRule): Promise<void> {
   const mine = clauseOf(rule);
   const base = baseNameOf(rule.fullName);
-  for (const [name, object] of space.definitions.list('rules')) {
+  for (const [name, object] of space.catalog.definitions.list('rules')) {
     if (name === rule.fullName || (name !== base && !name.startsWith(`${base}:`))) continue;
-    const other = await space.output.compile(String(getOwn(object, 'ruleText')), { kind: 'rule', ofService: true });
+    const other = await space.execution.compilations.compile(String(getOwn(object, 'ruleText')), { kind: 'rule', ofService: true });
     if (clauseOf(other) !== mine)
       throw new CascadeError(
         'cascade.rule.version.conflict',

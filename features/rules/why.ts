@@ -28,12 +28,12 @@ const LONGEST_UUID = 200;
 
 /** Events are kept while their rules run, and with recordings and dead letters. */
 async function stored(space: Namespace, uuid: string): Promise<Asked> {
-  const row = uuid.length > LONGEST_UUID ? null : await space.db.collection<StoredRow>('journal').findOne(holdsEvents([uuid]));
+  const row = uuid.length > LONGEST_UUID ? null : await space.storage.db.collection<StoredRow>('journal').findOne(holdsEvents([uuid]));
   const open = (row ? rowOf(row).events : []).find((event) => event.uuid === uuid && event.value !== null);
   const recording = open ? null : await findRecording(space, uuid);
-  const dead = open || recording ? null : await space.db.collection(DEAD_LETTERS.collection).findOne({ 'kept.uuid': uuid });
+  const dead = open || recording ? null : await space.storage.db.collection(DEAD_LETTERS.collection).findOne({ 'kept.uuid': uuid });
   const event =
-    (open && withEventTexts(open, opening(space.cipher))) ??
+    (open && withEventTexts(open, opening(space.storage.cipher))) ??
     (recording?.['event'] as StoredEvent | undefined) ??
     (dead ? keptIn(space, dead) : null);
   if (!event) throw apiError('cascade.resource.not.found', `/events/${uuid}`);
@@ -46,14 +46,14 @@ export async function why(space: Namespace, name: string | null, data: Value): P
   const { uuid, path, value, at } = event;
   const object = (): ObjectValue => eventObject({ uuid, path, atMs: at.getTime() }, value, space.name);
   const report = [
-    ...space.before.explain(path, value, object).map((one) => explained(one, 'BEFORE')),
-    ...space.when.explain(path, value, object).map((one) => explained(one, 'WHEN')),
+    ...space.events.before.explain(path, value, object).map((one) => explained(one, 'BEFORE')),
+    ...space.events.when.explain(path, value, object).map((one) => explained(one, 'WHEN')),
     ...inactive(space, path),
   ];
-  if (space.correlations.has(path)) report.push(...awaited(space, path, value, object, uuid));
+  if (space.events.correlations.has(path)) report.push(...awaited(space, path, value, object, uuid));
   const rules = name === null ? report : report.filter(({ rule }) => rule === name);
   if (name !== null && rules.length === 0) {
-    if (!space.definitions.get('rules', name)) throw apiError('cascade.resource.not.found', `/rules/${name}`);
+    if (!space.catalog.definitions.get('rules', name)) throw apiError('cascade.resource.not.found', `/rules/${name}`);
     rules.push({ rule: name, outcome: 'otherPath' });
   }
   const overruled = overruling(space, event, uuid === '' ? new Map() : await givenUp(space, uuid));
@@ -62,7 +62,7 @@ export async function why(space: Namespace, name: string | null, data: Value): P
 
 /** Why events on a dead letter's target were given up, by the rule's name. */
 async function givenUp(space: Namespace, uuid: string): Promise<ReadonlyMap<string, string>> {
-  const letters = await space.db
+  const letters = await space.storage.db
     .collection(DEAD_LETTERS.collection)
     .find({ 'kept.uuid': uuid }, { projection: { target: 1, reason: 1 } })
     .toArray();
@@ -77,15 +77,15 @@ function overruling(
 ): (rule: string) => ObjectValue | undefined {
   const [, room, name = ''] = path.split('/');
   if (room === 'types' && findType(space, name.replace(/^system\./, ''))?.rulesSuppressed) return () => ({ outcome: 'suppressed' });
-  const source = room === 'sources' && path === `/sources/${name}/publish` ? space.definitions.get('sources', name) : null;
+  const source = room === 'sources' && path === `/sources/${name}/publish` ? space.catalog.definitions.get('sources', name) : null;
   const pipeline = new Set(Array.isArray(source?.['pipelineRules']) ? source['pipelineRules'].map(String) : []);
-  const lost = new Set(runs.filter(({ rule, program }) => !space.runs.executable(rule, program)).map(({ rule }) => rule));
+  const lost = new Set(runs.filter(({ rule, program }) => !space.execution.runs.executable(rule, program)).map(({ rule }) => rule));
   return (rule): ObjectValue | undefined => {
     const reason = dead.get(rule);
     if (reason !== undefined) return { outcome: 'givenUp', reason };
     if (lost.has(rule)) return { outcome: 'lost' };
     if (pipeline.has(rule)) return { outcome: 'pipeline' };
-    const definition = uuid === '' ? null : space.definitions.get('rules', rule);
+    const definition = uuid === '' ? null : space.catalog.definitions.get('rules', rule);
     const changed = definition?.['ars_modifiedAt'] ?? definition?.['ars_createdAt'];
     return changed instanceof DateTime && changed.ms > at.getTime() ? { changed } : undefined;
   };
@@ -103,12 +103,12 @@ function explained({ rule, matched, asks, reason, term }: Explanation, kind: str
 
 /** Rules over several events: what they wait for, and of an event that has come whether it still counts. */
 function awaited(space: Namespace, path: string, value: Value, object: () => ObjectValue, uuid: string): ObjectValue[] {
-  const places = new Map(space.correlations.match(path, value, object).map((one) => [one.rule, [...(one.places ?? [])]]));
-  return space.correlations.explain(path, value, object, uuid).map(({ open, ...one }): ObjectValue => {
+  const places = new Map(space.events.correlations.match(path, value, object).map((one) => [one.rule, [...(one.places ?? [])]]));
+  return space.events.correlations.explain(path, value, object, uuid).map(({ open, ...one }): ObjectValue => {
     const report = explained(one, 'WHEN');
     if (!one.matched) return report;
     const triggers = places.get(`~${one.rule.name}`) ?? [];
-    if (uuid === '' || space.correlations.areAsleep) return { ...report, outcome: 'waits', triggers };
+    if (uuid === '' || space.events.correlations.areAsleep) return { ...report, outcome: 'waits', triggers };
     const windows = open.map(({ deadlineMs, events }) => ({
       until: Number.isFinite(deadlineMs) ? new DateTime(deadlineMs) : null,
       events: events.map(({ uuid }) => uuid),
@@ -118,7 +118,7 @@ function awaited(space: Namespace, path: string, value: Value, object: () => Obj
 }
 
 function inactive(space: Namespace, path: string): ObjectValue[] {
-  return space.definitions
+  return space.catalog.definitions
     .list('rules')
     .filter(
       ([, rule]) =>

@@ -16,7 +16,7 @@ import {
   type TypeDefinition,
 } from '../../model/types/index.ts';
 import { SCALAR_SHAPE } from '../../resources/catalog/system-types.ts';
-import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import { type DefinitionResource, knownNames, type Namespace } from '../../resources/catalog/types.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
 import type { DefinitionStore } from '../../resources/catalog/definition-store.ts';
 
@@ -30,13 +30,13 @@ export const SCALARS: DefinitionResource = {
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
   onExisting: 'update',
   type: SCALAR_SHAPE,
-  foresee: (space, object) => void space.scalars.set(String(getOwn(object, 'name')), scalarIn(object)),
+  foresee: (space, object) => void space.catalog.scalars.set(String(getOwn(object, 'name')), scalarIn(object)),
   enforce: (space, name, object) => followScalar(space, name, object),
   async define(space, body, stored) {
     const name = textField('scalars', body, 'name');
     checkName('scalar', name);
     if ((BASE_TYPES as readonly string[]).includes(name)) throw apiError('cascade.resource.name.reserved', name, 'a base type');
-    if (space.types.has(name)) throw apiError('cascade.resource.name.reserved', name, 'a type');
+    if (space.catalog.types.has(name)) throw apiError('cascade.resource.name.reserved', name, 'a type');
     const baseType = textField('scalars', body, 'baseType');
     if (!(BASE_TYPES as readonly string[]).includes(baseType)) throw invalidField('scalars', 'baseType', 'no base type');
     if (stored && getOwn(stored, 'baseType') !== baseType) throw apiError('cascade.resource.key.immutable', 'scalars', 'baseType');
@@ -48,12 +48,12 @@ export const SCALARS: DefinitionResource = {
       name,
       object,
       apply: () => {
-        space.scalars.set(name, scalar);
+        space.catalog.scalars.set(name, scalar);
         for (const type of changed) {
-          space.types.set(type.name, type);
-          space.when.retype(type.name);
-          space.before.retype(type.name);
-          space.correlations.retype(type.name);
+          space.catalog.types.set(type.name, type);
+          space.events.when.retype(type.name);
+          space.events.before.retype(type.name);
+          space.events.correlations.retype(type.name);
         }
       },
     };
@@ -62,7 +62,7 @@ export const SCALARS: DefinitionResource = {
     const name = String(getOwn(stored, 'name'));
     const [user] = usersOf(space, name);
     if (user) throw apiError('cascade.scalar.in.use', name, user.name);
-    return { apply: () => space.scalars.delete(name) };
+    return { apply: () => space.catalog.scalars.delete(name) };
   },
 };
 
@@ -72,15 +72,15 @@ export function loadScalars(definitions: DefinitionStore): Map<string, ScalarDef
 
 /** A scalar as another process has stored it, and the types that use it; null: it is removed. */
 export function followScalar(space: Namespace, name: string, object: ObjectValue | null): void {
-  if (!object) return void space.scalars.delete(name);
-  space.scalars.set(name, scalarIn(object));
+  if (!object) return void space.catalog.scalars.delete(name);
+  space.catalog.scalars.set(name, scalarIn(object));
   for (const { name: type } of usersOf(space, name)) {
-    const stored = space.definitions.get('types', type);
+    const stored = space.catalog.definitions.get('types', type);
     if (!stored) continue;
-    space.types.set(type, parseType(stored, space, { collection: space.definitions.collectionOf(stored) }));
-    space.when.retype(type);
-    space.before.retype(type);
-    space.correlations.retype(type);
+    space.catalog.types.set(type, parseType(stored, knownNames(space), { collection: space.catalog.definitions.collectionOf(stored) }));
+    space.events.when.retype(type);
+    space.events.before.retype(type);
+    space.events.correlations.retype(type);
   }
 }
 
@@ -107,7 +107,7 @@ function scalarIn(object: ObjectValue): ScalarDefinition {
 function checkProcedure(space: Namespace, scalar: ScalarDefinition, action: ScalarAction): void {
   const name = scalar[action];
   if (name === undefined) return;
-  const procedure = space.definitions.get('procedures', name);
+  const procedure = space.catalog.definitions.get('procedures', name);
   if (!procedure) throw apiError('cascade.scalar.procedure.missing', scalar.name, action);
   const parameters = getOwn(procedure, 'parameters');
   const count = Array.isArray(parameters) ? parameters.length : 0;
@@ -117,7 +117,9 @@ function checkProcedure(space: Namespace, scalar: ScalarDefinition, action: Scal
 
 /** The types with a property of this scalar. */
 function usersOf(space: Namespace, scalar: string): TypeDefinition[] {
-  return [...space.types.values()].filter((type) => [...type.properties.values()].some(({ scalar: used }) => used?.name === scalar));
+  return [...space.catalog.types.values()].filter((type) =>
+    [...type.properties.values()].some(({ scalar: used }) => used?.name === scalar),
+  );
 }
 
 /**
@@ -125,14 +127,18 @@ function usersOf(space: Namespace, scalar: string): TypeDefinition[] {
  * @throws type.change.incompatible when there are instances that it does not suit
  */
 async function changedTypes(space: Namespace, scalar: ScalarDefinition): Promise<TypeDefinition[]> {
-  const scalars = new Map([...space.scalars, [scalar.name, scalar] as const]);
+  const scalars = new Map([...space.catalog.scalars, [scalar.name, scalar] as const]);
   const changed: TypeDefinition[] = [];
   for (const before of usersOf(space, scalar.name)) {
-    const stored = space.definitions.get('types', before.name) as ObjectValue;
-    const after = parseType(stored, { types: space.types, scalars }, { collection: before.collection });
+    const stored = space.catalog.definitions.get('types', before.name) as ObjectValue;
+    const after = parseType(stored, { types: space.catalog.types, scalars }, { collection: before.collection });
     const change = compareTypes(before, after);
     if (change.needsEmpty.length > 0)
-      checkTypeChange(before.name, change, (await space.db.collection(before.collection).findOne({}, { projection: { _id: 1 } })) !== null);
+      checkTypeChange(
+        before.name,
+        change,
+        (await space.storage.db.collection(before.collection).findOne({}, { projection: { _id: 1 } })) !== null,
+      );
     changed.push(after);
   }
   return changed;

@@ -57,19 +57,18 @@ function newWorld(): World {
   const space = {
     name: 'main',
     clock,
-    definitions,
+    catalog: { definitions },
     log: pino({ level: 'silent' }),
-    runs: { backpressure: { whenRelieved: async () => undefined } },
-    db: { collection: () => ({ findOne: async () => row(world.inStore) }) } as unknown as Db,
-    committer: {
+    execution: { runs: { backpressure: { whenRelieved: async () => undefined } } },
+    storage: { db: { collection: () => ({ findOne: async () => row(world.inStore) }) } as unknown as Db },
+    transactions: {
       submit: async ({ writes, events }: UnitOfWork) => {
         const failure = world.failures.shift();
         if (failure) throw failure;
         world.stored.push({ second: (clock.now() - START) / 1_000, writes: writes.length, events: events.length });
       },
     },
-    subscribers: { gone: () => undefined },
-    deliveries: { gone: () => undefined },
+    events: { subscribers: { gone: () => undefined }, deliveries: { gone: () => undefined } },
     get schedule() {
       return world.schedule;
     },
@@ -127,8 +126,8 @@ test('what is published after the delivery is stored by itself', async () => {
 test('an event that was deleted meanwhile is not due again', async () => {
   world.failures.push(new Error('no'));
   publish.mockImplementationOnce(async (space, _topic, _value, actor) => {
-    expect(getOwn(space.definitions.get(KIND, 'tick') ?? {}, 'name')).toBe('tick');
-    space.definitions.remove(KIND, 'tick');
+    expect(getOwn(space.catalog.definitions.get(KIND, 'tick') ?? {}, 'name')).toBe('tick');
+    space.catalog.definitions.remove(KIND, 'tick');
     world.schedule.remove('tick');
     await actor.commit({ writes: [], events: [EVENT] });
   });

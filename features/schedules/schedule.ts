@@ -65,7 +65,7 @@ export class Schedule implements AsyncDisposable {
   /** From now on what is due happens; what became due while the service was away at once. */
   start(): void {
     this.#isOpen = true;
-    const { definitions } = this.#space();
+    const { definitions } = this.#space().catalog;
     for (const [name, object] of definitions.list(KIND)) this.put(name, object);
     for (const [name, object] of definitions.list('services')) this.putService(name, object);
     this.#arm();
@@ -153,8 +153,8 @@ export class Schedule implements AsyncDisposable {
   /** Whatever becomes of it, an event that is stored is due again: at its next time, or soon where it could not be delivered. */
   async #deliver(name: string): Promise<void> {
     const space = this.#space();
-    await space.runs.backpressure.whenRelieved();
-    const stored = space.definitions.get(KIND, name);
+    await space.execution.runs.backpressure.whenRelieved();
+    const stored = space.catalog.definitions.get(KIND, name);
     if (!stored) return;
     if (!isActive(stored) || dueOf(stored) > space.clock.now()) return this.put(name, stored); // changed meanwhile
     const next = afterTick(stored, space.clock.now());
@@ -166,9 +166,9 @@ export class Schedule implements AsyncDisposable {
     }
     this.#failures.delete(name);
     if (next) {
-      space.definitions.put(KIND, name, next);
+      space.catalog.definitions.put(KIND, name, next);
       this.put(name, next);
-    } else space.definitions.remove(KIND, name);
+    } else space.catalog.definitions.remove(KIND, name);
   }
 
   /** It was not delivered here: by whoever has changed the stored event, or later. */
@@ -176,7 +176,7 @@ export class Schedule implements AsyncDisposable {
     try {
       if (error instanceof Overtaken) {
         await refresh(space, KIND, name); // the change may be in the store only
-        const stored = space.definitions.get(KIND, name);
+        const stored = space.catalog.definitions.get(KIND, name);
         if (stored && versionOf(stored) !== error.version) {
           this.#failures.delete(name);
           return this.put(name, stored);
@@ -185,7 +185,7 @@ export class Schedule implements AsyncDisposable {
     } catch (reason) {
       if (!isRetryable(reason)) space.log.error({ err: reason, name, namespace: space.name }, 'a scheduled event could not be read again');
     }
-    const stored = space.definitions.get(KIND, name);
+    const stored = space.catalog.definitions.get(KIND, name);
     if (!stored || !isActive(stored)) return;
     const failures = (this.#failures.get(name) ?? 0) + 1;
     this.#failures.set(name, failures);
@@ -203,7 +203,7 @@ export class Schedule implements AsyncDisposable {
     const commit = async (unit: UnitOfWork): Promise<void> => {
       const mine = isStored ? [] : [change];
       try {
-        await space.committer.submit({ ...unit, writes: [...mine, ...unit.writes] }, true);
+        await space.transactions.submit({ ...unit, writes: [...mine, ...unit.writes] }, true);
       } catch (error) {
         const isOurs = error instanceof VersionConflict && error.collection === change.collection && id !== null && error.id.equals(id);
         throw isOurs ? new Overtaken(name, versionOf(stored)) : error;
@@ -226,7 +226,7 @@ export class Schedule implements AsyncDisposable {
     if (!one) return;
     const space = this.#space();
     this.#procedures.set(key, nextAligned(one.everyMs, nowMs));
-    if (this.#running.has(key) || !space.definitions.get('procedures', one.procedure)) return; // never overlapping
+    if (this.#running.has(key) || !space.catalog.definitions.get('procedures', one.procedure)) return; // never overlapping
     this.#running.add(key);
     const run = runAs(space, one);
     this.#busy.track(
@@ -242,7 +242,7 @@ export class Schedule implements AsyncDisposable {
 
 /** It runs as the creator of the service (resources-and-api.md 7.6). */
 async function runAs(space: Namespace, { procedure, service, stored }: ScheduledProcedure): Promise<string> {
-  return runDirect(space.runs, {
+  return runDirect(space.execution.runs, {
     executable: { resource: `/procedures/${procedure}`, name: procedure, service },
     body: { program: null, procedure },
     argsJson: encodeInner([]),

@@ -37,15 +37,15 @@ const place = (name: string): string => `secret ${name}`;
 
 /** @throws server.unavailable: there is no master key */
 async function seal(space: Namespace, name: string, secret: string): Promise<string> {
-  if (!space.accounts.keys.areAvailable) throw apiError('cascade.server.unavailable');
-  const cipher = await space.accounts.keys.ensureCipher(space.name);
+  if (!space.installation.keys.areAvailable) throw apiError('cascade.server.unavailable');
+  const cipher = await space.installation.keys.ensureCipher(space.name);
   return Buffer.from(cipher.seal(secret, place(name))).toString('base64');
 }
 
 /** The value of a secret; null where there is none of that name. */
 export async function secretNamed(space: Namespace, name: string): Promise<string | null> {
-  const stored: ObjectValue | undefined = space.definitions.get('secrets', name);
+  const stored: ObjectValue | undefined = space.catalog.definitions.get('secrets', name);
   if (!stored) return null;
-  const cipher = await space.accounts.keys.ensureCipher(space.name);
+  const cipher = await space.installation.keys.ensureCipher(space.name);
   return cipher.open(Buffer.from(String(getOwn(stored, SEALED)), 'base64'), place(name));
 }

@@ -18,15 +18,15 @@ export const publish: ResourceRequest = async (space, request, actor) => {
 export const status: ResourceRequest = async (space, request) => reply(toJson(statusOfService(space, idOf(request))));
 
 function statusOfService(space: Namespace, id: string): ObjectValue {
-  const found = space.definitions.find('services', id);
+  const found = space.catalog.definitions.find('services', id);
   if (!found) throw apiError('cascade.resource.not.found', `/services/${id}`);
   const { name, object } = found;
-  const procedures = space.definitions.list('procedures').filter(([, procedure]) => getOwn(procedure, 'serviceName') === name);
+  const procedures = space.catalog.definitions.list('procedures').filter(([, procedure]) => getOwn(procedure, 'serviceName') === name);
   const scheduled = Object.hasOwn(object, 'scheduledProcedures') ? getOwn(object, 'scheduledProcedures') : null;
   return {
     health: getOwn(object, 'active') === false ? 'inactive' : 'healthy',
     metrics: { procedures: procedures.length },
-    stateInitialized: space.state.isInitialized(name),
+    stateInitialized: space.execution.sharedState.isInitialized(name),
     scheduledProcedures: scheduled ?? {},
   };
 }

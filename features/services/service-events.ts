@@ -23,7 +23,7 @@ export async function publishServiceEvent(
   actor: Actor,
   from: string | null = null,
 ): Promise<void> {
-  const name = space.definitions.find('services', service)?.name ?? service;
+  const name = space.catalog.definitions.find('services', service)?.name ?? service;
   const declared = declarationOf(space, name, event);
   if (!declared) throw apiError('cascade.resource.not.found', `/services/${name}/${event}`);
   const inbound = getOwn(declared, 'direction') === 'INBOUND';
@@ -34,20 +34,20 @@ export async function publishServiceEvent(
 
 function incoming(space: Namespace, service: string, event: string, declared: ObjectValue, value: Value, actor: Actor): StoredEvent[] {
   const handler = handlerIn(declared);
-  const isActive = getOwn(space.definitions.get('services', service) ?? {}, 'active') !== false;
+  const isActive = getOwn(space.catalog.definitions.get('services', service) ?? {}, 'active') !== false;
   const except = isActive || handler?.kind !== 'rules' ? new Set<string>() : versionsOf(space, handler.name);
   const raised = [
     ...raise(space, `/services/${service}/${event}`, value, actor, { except }),
     ...raise(space, `/topics/${service}/${event}/handler/inbound/publish`, value, actor, { except }),
   ];
   if (!isActive || handler?.kind !== 'procedures') return raised;
-  const username = editorOf(space.definitions.get('procedures', handler.name)) ?? actor.identity.username;
+  const username = editorOf(space.catalog.definitions.get('procedures', handler.name)) ?? actor.identity.username;
   const identity = { username, namespace: space.name, profiles: [] }; // not who publishes
   return [...raised, asyncCall(handler.name, [value], null, { ...actor, identity })];
 }
 
 /** The service whose inbound event a rule is registered to handle: it is within the service then (language.md Y8). */
-export function serviceHandledBy(space: Pick<Namespace, 'definitions'>, path: string, rule: string): string | null {
+export function serviceHandledBy(space: Pick<Namespace, 'catalog'>, path: string, rule: string): string | null {
   const [, service, event] = /^\/services\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
   if (service === undefined || event === undefined) return null;
   const declared = declarationOf(space, service, event);
@@ -55,8 +55,8 @@ export function serviceHandledBy(space: Pick<Namespace, 'definitions'>, path: st
   return handler?.kind === 'rules' && rule.split(':', 1)[0] === handler.name ? service : null;
 }
 
-function declarationOf(space: Pick<Namespace, 'definitions'>, service: string, event: string): ObjectValue | null {
-  const found = space.definitions.get('services', service);
+function declarationOf(space: Pick<Namespace, 'catalog'>, service: string, event: string): ObjectValue | null {
+  const found = space.catalog.definitions.get('services', service);
   const types = found && Object.hasOwn(found, 'eventTypes') ? getOwn(found, 'eventTypes') : null;
   const declared = isObject(types) && Object.hasOwn(types, event) ? getOwn(types, event) : null;
   return isObject(declared) ? declared : null;
@@ -69,4 +69,4 @@ function handlerIn(declared: ObjectValue): { kind: 'procedures' | 'rules'; name:
 }
 
 const versionsOf = (space: Namespace, rule: string): Set<string> =>
-  new Set(space.definitions.list('rules').flatMap(([name]) => (name.split(':', 1)[0] === rule ? [name] : [])));
+  new Set(space.catalog.definitions.list('rules').flatMap(([name]) => (name.split(':', 1)[0] === rule ? [name] : [])));

@@ -20,8 +20,8 @@ import { serviceActor } from '../../runtime/context/service-actor.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 
 /** The names of a service's state variables, for the compiler; null where it has none. */
-export function stateNamesOf(space: Pick<Namespace, 'definitions' | 'types'>, service: string): ServiceStateNames | null {
-  const declared = space.definitions.get('services', service);
+export function stateNamesOf(space: Pick<Namespace, 'catalog'>, service: string): ServiceStateNames | null {
+  const declared = space.catalog.definitions.get('services', service);
   const names = (field: string): string[] | null => {
     const type = declared && typeIn(space, declared, field);
     return type ? [...type.properties.keys()] : null;
@@ -32,15 +32,15 @@ export function stateNamesOf(space: Pick<Namespace, 'definitions' | 'types'>, se
 
 /** What the service's procedures are compiled to depends on its state types: they are read again when it, or one of these, changes. */
 export function stateChanged(space: Namespace, service: string): void {
-  for (const [name, procedure] of space.definitions.list('procedures'))
-    if (getOwn(procedure, 'serviceName') === service) space.sandbox.procedureChanged(space.name, name);
+  for (const [name, procedure] of space.catalog.definitions.list('procedures'))
+    if (getOwn(procedure, 'serviceName') === service) space.execution.sandbox.procedureChanged(space.name, name);
 }
 
 /** The services that have this type as a state. */
 export function servicesWithState(space: Namespace, type: string): string[] {
   const uses = (declared: ObjectValue): boolean =>
     ['globalType', 'partitionedType'].some((field) => Object.hasOwn(declared, field) && getOwn(declared, field) === type);
-  return space.definitions.list('services').flatMap(([name, declared]) => (uses(declared) ? [name] : []));
+  return space.catalog.definitions.list('services').flatMap(([name, declared]) => (uses(declared) ? [name] : []));
 }
 
 /** The state of a namespace's services. */
@@ -51,7 +51,7 @@ export function openState(space: () => Namespace): StateStore {
   >();
   const room = new StateStore(
     (service) => {
-      const declared = space().definitions.get('services', service);
+      const declared = space().catalog.definitions.get('services', service);
       if (!declared) return null;
       const global = typeIn(space(), declared, 'globalType');
       const partitioned = typeIn(space(), declared, 'partitionedType');
@@ -69,7 +69,7 @@ export function openState(space: () => Namespace): StateStore {
       return state;
     },
     surroundingsOf(space),
-    (run) => space().contention.leave(run),
+    (run) => space().execution.contention.leave(run),
   );
   return room;
 }
@@ -88,9 +88,9 @@ function surroundingsOf(space: () => Namespace): StateEnvironment {
   };
 }
 
-function typeIn(space: Pick<Namespace, 'types'>, declared: ObjectValue, field: string): TypeDefinition | null {
+function typeIn(space: Pick<Namespace, 'catalog'>, declared: ObjectValue, field: string): TypeDefinition | null {
   const name = Object.hasOwn(declared, field) ? getOwn(declared, field) : null;
-  return typeof name === 'string' ? (space.types.get(name) ?? null) : null;
+  return typeof name === 'string' ? (space.catalog.types.get(name) ?? null) : null;
 }
 
 const shapeOf = (type: TypeDefinition | null): string =>

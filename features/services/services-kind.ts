@@ -114,7 +114,7 @@ function checkStateTypes(space: Namespace, fields: ObjectValue): void {
   for (const field of ['globalType', 'partitionedType']) {
     const type = Object.hasOwn(fields, field) ? getOwn(fields, field) : null;
     if (type !== null && typeof type !== 'string') throw invalidField('services', field, 'no name of a type');
-    if (type !== null && !space.types.has(type)) throw apiError('cascade.resource.type.not.found', type);
+    if (type !== null && !space.catalog.types.has(type)) throw apiError('cascade.resource.type.not.found', type);
   }
 }
 
@@ -125,7 +125,7 @@ const objectIn = (fields: ObjectValue, name: string): ObjectValue => (getOwn(fie
 function interfaceOf(space: Namespace, service: ObjectValue): Value {
   const declared = getOwn(service, 'interface');
   if (declared !== null) return declared;
-  return space.definitions
+  return space.catalog.definitions
     .list('procedures')
     .filter(([, object]) => getOwn(object, 'serviceName') === getOwn(service, 'name'))
     .filter(([, object]) => getOwn(object, 'visibility') === 'PUBLIC' && getOwn(object, 'hidden') !== true)
@@ -133,7 +133,7 @@ function interfaceOf(space: Namespace, service: ObjectValue): Value {
 }
 
 const proceduresOf = (space: Namespace, service: string): string[] =>
-  space.definitions
+  space.catalog.definitions
     .list('procedures')
     .filter(([, object]) => getOwn(object, 'serviceName') === service)
     .map(([name]) => name);

@@ -10,7 +10,7 @@ import { sourcesOf } from './namespace-state.ts';
 
 /** @throws cascade.resource.not.found for whatever cannot take it: a stranger learns no more; what the protocol refuses */
 export async function accept(space: Namespace, { protocol, source: name, headers, address, body }: SourceArrival): Promise<InboundReply> {
-  const source = space.definitions.get('sources', name);
+  const source = space.catalog.definitions.get('sources', name);
   const type = source && String(own(source, 'type'));
   const known = type !== undefined && type.toLowerCase() === protocol && protocolOf(type)?.takesRequests === true;
   if (!source || !known || !isActive(source) || isMocked(source))

@@ -101,13 +101,13 @@ export class Inbox {
       events,
     });
     const first = await unit();
-    while (this.#space.committer.refusal(first)) await new Promise((resolve) => setTimeout(resolve, FULL_RETRY_MS));
+    while (this.#space.transactions.refusal(first)) await new Promise((resolve) => setTimeout(resolve, FULL_RETRY_MS));
     return { outcome: this.#stored(first, unit, onceKey) };
   }
 
   /** No faster than the organization's quota allows: what comes meanwhile waits in its order, or at the other side where the protocol holds it back. */
   async #paced(): Promise<void> {
-    const { quotas } = this.#space.accounts;
+    const { quotas } = this.#space.installation;
     for (;;) {
       const waitMs = (await quotas.of(this.#space.name))?.messageWaitMs() ?? 0;
       if (waitMs === 0) return;
@@ -118,7 +118,7 @@ export class Inbox {
   async #stored(first: UnitOfWork, unit: () => Promise<UnitOfWork>, onceKey: string | undefined): Promise<Outcome> {
     for (let next = first; ; next = await unit())
       try {
-        await this.#space.committer.submit(next, true);
+        await this.#space.transactions.submit(next, true);
         return 'stored';
       } catch (error) {
         if (!(error instanceof DuplicateKey) || onceKey === undefined) throw error;
@@ -176,14 +176,14 @@ async function throughPipeline(
   for (const ruleName of pipelineOf(source)) {
     const facts = { uuid: randomUUID(), path, atMs: space.clock.now(), transport };
     const event = (): ObjectValue => eventObject(facts, current, space.name);
-    const chosen = space.when.match(path, current, event).find(({ rule }) => rule.name === ruleName);
+    const chosen = space.events.when.match(path, current, event).find(({ rule }) => rule.name === ruleName);
     if (!chosen) continue; // its WHERE is false: the message goes on as it is
     const binds = bindsOn(chosen.rule, path);
     const taken = binds === 'event' ? event() : current;
     const executable = chosen.asks ? await decided(space, chosen, path, taken, actor, binds) : programIn(chosen.rule).executable;
     if (!executable) continue;
     try {
-      const json = await runDirect(space.runs, {
+      const json = await runDirect(space.execution.runs, {
         executable,
         body: { program: executable.program },
         argsJson: encodeInner([taken]),
@@ -217,7 +217,7 @@ export async function logOnce(space: Namespace, source: string, code: string, me
 
 /** A line in the logs of the namespace; the source's name stands for the invocation (integrations.md 1.8). */
 export const logLine = (space: Namespace, source: string, level: 'WARN' | 'ERROR', message: string): Promise<void> =>
-  space.committer.submit({ writes: [], events: [], logs: [logOf(space, source, level, message)] }, true);
+  space.transactions.submit({ writes: [], events: [], logs: [logOf(space, source, level, message)] }, true);
 
 /** Such a line, for who commits it with something else. */
 export function logOf(space: Namespace, source: string, level: 'WARN' | 'ERROR', message: string): LogEntry {

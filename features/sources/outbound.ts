@@ -17,7 +17,7 @@ import { sourcesOf } from './namespace-state.ts';
 
 /** @throws cascade.resource.not.found */
 export function sourceNamed(space: Namespace, name: string): ObjectValue {
-  const found = space.definitions.find('sources', name);
+  const found = space.catalog.definitions.find('sources', name);
   if (!found) throw apiError('cascade.resource.not.found', `/sources/${name}`);
   return found.object;
 }
@@ -45,7 +45,7 @@ export async function publishToSource(space: Namespace, id: string, value: Value
   if (isMocked(source)) await mock(space, source, 'publish', 'pubDesc', request, actor);
   else {
     protocolOf(String(own(source, 'type')))?.checkPublish?.(name, own(source, 'config') as ObjectValue, request);
-    const publisher = space.features.publishers.get(String(own(source, 'type')));
+    const publisher = space.catalog.features.publishers.get(String(own(source, 'type')));
     if (publisher) await publisher(space, name, request, actor);
     else await through(space, name, (connection) => connection.publish?.(request, callerOf(space, actor)) ?? refusedPublish(name));
   }
@@ -129,9 +129,9 @@ async function mocked(
   const procedures = own(source, 'mockProcedures');
   const named = isObject(procedures) ? own(procedures, which) : null;
   if (named === null) return null;
-  const procedure = space.definitions.find('procedures', String(named));
+  const procedure = space.catalog.definitions.find('procedures', String(named));
   if (!procedure) throw apiError('cascade.resource.not.found', `/procedures/${String(named)}`);
-  const json = await runDirect(space.runs, {
+  const json = await runDirect(space.execution.runs, {
     executable: { resource: `/procedures/${procedure.name}`, name: procedure.name, service: null },
     body: { program: null, procedure: procedure.name },
     argsJson: '[]',

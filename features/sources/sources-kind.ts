@@ -109,9 +109,9 @@ async function configured(
     return { config: open, secrets: {} };
   }
   const [field = ''] = secrets.keys();
-  if (!space.accounts.keys.areAvailable)
+  if (!space.installation.keys.areAvailable)
     throw apiError('cascade.source.config.invalid', field, 'the service has no master key to keep it with');
-  const cipher = await space.accounts.keys.ensureCipher(space.name);
+  const cipher = await space.installation.keys.ensureCipher(space.name);
   const after = sealed(cipher, name, kept, secrets);
   checkConfig(kind, wholeConfig(cipher, name, open, after), sourcesOf(space).outlet);
   return { config: open, secrets: after };

@@ -71,7 +71,7 @@ export class Sources {
   /** Connects what is active. Called again when this process has become the leader. */
   start(): void {
     this.#isRunning = true;
-    for (const [name, source] of this.#space.definitions.list('sources')) this.put(name, source);
+    for (const [name, source] of this.#space.catalog.definitions.list('sources')) this.put(name, source);
   }
 
   /** The definition is new or has changed: the source is connected again, unless nothing but `ars_properties` is different. */
@@ -98,7 +98,7 @@ export class Sources {
   async forget(name: string): Promise<void> {
     await this.#closing.get(name);
     await this.#noted;
-    if (!this.#space.definitions.get('sources', name)) await this.records.forget(name);
+    if (!this.#space.catalog.definitions.get('sources', name)) await this.records.forget(name);
   }
 
   stateOf(source: ObjectValue): LifeState {
@@ -124,7 +124,7 @@ export class Sources {
   async connectionOf(name: string): Promise<Connection> {
     const until = performance.now() + PUBLISH_WAITS_MS;
     for (;;) {
-      const source = this.#space.definitions.get('sources', name);
+      const source = this.#space.catalog.definitions.get('sources', name);
       if (!source) throw apiError('cascade.resource.not.found', `/sources/${name}`);
       if (!isActive(source)) throw apiError('cascade.source.inactive', name, 'it is not active');
       const entry = this.#entries.get(name) ?? this.#early(name, source);
@@ -276,8 +276,8 @@ export class Sources {
       recovered: () => life.recovered(),
       log: (level, message) => this.#inBackground(logLine(space, name, level, message)),
       audit: (op, message) => this.#audit(name, op, message),
-      keep: async (key, text) => records.seal(await space.accounts.keys.ensureCipher(space.name), name, key, text),
-      kept: async (key) => records.unseal(await space.accounts.keys.ensureCipher(space.name), name, key),
+      keep: async (key, text) => records.seal(await space.installation.keys.ensureCipher(space.name), name, key, text),
+      kept: async (key) => records.unseal(await space.installation.keys.ensureCipher(space.name), name, key),
       polledAt: () => records.polledAt(name),
       poll: async (poll) => {
         await this.#polls.run(async () => {
@@ -287,7 +287,7 @@ export class Sources {
       },
       creator: async () => callerOf(space, { ...serviceActor(space), identity: await creatorOf(space, source) }),
       other: async (other) => {
-        const found = space.definitions.get('sources', other);
+        const found = space.catalog.definitions.get('sources', other);
         if (!found || !isActive(found)) return null;
         return { type: String(own(found, 'type')), config: await this.#config(other, found) };
       },
@@ -309,7 +309,7 @@ export class Sources {
     const whole =
       Object.keys(sealed).length === 0
         ? open
-        : wholeConfig(await this.#space.accounts.keys.ensureCipher(this.#space.name), name, open, sealed);
+        : wholeConfig(await this.#space.installation.keys.ensureCipher(this.#space.name), name, open, sealed);
     return withNamedSecrets(name, whole, (secret) => secretNamed(this.#space, secret));
   }
 
@@ -334,7 +334,7 @@ export class Sources {
   #audit(name: string, op: string, message: string): void {
     const space = this.#space;
     const unit = audited(space, { entity: `/sources/${name}`, op, message }, serviceActor(space));
-    this.#inBackground(space.committer.submit(unit, true));
+    this.#inBackground(space.transactions.submit(unit, true));
   }
 
   #note(name: string, state: LifeState): void {
@@ -380,10 +380,8 @@ function madeOf(source: ObjectValue, consumes: boolean): string {
 }
 
 /** The active sources of a namespace, and whether each is ready. */
-export function sourcesUp(
-  space: Pick<Namespace, 'definitions' | 'name' | 'states'>,
-): { namespace: string; source: string; isUp: boolean }[] {
-  return space.definitions.list('sources').flatMap(([source, stored]) => {
+export function sourcesUp(space: Pick<Namespace, 'catalog' | 'name' | 'states'>): { namespace: string; source: string; isUp: boolean }[] {
+  return space.catalog.definitions.list('sources').flatMap(([source, stored]) => {
     const { state } = sourcesOf(space).stateOf(stored);
     return state === 'inactive' ? [] : [{ namespace: space.name, source, isUp: state === 'mocked' || state === 'connected' }];
   });

@@ -12,5 +12,5 @@ export function pipelineOf(source: ObjectValue): string[] {
 }
 
 /** The first rule of the pipeline that does not exist; null when all do. */
-export const unresolvedRule = (space: Pick<Namespace, 'definitions'>, source: ObjectValue): string | null =>
-  pipelineOf(source).find((rule) => !space.definitions.get('rules', rule)) ?? null;
+export const unresolvedRule = (space: Pick<Namespace, 'catalog'>, source: ObjectValue): string | null =>
+  pipelineOf(source).find((rule) => !space.catalog.definitions.get('rules', rule)) ?? null;

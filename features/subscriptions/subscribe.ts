@@ -34,14 +34,14 @@ export async function subscribe(
     if (persistent === true || subscriptionName !== undefined) throw apiError('cascade.request.parameter.invalid', 'persistent', true);
     return listen(space, identity, at.name, filter, deliver);
   }
-  if (at.resource === 'sources' && !space.definitions.get('sources', at.name))
+  if (at.resource === 'sources' && !space.catalog.definitions.get('sources', at.name))
     throw apiError('cascade.resource.not.found', `/sources/${at.name}`);
   if (at.resource === 'services') requireOutbound(space, at.name, at.eventType ?? '');
   sightOf(space, at, identity); // refuses who may see nothing of it
   const sight = presentSight(space, at, identity);
   if (persistent === true || subscriptionName !== undefined)
     return deliveriesOf(space).subscribe(identity, at.path, filter, subscriptionName ?? null, deliver, sight);
-  return { close: space.subscribers.add(at.path, { filter, deliver, ...(sight && { sight }) }) };
+  return { close: space.events.subscribers.add(at.path, { filter, deliver, ...(sight && { sight }) }) };
 }
 
 /** What a listener may see of the events on a path, by the rights that it has when each of them comes; undefined: every event, and it stays so. */
@@ -49,7 +49,7 @@ function presentSight(space: Namespace, at: EventPath, identity: Identity): Sigh
   if (identity.ofService || at.resource === 'services') return undefined;
   const now = (allows: (present: Identity) => boolean): boolean | Promise<boolean> => {
     if (isOpen(space, at)) return true;
-    const rights = space.rightsOf(identity.username, identity.namespace);
+    const rights = space.installation.rightsOf(identity.username, identity.namespace);
     const allowsNow = (found: Identity | null): boolean => found !== null && allows(presentRights(identity, found));
     return rights instanceof Promise ? rights.then(allowsNow) : allowsNow(rights);
   };
@@ -84,7 +84,7 @@ export function endWithRights(space: Namespace): (kind: string) => void {
   let isDue = false;
   const recheck = (): void => {
     isDue = false;
-    Promise.all([space.subscribers.recheck(), deliveriesOf(space).recheck()]).catch((error: unknown) =>
+    Promise.all([space.events.subscribers.recheck(), deliveriesOf(space).recheck()]).catch((error: unknown) =>
       space.log.error({ err: error }, 'the rights of subscribers could not be looked up'),
     );
   };
@@ -131,7 +131,7 @@ function sightOf(space: Namespace, { resource, name, path }: EventPath, caller: 
 
 /** An event of several instances tells how many they are: it is for those only who may see all of them. */
 function sightOfType(space: Namespace, name: string, caller: Identity): SeesNow {
-  const account = space.features.installationResource(name, !name.startsWith('system.'));
+  const account = space.catalog.features.installationResource(name, !name.startsWith('system.'));
   if (account) {
     if (account.hasEvents === false) throw apiError('cascade.event.path.invalid', `/types/${name}`);
     if (isAdmin(caller)) return ALL;
@@ -157,7 +157,7 @@ const presentRights = (identity: Identity, now: Identity): Identity =>
 const resourceOf = (space: Namespace, name: string) => resolve(space, name, !name.startsWith('system.'));
 
 function requireOutbound(space: Namespace, service: string, eventType: string): void {
-  const events = getOwn(space.definitions.find('services', service)?.object ?? {}, 'eventTypes') ?? null;
+  const events = getOwn(space.catalog.definitions.find('services', service)?.object ?? {}, 'eventTypes') ?? null;
   const declared = isObject(events) && Object.hasOwn(events, eventType) ? getOwn(events, eventType) : null;
   if (!isObject(declared) || getOwn(declared, 'direction') !== 'OUTBOUND')
     throw apiError('cascade.resource.not.found', `/services/${service}/${eventType}`);
@@ -182,7 +182,7 @@ function idIn(type: string, value: ObjectValue): string {
 }
 
 function instanceJson(space: Namespace, type: string, value: ObjectValue): string {
-  if (space.features.installationResource(type, !type.startsWith('system.'))) return toJson(value);
+  if (space.catalog.features.installationResource(type, !type.startsWith('system.'))) return toJson(value);
   const resource = resourceOf(space, type);
   if (resource.kind === 'instances') return instanceToJson(resource.type, value);
   return toJson(resource.show?.(space, value) ?? value);

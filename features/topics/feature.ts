@@ -26,7 +26,7 @@ export const topics: Feature = {
   operations: {
     publishRequest: async (space, payload, actor) => {
       const type = String(getOwn(payload, 'resource'));
-      if (!space.types.has(type)) throw apiError('cascade.resource.type.not.found', type);
+      if (!space.catalog.types.has(type)) throw apiError('cascade.resource.type.not.found', type);
       const value = getOwn(payload, 'value');
       if (!isObject(value)) throw langError('cascade.lang.publish.value', typeName(value), 'PUBLISH REQUEST');
       await publishRequest(space, type, value, actor);

@@ -11,7 +11,7 @@ import type { PublicationFollower, Publish } from '../../resources/catalog/featu
 /** Raises the topic's event, with the changes of a feature that follows the topic. Where no rule listens no event is stored. */
 export async function publishTopic(space: Namespace, topic: string, value: Value, actor: Actor): Promise<void> {
   checkTopic(topic);
-  const registered = Array.isArray(value) ? space.definitions.get('topics', topic) : undefined;
+  const registered = Array.isArray(value) ? space.catalog.definitions.get('topics', topic) : undefined;
   if (registered && Object.hasOwn(registered, 'autoUnwind') && getOwn(registered, 'autoUnwind') === true)
     return publishEach(space, topic, value as Value[], actor);
   checkMessage(space, topic, value);
@@ -25,7 +25,7 @@ async function publishEach(space: Namespace, topic: string, messages: readonly V
   for (const message of messages) checkMessage(space, topic, message);
   const follower = await followerOf(space, topic);
   if (follower) {
-    const apart: Actor = { ...actor, commit: (unit) => space.committer.submit(unit) };
+    const apart: Actor = { ...actor, commit: (unit) => space.transactions.submit(unit) };
     for (const message of messages) await follower.follow(space, topic, message, apart, plainly(space));
     return actor.commit({ writes: [], events: [] }, { ok: 'null' });
   }
@@ -35,7 +35,7 @@ async function publishEach(space: Namespace, topic: string, messages: readonly V
 
 /** The first feature that follows the topic. */
 async function followerOf(space: Namespace, topic: string): Promise<PublicationFollower | undefined> {
-  for (const follower of space.features.followers) if (await follower.concerns(space, topic)) return follower;
+  for (const follower of space.catalog.features.followers) if (await follower.concerns(space, topic)) return follower;
   return undefined;
 }
 

@@ -6,11 +6,11 @@ import { checkFinal, prepareChanges } from '../../model/types/index.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 
 /** @throws cascade.topic.message.invalid */
-export function checkMessage(space: Pick<Namespace, 'definitions' | 'types'>, topic: string, message: Value): void {
-  const registered = space.definitions.get('topics', topic);
+export function checkMessage(space: Pick<Namespace, 'catalog'>, topic: string, message: Value): void {
+  const registered = space.catalog.definitions.get('topics', topic);
   const name = registered && Object.hasOwn(registered, 'messageType') ? getOwn(registered, 'messageType') : null;
   if (typeof name !== 'string') return;
-  const type = space.types.get(name);
+  const type = space.catalog.types.get(name);
   if (!type) throw apiError('cascade.topic.message.invalid', topic, `there is no type ${name}`);
   try {
     const { values } = prepareChanges(type, message);

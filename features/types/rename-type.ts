@@ -26,8 +26,8 @@ export async function renameType(
   if (newName === null) throw apiError('cascade.resource.property.required', 'types', 'newName');
   if (typeof newName !== 'string') throw apiError('cascade.resource.property.invalid', 'types', 'newName', 'no String');
   checkName('type', newName);
-  if (space.scalars.has(newName)) throw apiError('cascade.type.name.reserved', newName);
-  if (space.definitions.get('types', newName)) throw apiError('cascade.resource.duplicate.key', 'types', `name=${newName}`);
+  if (space.catalog.scalars.has(newName)) throw apiError('cascade.type.name.reserved', newName);
+  if (space.catalog.definitions.get('types', newName)) throw apiError('cascade.resource.duplicate.key', 'types', `name=${newName}`);
   const object = naming({ ...stored, name: newName }, name, newName) ?? { ...stored, name: newName };
   const renamed = stampChanged(object, stored, actor);
   return rename(space, { name, stored, newName, renamed }, actor);
@@ -64,7 +64,7 @@ function naming(object: ObjectValue, name: string, newName: string): ObjectValue
 
 /** The other types that name it, as they are and as they become. */
 function othersNaming(space: Namespace, { name, newName }: Rename, actor: Actor) {
-  return space.definitions.list('types').flatMap(([other, stored]) => {
+  return space.catalog.definitions.list('types').flatMap(([other, stored]) => {
     const changed = other === name ? null : naming(stored, name, newName);
     return changed ? [{ other, stored, changed: stampChanged(changed, stored, actor) }] : [];
   });
@@ -79,22 +79,22 @@ async function rename(space: Namespace, renaming: Rename, actor: Actor): Promise
     ...others.flatMap(({ changed }) => raise(space, '/types/system.types/update', changed, actor)),
   ];
   const write = (named: string, next: ObjectValue, before: ObjectValue) =>
-    definitionWrite('types', named, next, before, { collection: space.definitions.collectionOf(before) });
+    definitionWrite('types', named, next, before, { collection: space.catalog.definitions.collectionOf(before) });
   const writes = [write(newName, renamed, stored), ...others.map((one) => write(one.other, one.changed, one.stored))];
   const changed = [name, newName, ...others.map(({ other }) => other)].map((one): Named => ['types', one]);
   await following(space, changed, actor.commit({ writes, events }, { ok: encodeInner(renamed) }));
-  space.definitions.remove('types', name);
-  space.definitions.put('types', newName, renamed);
-  space.types.delete(name);
-  space.types.set(newName, loadType(renamed, space));
+  space.catalog.definitions.remove('types', name);
+  space.catalog.definitions.put('types', newName, renamed);
+  space.catalog.types.delete(name);
+  space.catalog.types.set(newName, loadType(renamed, space));
   for (const { other, changed } of others) {
-    space.definitions.put('types', other, changed);
-    space.types.set(other, loadType(changed, space));
+    space.catalog.definitions.put('types', other, changed);
+    space.catalog.types.set(other, loadType(changed, space));
   }
   for (const one of [name, newName, ...others.map(({ other }) => other)]) {
-    space.when.retype(one);
-    space.before.retype(one);
-    space.correlations.retype(one);
+    space.events.when.retype(one);
+    space.events.before.retype(one);
+    space.events.correlations.retype(one);
   }
   return renamed;
 }

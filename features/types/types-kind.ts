@@ -4,7 +4,7 @@ import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/api-errors.ts';
 import { isServiceSet, checkTypeChange, compareTypes, parseType, type TypeDefinition, typeToValue } from '../../model/types/index.ts';
 import { TYPE_SHAPE } from '../../resources/catalog/system-types.ts';
-import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import { type DefinitionResource, knownNames, type Namespace, type NameScope } from '../../resources/catalog/types.ts';
 import { omit } from '../../resources/catalog/definition-store.ts';
 import { accessLevelsOf } from './access-levels.ts';
 import { servicesWithState, stateChanged } from '../services/service-state.ts';
@@ -23,25 +23,25 @@ export const TYPES: DefinitionResource = {
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'schema']),
   onExisting: 'conflict',
   type: TYPE_SHAPE,
-  builtIn: (space) => space.features.systemTypes,
-  foresee: (space, object) => void space.types.set(String(getOwn(object, 'name')), loadType(object, space)),
+  builtIn: (space) => space.catalog.features.systemTypes,
+  foresee: (space, object) => void space.catalog.types.set(String(getOwn(object, 'name')), loadType(object, space)),
   async enforce(space, name, object) {
-    if (object) space.cipher ??= await space.accounts.keys.cipherOf(space.name);
+    if (object) space.storage.cipher ??= await space.installation.keys.cipherOf(space.name);
     const type = object && loadType(object, space);
-    if (type) space.types.set(name, type);
-    else space.types.delete(name);
+    if (type) space.catalog.types.set(name, type);
+    else space.catalog.types.delete(name);
     for (const service of servicesWithState(space, name)) stateChanged(space, service);
-    space.when.retype(name);
-    space.before.retype(name);
-    space.correlations.retype(name);
+    space.events.when.retype(name);
+    space.events.before.retype(name);
+    space.events.correlations.retype(name);
   },
   async define(space, body, stored) {
     for (const key of Object.keys(body))
       if (/^(ars)?_/.test(key) && !isServiceSet(key) && !CALLERS.includes(key)) throw apiError('cascade.type.property.name.reserved', key);
     const checked = await parsed(space, omit(body, [BUILDS]));
-    let type = stored ? { ...checked, collection: space.definitions.collectionOf(stored) } : checked;
-    if (space.scalars.has(type.name)) throw apiError('cascade.type.name.reserved', type.name);
-    const before = stored ? space.types.get(String(getOwn(stored, 'name'))) : undefined;
+    let type = stored ? { ...checked, collection: space.catalog.definitions.collectionOf(stored) } : checked;
+    if (space.catalog.scalars.has(type.name)) throw apiError('cascade.type.name.reserved', type.name);
+    const before = stored ? space.catalog.types.get(String(getOwn(stored, 'name'))) : undefined;
     checkNested(space, type);
     const accessLevels = accessLevelsOf(type);
     const needsEmpty = before !== undefined && (await checkChanges(space, before, type));
@@ -51,11 +51,11 @@ export const TYPES: DefinitionResource = {
       object: withCallersProperties({ ...typeToValue(type), accessLevels }, body),
       beside: () => ({ collection: type.collection }),
       prepare: async (object) => {
-        if (!stored) type = { ...type, collection: space.definitions.collectionOf(object) };
+        if (!stored) type = { ...type, collection: space.catalog.definitions.collectionOf(object) };
         await removeValues(space, type, before ? addedBy(before, type) : []);
         // Nothing may be stored between the look whether there are instances and the new definition.
-        if (needsEmpty) lift = space.committer.block([type.collection]);
-        if (needsEmpty) await space.committer.exclusive(() => checkChanges(space, before, type));
+        if (needsEmpty) lift = space.transactions.block([type.collection]);
+        if (needsEmpty) await space.transactions.exclusive(() => checkChanges(space, before, type));
         await buildBefore(space, type, stored === null);
       },
       abandon: () => {
@@ -64,30 +64,30 @@ export const TYPES: DefinitionResource = {
       },
       apply: () => {
         if (before) removeInBackground(space, type, addedBy(type, before));
-        space.types.set(type.name, type);
+        space.catalog.types.set(type.name, type);
         lift?.();
         if (stored) buildAfter(space, type);
         for (const service of servicesWithState(space, type.name)) stateChanged(space, service);
-        space.when.retype(type.name);
-        space.before.retype(type.name);
-        space.correlations.retype(type.name);
+        space.events.when.retype(type.name);
+        space.events.before.retype(type.name);
+        space.events.correlations.retype(type.name);
       },
     };
   },
   show(space, stored) {
-    const type = space.types.get(String(getOwn(stored, 'name')));
+    const type = space.catalog.types.get(String(getOwn(stored, 'name')));
     const builds = type && indexBuildsOf(space).shown(type);
     return builds ? { ...stored, [BUILDS]: builds } : stored;
   },
   async remove(space, stored) {
     const name = String(getOwn(stored, 'name'));
-    const collection = space.definitions.collectionOf(stored);
+    const collection = space.catalog.definitions.collectionOf(stored);
     return {
       apply: () => {
-        space.types.delete(name);
+        space.catalog.types.delete(name);
         // The definition is gone and nothing can reach the instances: their removal need not be waited for. What fails is removed later.
-        space.committer
-          .exclusive(() => space.db.collection(collection).drop())
+        space.transactions
+          .exclusive(() => space.storage.db.collection(collection).drop())
           .catch((error: unknown) => space.log.error({ err: error, type: name }, 'the instances of a deleted type could not be removed'));
       },
     };
@@ -95,26 +95,26 @@ export const TYPES: DefinitionResource = {
 };
 
 /** A type as it is stored. @throws CascadeError when it names a type or scalar that is not there */
-export function loadType(stored: ObjectValue, around: Pick<Namespace, 'types' | 'scalars' | 'cipher' | 'definitions'>): TypeDefinition {
+export function loadType(stored: ObjectValue, space: NameScope): TypeDefinition {
   const body = Object.fromEntries(Object.entries(stored).filter(([key]) => key !== '_id' && !key.startsWith('ars_')));
-  return parseType(body, around, { collection: around.definitions.collectionOf(stored) });
+  return parseType(body, knownNames(space), { collection: space.catalog.definitions.collectionOf(stored) });
 }
 
 /** The definition; a first encrypted property gives the namespace its key. */
 async function parsed(space: Namespace, body: ObjectValue): Promise<TypeDefinition> {
-  const type = parseType(body, space);
+  const type = parseType(body, knownNames(space));
   const [secret] = encryptedIn(type);
   if (secret === undefined) return type;
-  if (!space.accounts.keys.areAvailable)
+  if (!space.installation.keys.areAvailable)
     throw apiError(
       'cascade.resource.property.invalid',
       'types',
       `properties.${secret}.encrypted`,
       'the service was started without a master key',
     );
-  if (space.cipher) return type;
-  space.cipher = await space.accounts.keys.ensureCipher(space.name);
-  return parseType(body, space);
+  if (space.storage.cipher) return type;
+  space.storage.cipher = await space.installation.keys.ensureCipher(space.name);
+  return parseType(body, knownNames(space));
 }
 
 const encryptedIn = (type: TypeDefinition): string[] =>
@@ -126,10 +126,10 @@ const encryptedIn = (type: TypeDefinition): string[] =>
  */
 function checkNested(space: Namespace, type: TypeDefinition): void {
   const isSecret = (name: string): boolean => {
-    const members = name === type.name ? type : space.types.get(name);
+    const members = name === type.name ? type : space.catalog.types.get(name);
     return members !== undefined && encryptedIn(members).length > 0;
   };
-  for (const owner of [type, ...space.types.values()]) {
+  for (const owner of [type, ...space.catalog.types.values()]) {
     if (owner !== type && (owner.name === type.name || encryptedIn(type).length === 0)) continue;
     for (const property of owner.properties.values()) {
       if (property.kind !== 'type' || property.encrypted || !isSecret(property.type)) continue;
@@ -145,7 +145,7 @@ function checkNested(space: Namespace, type: TypeDefinition): void {
 async function checkChanges(space: Namespace, before: TypeDefinition, after: TypeDefinition): Promise<boolean> {
   const change = compareTypes(before, after);
   if (change.needsEmpty.length === 0) return false;
-  const any = await space.db.collection(before.collection).findOne({}, { projection: { _id: 1 } });
+  const any = await space.storage.db.collection(before.collection).findOne({}, { projection: { _id: 1 } });
   checkTypeChange(before.name, change, any !== null);
   return true;
 }

@@ -7,7 +7,7 @@ import type { UnitOfWork, Write } from '../../runtime/transactions/index.ts';
 import { raise } from '../../runtime/events/events.ts';
 import { instanceToBson } from '../../model/values/index.ts';
 import { systemType } from '../catalog/system-type.ts';
-import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import type { InstanceResource, Installation, Namespace } from '../catalog/types.ts';
 import type { Change } from '../catalog/policy.ts';
 import { idOf, stampNew } from '../representation/system-properties.ts';
 
@@ -38,7 +38,7 @@ export interface AuditEntry {
 
 /** An audit as it is stored: what the service sets of it cannot be given. */
 export function newAudit(
-  space: { readonly about: Pick<Namespace['about'], 'nodeUuid'> },
+  space: { readonly installation: { readonly about: Pick<Installation['about'], 'nodeUuid'> } },
   { entity, op, message, others = {} }: AuditEntry,
   initiator: Initiator,
 ): ObjectValue {
@@ -48,7 +48,7 @@ export function newAudit(
     auditId: randomUUID(),
     timestamp: new DateTime(initiator.clock.now()),
     node: 'self',
-    nodeUUID: space.about.nodeUuid ?? null,
+    nodeUUID: space.installation.about.nodeUuid ?? null,
     username: initiator.identity.username,
   };
   return stampNew({ ...others, ...audit, ...set }, initiator);

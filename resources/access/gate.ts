@@ -19,7 +19,7 @@ import type { Capability, Change } from '../catalog/policy.ts';
 export function restrictionsOf(space: Namespace, resource: InstanceResource, capability: Capability, caller: Identity): ObjectValue[] {
   if (caller.ofService) return [];
   const found: ObjectValue[] = [];
-  for (const policy of space.features.policies) {
+  for (const policy of space.catalog.features.policies) {
     const where = policy.restrict?.(space, { resource, capability, caller }) ?? null;
     if (where !== null && Object.keys(where).length > 0) found.push(where);
   }
@@ -55,12 +55,12 @@ type UsedKind = 'types' | 'procedures' | 'topics' | 'sources';
 /** A definition may be used by whoever asks; nothing where there is none of that name. @throws cascade.authorization.denied */
 export function requireUse(space: Namespace, kind: UsedKind, name: string, operation: string, caller: Identity): void {
   if (caller.ofService) return;
-  const found = space.definitions.find(kind, name);
+  const found = space.catalog.definitions.find(kind, name);
   if (found) requireUseOf(space, found.object, operation, caller);
 }
 
 function requireUseOf(space: Namespace, definition: ObjectValue, operation: string, caller: Identity): void {
-  for (const policy of space.features.policies) policy.use?.(space, definition, operation, caller);
+  for (const policy of space.catalog.features.policies) policy.use?.(space, definition, operation, caller);
 }
 
 export const mayUse = (space: Namespace, kind: UsedKind, name: string, caller: Identity): boolean =>
@@ -99,7 +99,7 @@ export function requireWithin(
 /** All policies let the change pass. @throws what one of them refuses it with */
 export function admit(space: Namespace, change: Change): MaybePromise<void> {
   let waiting: Promise<void> | undefined;
-  for (const policy of space.features.policies) {
+  for (const policy of space.catalog.features.policies) {
     if (!policy.admit) continue;
     if (waiting) waiting = waiting.then(() => policy.admit?.(space, change));
     else waiting = policy.admit(space, change) ?? undefined;
@@ -118,7 +118,7 @@ export function additionsOf(space: Namespace, changes: readonly Change[]): Pick<
   let writes: UnitOfWork['writes'] = [];
   let events: UnitOfWork['events'] = [];
   let isEmpty = true;
-  for (const policy of space.features.policies) {
+  for (const policy of space.catalog.features.policies) {
     if (!policy.accompany) continue;
     for (const change of changes) {
       const added = policy.accompany(space, change);

@@ -26,13 +26,13 @@ export const PUBLIC_EXECUTOR = 'publicExecutor';
  * rights on the whole installation.
  * @throws cascade.authorization.denied, at once or later: the user is gone, inactive or no longer in the namespace
  */
-export function acting(space: Pick<Namespace, 'rightsOf'>, identity: Identity): MaybePromise<Identity> {
+export function acting(space: Pick<Namespace, 'installation'>, identity: Identity): MaybePromise<Identity> {
   if (identity.ofService) return identity;
   if (identity.username === PUBLIC_EXECUTOR) {
     if (identity.lent) return identity;
     throw refusal(identity);
   }
-  const present = space.rightsOf(identity.username, identity.namespace);
+  const present = space.installation.rightsOf(identity.username, identity.namespace);
   return present instanceof Promise ? present.then((found) => presentOf(identity, found)) : presentOf(identity, present);
 }
 
@@ -58,7 +58,7 @@ const refusal = ({ username }: Identity) => apiError('cascade.authorization.deni
  * Whom a definition's code runs as that is its creator's: where somebody else has changed it, with no more rights than both have.
  * @throws cascade.authorization.denied
  */
-export async function creatorOf(space: Pick<Namespace, 'rightsOf' | 'name'>, stored: ObjectValue): Promise<Identity> {
+export async function creatorOf(space: Pick<Namespace, 'installation' | 'name'>, stored: ObjectValue): Promise<Identity> {
   const named = (name: string): Value => (Object.hasOwn(stored, name) ? getOwn(stored, name) : null);
   const as = (username: Value): MaybePromise<Identity> =>
     acting(space, { username: String(username), namespace: space.name, profiles: [] });
@@ -229,7 +229,7 @@ function invocationOf(resource: string, operation: string): string[] {
 function invoked(space: Namespace, name: string, { profiles }: Identity): boolean | undefined {
   let said: boolean | undefined;
   for (const profile of profiles) {
-    const invoke = getOwn(space.definitions.get('profiles', profile) ?? {}, 'invoke') ?? null;
+    const invoke = getOwn(space.catalog.definitions.get('profiles', profile) ?? {}, 'invoke') ?? null;
     const value = isObject(invoke) && Object.hasOwn(invoke, name) ? getOwn(invoke, name) : null;
     if (typeof value === 'boolean') said = said === true || value;
   }

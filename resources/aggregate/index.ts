@@ -8,7 +8,7 @@ import { type ConditionContext, toFilter } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/api-errors.ts';
 import { DEFINITIONS } from '../catalog/definition-store.ts';
 import { pipelineLimit } from '../instances/time-limit.ts';
-import { AHEAD_BYTES, readAhead } from '../representation/large-results.ts';
+import { AHEAD_BYTES, LARGE_RESULTS, readAhead } from '../representation/large-results.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { toBson } from '../../model/values/index.ts';
 import { instancesOf } from '../catalog/catalogue.ts';
@@ -66,7 +66,7 @@ export async function aggregate(
     budget: new Budget(),
     condition,
     typeNamed: (name) => {
-      const type = space.types.get(name);
+      const type = space.catalog.types.get(name);
       if (!type) throw apiError('cascade.resource.type.not.found', name);
       return type;
     },
@@ -89,7 +89,7 @@ export async function aggregate(
   const read = whole.concat({ $limit: MOST_ROWS + 1 });
   const collection = resource.kind === 'instances' ? resource.collection : DEFINITIONS;
   const maxTimeMS = pipelineLimit(stages, LONGEST_MS);
-  const rows = space.rows.aggregate(collection, read, { maxTimeMS, allowDiskUse: false, isSlow: true });
+  const rows = space.storage.rows.aggregate(collection, read, { maxTimeMS, allowDiskUse: false, isSlow: true });
   const ahead = await readAhead(rows, streams ? READ_AHEAD_BYTES : Infinity).catch((error: unknown) => {
     throw asApiError(space, collection, error);
   });
@@ -112,7 +112,7 @@ export async function aggregate(
     const batches = inBatches(ahead.rows);
     const next = async (): Promise<string[]> => write(batches.shift() ?? (await rows.next()));
     const elements = { first: [], next, most: MOST_ROWS, write: (text: string) => text, close: () => rows.close() };
-    return { pieces: await space.largeResults.begin(elements), ...truncated };
+    return { pieces: await space.states.get(LARGE_RESULTS).begin(elements), ...truncated };
   } catch (error) {
     await rows.close();
     throw error;
@@ -133,7 +133,7 @@ function givenRows({ rows }: Rows): Document[] {
 /** Whether there are more rows than the cap, for results that are too long to be read before they are sent. */
 async function hasMore(space: Namespace, collection: string, stages: readonly Document[], maxTimeMS: number): Promise<boolean> {
   const beyond = [...stages, { $skip: MOST_ROWS }, { $limit: 1 }, { $project: { _id: 1 } }];
-  const rows = space.rows.aggregate(collection, beyond, { maxTimeMS, allowDiskUse: false, isSlow: true });
+  const rows = space.storage.rows.aggregate(collection, beyond, { maxTimeMS, allowDiskUse: false, isSlow: true });
   return (await readAhead(rows, Infinity)).rows.length > 0;
 }
 

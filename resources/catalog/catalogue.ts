@@ -13,16 +13,20 @@ const BY_ID = { _id: 1 } as const;
  */
 export function resolve(space: Namespace, name: string, custom: boolean | null): Resource {
   const system = name.startsWith('system.') ? name.slice('system.'.length) : name;
-  const found = (custom === true ? undefined : space.features.named(system)) ?? space.features.ofType(system);
+  const found = (custom === true ? undefined : space.catalog.features.named(system)) ?? space.catalog.features.ofType(system);
   if (found) return found;
-  const type = custom === false || name.startsWith('system.') ? undefined : space.types.get(name);
+  const type = custom === false || name.startsWith('system.') ? undefined : space.catalog.types.get(name);
   if (type) return instancesOf(type);
   throw apiError('cascade.resource.type.not.found', name);
 }
 
 /** The type of that name or `_id`, the service's own included. */
 export function findType(space: Namespace, id: string): TypeDefinition | undefined {
-  return space.types.get(id) ?? space.features.ofType(id)?.type ?? space.types.get(space.definitions.find('types', id)?.name ?? '');
+  return (
+    space.catalog.types.get(id) ??
+    space.catalog.features.ofType(id)?.type ??
+    space.catalog.types.get(space.catalog.definitions.find('types', id)?.name ?? '')
+  );
 }
 
 const made = new WeakMap<TypeDefinition, InstanceResource>();
@@ -37,5 +41,5 @@ export function instancesOf(type: TypeDefinition): InstanceResource {
 }
 
 /** The type whose instances a collection holds. */
-export const typeOfCollection = (space: Pick<Namespace, 'types' | 'features'>, collection: string): TypeDefinition | undefined =>
-  space.types.ofCollection(collection) ?? space.features.typeOfCollection(collection);
+export const typeOfCollection = (space: Pick<Namespace, 'catalog'>, collection: string): TypeDefinition | undefined =>
+  space.catalog.types.ofCollection(collection) ?? space.catalog.features.typeOfCollection(collection);

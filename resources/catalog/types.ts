@@ -16,78 +16,97 @@ import type { Executable } from '../../runtime/programs/executable.ts';
 import type { EqualityReads, PointReads, RowReader } from '../../platform/mongo/index.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
 import type { TriggerIndex } from '../../runtime/triggers/index.ts';
-import type { ScalarDefinition, TypeDefinition } from '../../model/types/index.ts';
+import type { KnownNames, ScalarDefinition, TypeDefinition } from '../../model/types/index.ts';
 import type { Cipher } from '../../model/values/index.ts';
 import type { StateStore } from '../../runtime/shared-state/index.ts';
-import type { EventContext, ReliableEvents } from '../../runtime/events/context.ts';
+import type { EventTakers, ReliableEvents } from '../../runtime/events/context.ts';
 import type { Subscribers } from '../../runtime/events/subscribers.ts';
 import type { FeatureRegistry } from './feature.ts';
 import type { FeatureStates } from '../states.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import type { Quotas } from '../quotas/index.ts';
-import type { LargeResults } from '../representation/large-results.ts';
 import type { CompilationCache } from '../../runtime/programs/compilation-cache.ts';
 import type { ProgramStore } from '../../runtime/programs/program-store.ts';
 import type { DefinitionStore } from './definition-store.ts';
 import type { TypesInForce } from './types-in-force.ts';
 
-export interface Accounts {
+/** What all namespaces have in common. */
+export interface Installation {
   readonly identity: IdentityStore;
   readonly directory: Directory;
   readonly keys: NamespaceKeys;
   readonly security: SecurityLog;
   readonly quotas: Quotas;
+  readonly rightsOf: RightsOf;
+  readonly about: About;
   /** The data of `system`, which is never deleted: audits go there that would go with their namespace. */
   readonly lasting: Db;
   /** Closes a namespace that was deleted and removes its data. */
   drop(namespace: string): Promise<void>;
 }
 
-export interface Namespace {
-  readonly name: string;
-  /** What can be named here. */
-  readonly features: FeatureRegistry;
-  /** What features keep for this namespace. */
-  readonly states: FeatureStates;
-  readonly rightsOf: RightsOf;
-  /** Users, tokens and namespaces: the installation's, not this namespace's. */
-  readonly accounts: Accounts;
-  readonly about: About;
+/** Where the data of a namespace are. */
+export interface Storage {
   readonly db: Db;
   /** Queries a batch at a time; reads by id, and by a text, that share a request. */
   readonly rows: RowReader;
   readonly points: PointReads;
   readonly equals: EqualityReads;
-  readonly largeResults: LargeResults;
-  readonly clock: Clock;
-  readonly committer: Committer;
-  readonly contention: Contention;
-  readonly sandbox: Sandbox;
-  readonly runs: RunHost;
-  readonly log: Logger;
-  readonly types: TypesInForce;
-  readonly scalars: Map<string, ScalarDefinition>;
   /** What encrypted properties are stored with; null while no type of the namespace has any. */
   cipher: Cipher | null;
+}
+
+/** What can be named in a namespace. */
+export interface Catalog {
+  readonly features: FeatureRegistry;
+  readonly types: TypesInForce;
+  readonly scalars: Map<string, ScalarDefinition>;
   readonly definitions: DefinitionStore;
+}
+
+/** Of a namespace: what the names in a type may mean, and what its encrypted properties are stored with. */
+export interface NameScope {
+  readonly catalog: Catalog;
+  readonly storage: Pick<Storage, 'cipher'>;
+}
+
+export const knownNames = ({ catalog: { types, scalars }, storage: { cipher } }: NameScope): KnownNames => ({ types, scalars, cipher });
+
+/** What programs run with. */
+export interface Execution {
+  readonly sandbox: Sandbox;
+  readonly runs: RunHost;
+  readonly contention: Contention;
   /** Rules as compiled, by rule and program: those in force, and those that open events name. */
   readonly executables: Map<string, Executable>;
   readonly programs: ProgramStore;
   /** What rules compile to, kept from start to start. */
-  readonly output: CompilationCache;
-  /** WHEN rules and BEFORE rules by event path and condition. */
-  readonly when: TriggerIndex;
-  readonly before: TriggerIndex;
-  /** WHEN rules that wait for more than one event. */
-  readonly correlations: Correlations;
-  /** Outbound events of services that others stand for. */
-  readonly implementedEvents: EventContext['implementedEvents'];
+  readonly compilations: CompilationCache;
   /** What services keep between calls, and what runs share. */
-  readonly state: StateStore;
-  /** Events of reliable resources until they are acknowledged. */
+  readonly sharedState: StateStore;
+}
+
+/** Who takes events. */
+export interface Events extends EventTakers {
+  /** BEFORE rules by event path and condition. */
+  readonly before: TriggerIndex;
+  readonly correlations: Correlations;
   readonly deliveries: ReliableEvents;
-  /** Who listens besides rules. */
   readonly subscribers: Subscribers;
+}
+
+/** An open namespace. What features keep for one is found in `states` by their keys. */
+export interface Namespace {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly storage: Storage;
+  readonly catalog: Catalog;
+  readonly transactions: Committer;
+  readonly execution: Execution;
+  readonly events: Events;
+  readonly installation: Installation;
+  readonly states: FeatureStates;
 }
 
 /** Instances of a type: documents of a collection of its own. */

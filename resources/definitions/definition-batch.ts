@@ -9,7 +9,7 @@ import { raise } from '../../runtime/events/events.ts';
 import { accompanied, admit } from '../access/gate.ts';
 import type { Change } from '../catalog/policy.ts';
 import { TypesInForce } from '../catalog/types-in-force.ts';
-import type { Defined, DefinitionResource, Namespace } from '../catalog/types.ts';
+import type { Catalog, Defined, DefinitionResource, Namespace } from '../catalog/types.ts';
 import { stampChanged, stampNew } from '../representation/system-properties.ts';
 import { following, type Named } from './follow.ts';
 import { visible, withoutVersion } from './operations.ts';
@@ -34,16 +34,16 @@ export class DefinitionBatch {
   constructor(real: Namespace, actor: Actor) {
     this.#real = real;
     this.#actor = actor;
-    const definitions = real.definitions.copy();
+    const definitions = real.catalog.definitions.copy();
     const types = new TypesInForce();
-    for (const [name, type] of real.types) types.set(name, type);
-    const scalars = new Map(real.scalars);
-    this.space = Object.create(real, {
-      definitions: { get: () => (this.#isInForce ? real.definitions : definitions) },
-      types: { get: () => (this.#isInForce ? real.types : types) },
-      scalars: { get: () => (this.#isInForce ? real.scalars : scalars) },
-      cipher: { get: () => real.cipher, set: (cipher: Namespace['cipher']) => (real.cipher = cipher) },
-    }) as Namespace;
+    for (const [name, type] of real.catalog.types) types.set(name, type);
+    const scalars = new Map(real.catalog.scalars);
+    const catalog = Object.create(real.catalog, {
+      definitions: { get: () => (this.#isInForce ? real.catalog.definitions : definitions) },
+      types: { get: () => (this.#isInForce ? real.catalog.types : types) },
+      scalars: { get: () => (this.#isInForce ? real.catalog.scalars : scalars) },
+    }) as Catalog;
+    this.space = Object.create(real, { catalog: { value: catalog } }) as Namespace;
   }
 
   get size(): number {
@@ -59,10 +59,10 @@ export class DefinitionBatch {
     const { space } = this;
     const actor = this.#actor;
     const given = Object.hasOwn(body, 'ruleText') ? null : getOwn(body, 'name');
-    const named = typeof given === 'string' ? space.definitions.get(kind.name, given) : undefined;
+    const named = typeof given === 'string' ? space.catalog.definitions.get(kind.name, given) : undefined;
     let stored = named ?? null;
     let defined = await kind.define(space, named ? merged(named, body) : body, stored, actor);
-    const there = space.definitions.get(kind.name, defined.name);
+    const there = space.catalog.definitions.get(kind.name, defined.name);
     if (!named && there) {
       defined.abandon?.();
       stored = there;
@@ -74,7 +74,7 @@ export class DefinitionBatch {
     const object = stored ? stampChanged(defined.object, stored, actor) : stampNew(defined.object, actor);
     const change = { operation: stored ? 'update' : 'insert', resource: kind, before: stored, after: object, initiator: actor } as const;
     await admit(space, change);
-    space.definitions.put(kind.name, name, object);
+    space.catalog.definitions.put(kind.name, name, object);
     kind.foresee?.(space, object);
     this.#planned.push({ kind, defined, stored, object, change });
   }
@@ -98,7 +98,7 @@ export class DefinitionBatch {
       await others({ ...this.#actor, enqueue: undefined, commit: async (unit) => void parts.push(unit) });
       const units = [...this.#planned.map((one) => this.#unitOf(one)), ...parts];
       const made = this.#planned.flatMap(({ kind, object }) =>
-        kind.name === 'types' ? [this.space.definitions.collectionOf(object)] : [],
+        kind.name === 'types' ? [this.space.catalog.definitions.collectionOf(object)] : [],
       );
       const whole = {
         writes: units.flatMap(({ writes }) => writes),
@@ -111,7 +111,7 @@ export class DefinitionBatch {
       this.abandon();
       throw error;
     }
-    for (const { kind, defined, object } of this.#planned) this.#real.definitions.put(kind.name, defined.name, object);
+    for (const { kind, defined, object } of this.#planned) this.#real.catalog.definitions.put(kind.name, defined.name, object);
     for (const { kind, object } of this.#planned) kind.foresee?.(this.#real, object);
     this.#isInForce = true;
     for (const { defined, object } of this.#planned) defined.apply(object);

@@ -24,13 +24,13 @@ export async function deleteDependents(
   doomed: Set<string> = new Set(),
 ): Promise<void> {
   const addresses = addressesOf(resource, stored);
-  for (const { kind, name, object } of space.definitions.all()) {
+  for (const { kind, name, object } of space.catalog.definitions.all()) {
     if (!addresses.includes(masterOf(object) ?? '') || doomed.has(`/${kind}/${name}`)) continue;
     doomed.add(`/${kind}/${name}`);
     const own = resolve(space, kind, false);
     if (own.kind !== 'definitions') continue;
-    const alone: Actor = { ...actor, readSet: null, commit: (unit) => space.committer.submit(unit) };
+    const alone: Actor = { ...actor, readSet: null, commit: (unit) => space.transactions.submit(unit) };
     await deleteDependents(space, own, object, alone, doomed);
-    if (space.definitions.get(kind, name)) await deleteDefinition(space, own, name, alone);
+    if (space.catalog.definitions.get(kind, name)) await deleteDefinition(space, own, name, alone);
   }
 }

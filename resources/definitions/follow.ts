@@ -13,19 +13,19 @@ const RAW = { raw: true, readConcern: { level: 'majority' } } as const;
 async function followRow(space: Namespace, row: ObjectValue): Promise<void> {
   const [kind, name] = [String(getOwn(row, 'kind')), String(getOwn(row, 'name'))];
   const object = getOwn(row, 'object') as ObjectValue;
-  const known = space.definitions.get(kind, name);
+  const known = space.catalog.definitions.get(kind, name);
   if (known && idOf(known) === idOf(object) && versionOf(known) >= versionOf(object)) return;
-  const renamed = space.definitions.find(kind, idOf(object));
+  const renamed = space.catalog.definitions.find(kind, idOf(object));
   if (renamed && renamed.name !== name) await followRemoval(space, kind, renamed.name);
-  space.definitions.noteCollection(row);
+  space.catalog.definitions.noteCollection(row);
   await change(space, kind, name, object);
 }
 
 async function change(space: Namespace, kind: string, name: string, object: ObjectValue | null): Promise<void> {
-  if (object) space.definitions.put(kind, name, object);
-  else space.definitions.remove(kind, name);
+  if (object) space.catalog.definitions.put(kind, name, object);
+  else space.catalog.definitions.remove(kind, name);
   try {
-    await space.features.kind(kind)?.enforce?.(space, name, object);
+    await space.catalog.features.kind(kind)?.enforce?.(space, name, object);
   } catch (error) {
     space.log.error({ err: error, kind, name, namespace: space.name }, 'a stored definition could not be put in force');
   }
@@ -33,8 +33,8 @@ async function change(space: Namespace, kind: string, name: string, object: Obje
 
 async function followRemoval(space: Namespace, kind: string, name: string): Promise<void> {
   await change(space, kind, name, null);
-  space.subscribers.gone(kind, name);
-  space.deliveries.gone(kind, name);
+  space.events.subscribers.gone(kind, name);
+  space.events.deliveries.gone(kind, name);
 }
 
 /** Kind and name. */
@@ -55,7 +55,7 @@ export async function orReadLater(space: Namespace, commit: Promise<void>, read:
     await commit;
   } catch (error) {
     if (isUnavailable(error))
-      space.committer
+      space.transactions
         .exclusive(() => retryUntilAvailable(read))
         .catch((err: unknown) => space.log.error({ err, namespace: space.name }, 'what a commit may have stored could not be read'));
     throw error;
@@ -64,7 +64,7 @@ export async function orReadLater(space: Namespace, commit: Promise<void>, read:
 
 /** Reads one definition again. */
 export async function refresh(space: Namespace, kind: string, name: string): Promise<void> {
-  const row = await space.db.collection(DEFINITIONS).findOne({ kind, name }, RAW);
+  const row = await space.storage.db.collection(DEFINITIONS).findOne({ kind, name }, RAW);
   if (row) await followRow(space, fromBson(row));
-  else if (space.definitions.get(kind, name)) await followRemoval(space, kind, name);
+  else if (space.catalog.definitions.get(kind, name)) await followRemoval(space, kind, name);
 }

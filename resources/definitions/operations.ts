@@ -35,7 +35,7 @@ export async function putDefinition(
       const named = nameIn(space, kind, body);
       if (named !== undefined) return await again(space, kind, named, body, actor, upsert);
       const defined = await kind.define(space, body, null, actor);
-      if (!space.definitions.get(kind.name, defined.name)) return await store(space, kind, defined, null, actor);
+      if (!space.catalog.definitions.get(kind.name, defined.name)) return await store(space, kind, defined, null, actor);
       return await again(space, kind, defined.name, body, actor, upsert);
     } catch (error) {
       if (!(error instanceof VersionConflict || error instanceof DuplicateKey) || tries >= TRIES) throw error;
@@ -52,7 +52,7 @@ async function again(
   actor: Actor,
   upsert: boolean,
 ): Promise<ObjectValue> {
-  const stored = space.definitions.get(kind.name, name) ?? {};
+  const stored = space.catalog.definitions.get(kind.name, name) ?? {};
   const onExisting = typeof kind.onExisting === 'function' ? kind.onExisting(stored) : kind.onExisting;
   if (!upsert && onExisting === 'conflict') {
     (await kind.define(space, body, null, actor)).abandon?.(); // what is wrong with it anyway is told first (resources-and-api.md 2)
@@ -65,7 +65,7 @@ async function again(
 function nameIn(space: Namespace, kind: DefinitionResource, body: ObjectValue): string | undefined {
   if (Object.hasOwn(body, 'ruleText') || !Object.hasOwn(body, 'name')) return undefined;
   const name = getOwn(body, 'name');
-  return typeof name === 'string' && (space.definitions.get(kind.name, name) || changeableAt(space, kind, name)) ? name : undefined;
+  return typeof name === 'string' && (space.catalog.definitions.get(kind.name, name) || changeableAt(space, kind, name)) ? name : undefined;
 }
 
 export const withoutVersion = (body: ObjectValue): ObjectValue => omit(body, ['ars_version']);
@@ -141,7 +141,7 @@ async function prepareAndStore(
   const writes = kind.isTransient?.(object) ? [] : [definitionWrite(kind.name, defined.name, object, replaced, defined.beside?.(object))];
   const commit = actor.commit(accompanied(space, change, { writes, events }), { ok: encodeInner(seen) });
   await following(space, [[kind.name, defined.name]], commit);
-  space.definitions.put(kind.name, defined.name, object);
+  space.catalog.definitions.put(kind.name, defined.name, object);
   defined.apply(object);
   await defined.settle?.();
   return seen;
@@ -172,12 +172,12 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
       if (!(error instanceof VersionConflict) || tries >= TRIES) throw error;
       continue;
     }
-    space.definitions.remove(kind.name, name);
+    space.catalog.definitions.remove(kind.name, name);
     removal.apply(object);
-    space.subscribers.gone(kind.name, name);
-    space.deliveries.gone(kind.name, name);
+    space.events.subscribers.gone(kind.name, name);
+    space.events.deliveries.gone(kind.name, name);
     await removal.settle?.();
-    if (RELIABLE.has(kind.name)) await space.deliveries.discard(kind.name, name);
+    if (RELIABLE.has(kind.name)) await space.events.deliveries.discard(kind.name, name);
     return;
   }
 }
@@ -193,7 +193,7 @@ export function findDefinition(
   operation: 'update' | 'delete',
   { identity }: Pick<Initiator, 'identity'>,
 ): { name: string; object: ObjectValue } {
-  const found = space.definitions.find(kind.name, id);
+  const found = space.catalog.definitions.find(kind.name, id);
   if (found && !isThereFor(space, kind, found.object, identity)) throw notFound(kind, id);
   if (found) return found;
   const builtIn = operation === 'update' ? changeableAt(space, kind, id) : undefined;
@@ -209,7 +209,7 @@ export function readDefinition(
   id: string,
   { identity }: Pick<Initiator, 'identity'>,
 ): ObjectValue {
-  const found = space.definitions.find(kind.name, id)?.object ?? builtInAt(space, kind, id);
+  const found = space.catalog.definitions.find(kind.name, id)?.object ?? builtInAt(space, kind, id);
   if (!found || !isThereFor(space, kind, found, identity)) throw notFound(kind, id);
   return shown(space, kind, found);
 }
@@ -235,7 +235,7 @@ export function definitionCondition(kind: DefinitionResource, where: Value, acto
 }
 
 function storedFor(space: Namespace, kind: DefinitionResource, { identity }: Actor): [name: string, object: ObjectValue][] {
-  const all = space.definitions.list(kind.name);
+  const all = space.catalog.definitions.list(kind.name);
   return kind.maySee ? all.filter(([, object]) => isThereFor(space, kind, object, identity)) : all;
 }
 

@@ -5,8 +5,10 @@ import { apiError } from '../../model/errors/api-errors.ts';
 import type { Namespace } from '../catalog/types.ts';
 
 /** A definition with an error for each type that it names and that is not there (any more). */
-export function withReferenceErrors(space: Pick<Namespace, 'types'>, stored: ObjectValue, names: readonly string[]): ObjectValue {
-  const missing = [...new Set(names)].filter((name) => !name.startsWith('system.') && !name.startsWith('Ars') && !space.types.has(name));
+export function withReferenceErrors(space: Pick<Namespace, 'catalog'>, stored: ObjectValue, names: readonly string[]): ObjectValue {
+  const missing = [...new Set(names)].filter(
+    (name) => !name.startsWith('system.') && !name.startsWith('Ars') && !space.catalog.types.has(name),
+  );
   const errors = missing.map((name): Value => {
     const { code, message } = apiError('cascade.resource.type.not.found', name);
     return { code, message, line: 1, column: 1 };

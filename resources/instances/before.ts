@@ -21,7 +21,7 @@ export function runBefore(
   actor: Actor,
 ): MaybePromise<ObjectValue | null> {
   const path = `/types/${type.name}/${operation}`;
-  return space.before.has(path) ? runThem(space, type, path, instance, actor) : instance;
+  return space.events.before.has(path) ? runThem(space, type, path, instance, actor) : instance;
 }
 
 async function runThem(
@@ -44,7 +44,7 @@ async function chain(space: Namespace, path: string, instance: ObjectValue, acto
   let last: string | null = null;
   for (;;) {
     // Matched anew each time: a rule's WHERE sees what the rules before it made of the instance.
-    const [next] = space.before
+    const [next] = space.events.before
       .match(path, current, () => current)
       .filter(({ rule }) => last === null || compareNames(rule.name, last) > 0)
       .sort((a, b) => compareNames(a.rule.name, b.rule.name));
@@ -68,14 +68,14 @@ export async function decided(
   binds: 'event' | 'value' = 'value',
 ): Promise<Executable | null> {
   const given = { args: [encodeInner(taken)], events: binds === 'event' ? [0] : [] };
-  const one = await choose(space.runs, referenceOf(chosen, path), given, actor);
-  return one && space.runs.executable(one.rule, one.program);
+  const one = await choose(space.execution.runs, referenceOf(chosen, path), given, actor);
+  return one && space.execution.runs.executable(one.rule, one.program);
 }
 
 async function runOne(space: Namespace, executable: Executable, instance: ObjectValue, actor: Actor): Promise<ObjectValue | null> {
   let json: string;
   try {
-    json = await runDirect(space.runs, {
+    json = await runDirect(space.execution.runs, {
       executable,
       body: { program: executable.program },
       argsJson: `[${encodeInner(instance)}]`,

@@ -181,7 +181,7 @@ export const isRefusal = (error: unknown): boolean =>
 
 async function readBatch(space: Namespace, resource: InstanceResource, filter: Document): Promise<Batch> {
   const most = BATCH.instances;
-  const rows = space.rows.find(resource.collection, { filter, sort: { _id: 1 }, limit: most + 1, ...timeLimit(filter) });
+  const rows = space.storage.rows.find(resource.collection, { filter, sort: { _id: 1 }, limit: most + 1, ...timeLimit(filter) });
   const instances: ObjectValue[] = [];
   let bytes = 0;
   try {

@@ -18,7 +18,7 @@ const TYPE = { name: 'Capped', collection: 't.capped', maxStorage: 1_000_000_000
 test('what is too much is removed once, whoever removes it', async () => {
   const db = client.db(`cascade_capped_${process.pid}`);
   const stored = db.collection<{ _id: number }>(TYPE.collection);
-  const processes = Array.from({ length: 4 }, () => ({ db, states: new FeatureStates() }) as unknown as Namespace);
+  const processes = Array.from({ length: 4 }, () => ({ storage: { db }, states: new FeatureStates() }) as unknown as Namespace);
   try {
     for (let round = 0, next = 0; round < 30; round++) {
       await stored.insertMany(Array.from({ length: 700 }, () => ({ _id: next++ })));

@@ -43,7 +43,7 @@ function unlessGone(error: unknown): [] {
 }
 
 async function trim(space: Namespace, { collection: stored, maxStorage, maxObjects }: TypeDefinition): Promise<void> {
-  const collection = space.db.collection(stored);
+  const collection = space.storage.db.collection(stored);
   for (;;) {
     // The oldest are read before it is counted: what another process removes in between is of these, and not counted any more.
     const oldest = await collection

@@ -50,7 +50,7 @@ export async function dependentsOn(
 ): Promise<{ entries: Write[]; found: { resource: InstanceResource; instance: ObjectValue }[] }> {
   const entries: Write[] = [];
   const ids = new Map<string, string[]>();
-  const rows = space.rows.find(DEPENDENTS, { filter: { on: { $in: [...addresses] } }, sort: { _id: 1 }, limit: MOST });
+  const rows = space.storage.rows.find(DEPENDENTS, { filter: { on: { $in: [...addresses] } }, sort: { _id: 1 }, limit: MOST });
   while (!rows.isDone)
     for (const raw of await rows.next()) {
       const entry = fromBson(raw);
@@ -60,7 +60,7 @@ export async function dependentsOn(
     }
   const found: { resource: InstanceResource; instance: ObjectValue }[] = [];
   for (const [name, of] of ids) {
-    const type = space.types.get(name);
+    const type = space.catalog.types.get(name);
     if (!type || type.maxStorage > 0) continue; // of a capped type nothing is deleted
     const resource: InstanceResource = { ...OF_A_TYPE, name, type, collection: type.collection };
     for (const instance of await read(space, resource, { _id: { $in: of.map(idToBson) } }, of.length))

@@ -101,7 +101,7 @@ export async function storedBy(
   limit: number,
   projection?: Document,
 ): Promise<Uint8Array[]> {
-  const rows = space.rows.find(resource.collection, { filter, sort: { _id: 1 }, projection, limit, ...timeLimit(filter) });
+  const rows = space.storage.rows.find(resource.collection, { filter, sort: { _id: 1 }, projection, limit, ...timeLimit(filter) });
   const found: Uint8Array[] = [];
   while (!rows.isDone) found.push(...(await rows.next()));
   return found;
@@ -127,7 +127,7 @@ export async function storedAt(
   const visible = actor && restriction(space, resource, 'select', actor);
   const filter = visible ? space.states.get(COMPILED_RESTRICTIONS).filter(visible) : undefined;
   if (ID.test(id)) {
-    const found = await space.points.read(resource.collection, id, projection, filter);
+    const found = await space.storage.points.read(resource.collection, id, projection, filter);
     if (found) return found;
   }
   const byKey = await naturalKeyFilter(space, resource, id, actor);

@@ -144,16 +144,16 @@ const changing = (db: Db): Collection<{ _id: string }> => db.collection('indexBu
  * @throws cascade.type.index.duplicate
  */
 export async function buildBefore(space: Namespace, type: TypeDefinition, isNew: boolean): Promise<void> {
-  const collection = space.db.collection(type.collection);
+  const collection = space.storage.db.collection(type.collection);
   const wanted = mongoIndexes(type);
   if (isNew) {
-    await space.db.createCollection(collection.collectionName);
+    await space.storage.db.createCollection(collection.collectionName);
     for (const index of wanted) await build(space, type, index);
     return;
   }
   const present = await namesOf(collection);
   const isDifferent = wanted.length !== present.length || wanted.some(({ name }) => !present.includes(name));
-  if (isDifferent) await changing(space.db).updateOne({ _id: type.collection }, { $set: {} }, { upsert: true });
+  if (isDifferent) await changing(space.storage.db).updateOne({ _id: type.collection }, { $set: {} }, { upsert: true });
   for (const index of wanted) {
     if (present.includes(index.name) || !mayBeViolated(index)) continue;
     if (await build(space, type, index)) continue;
@@ -170,40 +170,40 @@ export function buildAfter(space: Namespace, { name, collection }: TypeDefinitio
 }
 
 async function bringTo(space: Namespace, name: string): Promise<void> {
-  const collection = space.db.collection(name);
-  const present = space.types.ofCollection(name) ? await namesOf(collection) : [];
+  const collection = space.storage.db.collection(name);
+  const present = space.catalog.types.ofCollection(name) ? await namesOf(collection) : [];
   const isUnwanted = (index: string): boolean => {
-    const now = space.types.ofCollection(name);
+    const now = space.catalog.types.ofCollection(name);
     return now !== undefined && !mongoIndexes(now).some((one) => one.name === index) && !indexBuildsOf(space).isBuilding(name, index);
   };
   for (const index of present)
-    if (isUnwanted(index)) await space.committer.exclusive(async () => void (isUnwanted(index) && (await collection.dropIndex(index))));
-  const type = space.types.ofCollection(name);
+    if (isUnwanted(index)) await space.transactions.exclusive(async () => void (isUnwanted(index) && (await collection.dropIndex(index))));
+  const type = space.catalog.types.ofCollection(name);
   for (const index of type ? mongoIndexes(type) : []) {
     // A definition that came meanwhile may want another one.
-    const now = space.types.ofCollection(name);
+    const now = space.catalog.types.ofCollection(name);
     if (!now || present.includes(index.name) || !mongoIndexes(now).some((one) => one.name === index.name)) continue;
     await build(space, now, index).catch((error: unknown) => {
-      if (space.types.ofCollection(name)) throw error; // else the collection was dropped in the middle of it
+      if (space.catalog.types.ofCollection(name)) throw error; // else the collection was dropped in the middle of it
     });
   }
   // An index on what has been dropped meanwhile makes the collection anew.
-  if (!space.types.ofCollection(name)) await collection.drop();
-  await changing(space.db).deleteOne({ _id: name });
+  if (!space.catalog.types.ofCollection(name)) await collection.drop();
+  await changing(space.storage.db).deleteOne({ _id: name });
 }
 
 /** What a crash has left undone. */
 export async function resumeBuilds(space: Namespace): Promise<void> {
-  for (const { _id } of await changing(space.db).find().toArray()) {
-    const type = space.types.ofCollection(_id) ?? space.types.get(_id); // earlier versions noted the type's name
+  for (const { _id } of await changing(space.storage.db).find().toArray()) {
+    const type = space.catalog.types.ofCollection(_id) ?? space.catalog.types.get(_id); // earlier versions noted the type's name
     if (type) buildAfter(space, type);
-    if (_id !== type?.collection) await changing(space.db).deleteOne({ _id });
+    if (_id !== type?.collection) await changing(space.storage.db).deleteOne({ _id });
   }
 }
 
 /** The indexes of a type of the service's own, whose collection may be there. */
 export async function buildMissing(space: Namespace, type: TypeDefinition): Promise<void> {
-  const present = await namesOf(space.db.collection(type.collection));
+  const present = await namesOf(space.storage.db.collection(type.collection));
   for (const index of mongoIndexes(type)) if (!present.includes(index.name)) await build(space, type, index);
 }
 
@@ -216,7 +216,7 @@ async function build(space: Namespace, type: TypeDefinition, index: MongoIndex):
   const { key, ...options } = index;
   return indexBuildsOf(space).during(type, index, async () => {
     try {
-      await space.db.collection(type.collection).createIndex(key, options);
+      await space.storage.db.collection(type.collection).createIndex(key, options);
       return true;
     } catch (error) {
       const code = error instanceof MongoServerError ? error.code : undefined;

@@ -93,7 +93,7 @@ export function insertAtOnce(
 ): ReadyInsert | Promise<void> | null {
   const { type } = resource;
   if (type.maxStorage > 0 || resource.isLazy || resource.guard?.insert || isConverted(type)) return null;
-  if (!type.rulesSuppressed && space.before.has(`/types/${type.name}/insert`)) return null;
+  if (!type.rulesSuppressed && space.events.before.has(`/types/${type.name}/insert`)) return null;
   const instance = prepareInsert(type, body);
   checkFinal(type, instance);
   const stamped = stampNew(instance, initiator);

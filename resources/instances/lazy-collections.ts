@@ -22,7 +22,7 @@ export function ensureCollection(space: Namespace, { isLazy, collection, type }:
 }
 
 async function make(space: Namespace, collection: string, type: TypeDefinition): Promise<void> {
-  const found = await space.db.listCollections({ name: collection }, { nameOnly: true }).toArray();
-  if (found.length === 0) await space.db.createCollection(collection);
+  const found = await space.storage.db.listCollections({ name: collection }, { nameOnly: true }).toArray();
+  if (found.length === 0) await space.storage.db.createCollection(collection);
   await buildMissing(space, type);
 }

@@ -16,7 +16,7 @@ export async function present(space: Namespace, instance: string, actor: Actor):
   const slash = instance.lastIndexOf('/');
   const collection = instance.slice(0, slash);
   const type = typeOfCollection(space, collection);
-  const raw = type && (await space.points.read(collection, instance.slice(slash + 1)));
+  const raw = type && (await space.storage.points.read(collection, instance.slice(slash + 1)));
   if (!raw) return null;
   const stored = instanceFromBson(type, raw);
   return { json: encodeInner(await shownOne(space, type, stored, actor)), version: versionOf(stored) };

@@ -8,7 +8,7 @@ import type { ApiReply } from '../api.ts';
 import { apiError } from '../../model/errors/api-errors.ts';
 import type { Rows } from '../../platform/mongo/index.ts';
 import { instanceFromBson, type Spelling } from '../../model/values/index.ts';
-import { AHEAD_BYTES, readAhead } from '../representation/large-results.ts';
+import { AHEAD_BYTES, LARGE_RESULTS, readAhead } from '../representation/large-results.ts';
 import { type RankedOrder, rankedOrder, type RowForm, writeRows } from '../scalars/index.ts';
 import { idOf } from '../representation/system-properties.ts';
 import type { InstanceResource, Namespace } from '../catalog/types.ts';
@@ -96,7 +96,7 @@ export async function selectPage(
       write: (text: string) => text,
       close: () => rows.close(),
     };
-    return { pieces: await space.largeResults.begin(elements), ...news };
+    return { pieces: await space.states.get(LARGE_RESULTS).begin(elements), ...news };
   } catch (error) {
     await rows.close();
     throw error;
@@ -129,7 +129,7 @@ async function sharedRows(
   if (!property || second !== undefined || property.base !== 'String' || property.multi || property.encrypted) return null;
   if (!('_id' in defaultSort)) return null; // they come by their ids
   const text = textIn(filter[property.name]);
-  const rows = text === null ? null : await space.equals.read(collection, property.name, text);
+  const rows = text === null ? null : await space.storage.equals.read(collection, property.name, text);
   return rows && rows.length <= cap && sizeOf(rows) <= AHEAD_BYTES ? rows : null;
 }
 
@@ -174,19 +174,19 @@ function rowsOf(
 ): Rows {
   const filter = toFilter(predicate);
   const time = timeLimit(filter);
-  if (!isRanked(order)) return space.rows.find(collection, { filter, sort: order, projection, skip, limit, ...time });
+  if (!isRanked(order)) return space.storage.rows.find(collection, { filter, sort: order, projection, skip, limit, ...time });
   const stages: Document[] = [{ $match: filter }, { $addFields: order.ranks }, { $sort: order.sort }];
   if (skip > 0) stages.push({ $skip: skip });
   if (limit > 0) stages.push({ $limit: limit });
   stages.push(projection ? { $project: projection } : { $unset: [...order.names] });
-  return space.rows.aggregate(collection, stages, time);
+  return space.storage.rows.aggregate(collection, stages, time);
 }
 
 /** With `$near` the store cannot count; then the rows within the distance are read by their ids alone. */
 async function countOf(space: Namespace, resource: InstanceResource, predicate: Predicate, most = 0): Promise<number> {
   const filter = toFilter(predicate);
-  if (!predicate.near) return space.rows.count(resource.collection, filter, { most, ...timeLimit(filter) });
-  const ids = space.rows.find(resource.collection, { filter, projection: { _id: 1 }, limit: most, ...timeLimit(filter) });
+  if (!predicate.near) return space.storage.rows.count(resource.collection, filter, { most, ...timeLimit(filter) });
+  const ids = space.storage.rows.find(resource.collection, { filter, projection: { _id: 1 }, limit: most, ...timeLimit(filter) });
   let count = 0;
   while (!ids.isDone) count += (await ids.next()).length;
   return count;

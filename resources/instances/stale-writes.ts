@@ -18,7 +18,7 @@ export function noteType(document: Noted, type: TypeDefinition): void {
 /**
  * Why a unit may not be stored: a type that it writes to is gone, so that nobody would find the instance, or holds values of other kinds now.
  */
-export function refusalOf({ types }: Pick<Namespace, 'types'>, unit: UnitOfWork): CascadeError | null {
+export function refusalOf({ catalog: { types } }: Pick<Namespace, 'catalog'>, unit: UnitOfWork): CascadeError | null {
   for (const write of unit.writes) {
     if (!write.collection.startsWith('t.') || write.collection.startsWith('t.Ars')) continue;
     if (unit.makes?.has(write.collection)) continue;

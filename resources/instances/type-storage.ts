@@ -12,7 +12,7 @@ export async function removeValues(space: Namespace, { collection }: TypeDefinit
   if (properties.length === 0) return;
   const stored = { $or: properties.map((name) => ({ [name]: { $exists: true } })) };
   const unset = Object.fromEntries(properties.map((name) => [name, '']));
-  await space.db.collection(collection).updateMany(stored, { $unset: unset });
+  await space.storage.db.collection(collection).updateMany(stored, { $unset: unset });
 }
 
 /** Nothing shows them meanwhile; what a crash leaves is removed before a property of that name comes back. */

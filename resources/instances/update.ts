@@ -68,7 +68,7 @@ export async function updateOne(
   actor: Actor,
   locked: Locked = {},
 ): Promise<ObjectValue | null> {
-  const { contention } = space;
+  const { contention } = space.execution;
   const waiter = randomUUID();
   try {
     for (let tries = 0; ; tries++) {

@@ -29,7 +29,7 @@ export function adminOnly(actor: Actor, operation: string, resource: string): vo
 
 /** The definition of a source that a built-in needs. @throws cascade.resource.not.found */
 export function sourceNamed(space: Namespace, name: Value): ObjectValue {
-  const found = space.definitions.get('sources', String(name));
+  const found = space.catalog.definitions.get('sources', String(name));
   if (!found) throw apiError('cascade.resource.not.found', `/sources/${String(name)}`);
   return found;
 }

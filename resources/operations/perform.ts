@@ -57,11 +57,11 @@ const OPERATIONS: Readonly<Record<string, ProgramOperation>> = {
   executeAll,
   state: (space, payload, actor) => {
     if (!actor.state) throw refused('state outside of a run');
-    return space.state.perform(payload, actor.state);
+    return space.execution.sharedState.perform(payload, actor.state);
   },
   builtin: async (space, payload, actor) => {
     const name = text(payload, 'name');
-    const answer = space.features.builtins.get(name);
+    const answer = space.catalog.features.builtins.get(name);
     if (!answer) throw langError('cascade.lang.procedure.unknown', name);
     return answer(space, getOwn(payload, 'args') as Value[], actor);
   },
@@ -84,7 +84,7 @@ const OPERATIONS: Readonly<Record<string, ProgramOperation>> = {
 
 /** Carries out one request of a program, with the rights that who it runs as has now. @throws CascadeError, VersionMiss, StartAgain */
 export async function perform(space: Namespace, kind: string, payloadJson: string, actor: Actor): Promise<Answer> {
-  const operation = Object.hasOwn(OPERATIONS, kind) ? OPERATIONS[kind] : space.features.operations.get(kind);
+  const operation = Object.hasOwn(OPERATIONS, kind) ? OPERATIONS[kind] : space.catalog.features.operations.get(kind);
   if (!operation) throw refused(kind);
   const known = acting(space, actor.identity);
   const identity = known instanceof Promise ? await known : known;
@@ -370,12 +370,12 @@ function isNamed(resource: Resource & { kind: 'definitions' }, where: Value, act
 // ---------------------------------------------------------------- procedures
 async function execute(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
   const names = getOwn(payload, 'names') as string[];
-  const name = names.find((one) => space.definitions.get('procedures', one) !== undefined);
+  const name = names.find((one) => space.catalog.definitions.get('procedures', one) !== undefined);
   if (name === undefined) throw langError('cascade.lang.procedure.unknown', names[0] ?? '');
   if (Object.hasOwn(payload, 'partitionKey') && getOwn(payload, 'partitionKey') !== null) throw refused('EXECUTE … WITH partitionKey');
   if (getOwn(payload, 'async') !== true) throw refused('EXECUTE without ASYNC');
   requireUse(space, 'procedures', name, 'execute', actor.identity);
-  const identity = actingIn(space.definitions.get('procedures', name) ?? {}, actor.identity);
+  const identity = actingIn(space.catalog.definitions.get('procedures', name) ?? {}, actor.identity);
   const event = asyncCall(name, getOwn(payload, 'args'), getOwn(payload, 'named'), { ...actor, identity });
   await actor.commit({ writes: [], events: [event] }, { ok: 'null' });
   return { ok: 'null' };
@@ -384,11 +384,11 @@ async function execute(space: Namespace, payload: ObjectValue, actor: Actor): Pr
 /** A call inside a program of a procedure that has a group or profiles: by members only, and under those profiles (language.md P8). */
 async function call(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
   const name = text(payload, 'name');
-  const procedure = space.definitions.get('procedures', name);
+  const procedure = space.catalog.definitions.get('procedures', name);
   if (!procedure) throw langError('cascade.lang.procedure.unknown', name);
   requireUse(space, 'procedures', name, 'execute', actor.identity);
   const executed = getOwn(payload, 'executed') as Value[] | null;
-  const ok = await runDirect(space.runs, {
+  const ok = await runDirect(space.execution.runs, {
     executable: { resource: `/procedures/${name}`, name, service: getOwn(payload, 'service') as string | null },
     body: { program: null, procedure: name },
     argsJson: encodeInner(getOwn(payload, 'args')),
@@ -414,7 +414,7 @@ async function executeAll(space: Namespace, payload: ObjectValue, actor: Actor):
   const runs = found
     .filter(([, object]) => getOwn(object, 'visibility') === 'PUBLIC')
     .map(([name, object]) =>
-      runDirect(space.runs, {
+      runDirect(space.execution.runs, {
         executable: { resource: `/procedures/${name}`, name, service: null },
         body: { program: null, procedure: name },
         argsJson: encodeInner(args ?? []),
@@ -446,7 +446,7 @@ type Selectable = Resource | InstallationResource;
 /** What is read, and the payload with no more than what is the caller's to see. @throws cascade.authorization.denied */
 function readable(space: Namespace, payload: ObjectValue, operation: string, caller: Identity): [Selectable, ObjectValue] {
   const name = text(payload, 'resource');
-  const account = space.features.installationResource(name, null);
+  const account = space.catalog.features.installationResource(name, null);
   if (account) return [account, payload];
   const resource = resolve(space, name, null);
   requireRight(space, resource, operation, caller);
@@ -456,7 +456,7 @@ function readable(space: Namespace, payload: ObjectValue, operation: string, cal
 
 /** Undefined: it is a resource of the namespace. Who may do it is asked where it is done, as for clients. @throws method.not.allowed */
 function changeableAccount(space: Namespace, payload: ObjectValue, operation: string): InstallationResource | undefined {
-  const account = space.features.installationResource(text(payload, 'resource'), null);
+  const account = space.catalog.features.installationResource(text(payload, 'resource'), null);
   if (account && !account.operations.has(operation)) throw apiError('cascade.method.not.allowed', operation, account.name);
   return account;
 }

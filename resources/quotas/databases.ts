@@ -2,7 +2,10 @@
 import type { Db } from 'mongodb';
 
 /** The databases of namespaces of the organization, this one's among them. */
-export function databasesIn(space: { readonly db: Db; readonly name: string }, namespaces: readonly string[]): Db[] {
-  const prefix = space.db.databaseName.slice(0, -space.name.length);
-  return [...new Set([...namespaces, space.name])].map((name) => space.db.client.db(prefix + name));
+export function databasesIn(
+  { name, storage: { db } }: { readonly name: string; readonly storage: { readonly db: Db } },
+  namespaces: readonly string[],
+): Db[] {
+  const prefix = db.databaseName.slice(0, -name.length);
+  return [...new Set([...namespaces, name])].map((one) => db.client.db(prefix + one));
 }

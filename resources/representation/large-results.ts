@@ -3,6 +3,7 @@
 import type { Pieces } from '../api.ts';
 import { apiError } from '../../model/errors/api-errors.ts';
 import type { Rows } from '../../platform/mongo/index.ts';
+import { StateKey } from '../states.ts';
 
 /** A result up to this size is sent as one text; of a larger one so much is read before the first piece. */
 export const AHEAD_BYTES = 512 * 1024;
@@ -51,6 +52,8 @@ export interface Elements<T> {
   /** Of a piece, about. */
   readonly pieceChars?: number;
 }
+
+export const LARGE_RESULTS = new StateKey('large results', () => new LargeResults());
 
 /** The large results of a namespace. */
 export class LargeResults {

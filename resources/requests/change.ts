@@ -91,7 +91,7 @@ async function definitionUpdate(
   if (namesNothing(changes)) return reply(definitionJson(shown(space, resource, stored)));
   const changed = await indexBuildsOf(space).answering(
     changeDefinition(space, resource, id, changes, actor, version),
-    resource.name === 'types' ? space.definitions.collectionOf(stored) : undefined,
+    resource.name === 'types' ? space.catalog.definitions.collectionOf(stored) : undefined,
   );
   if (changed !== null) return reply(definitionJson(shown(space, resource, changed)));
   return { ...reply(definitionJson(shown(space, resource, findDefinition(space, resource, id, 'update', actor).object))), status: 202 };
@@ -154,7 +154,8 @@ export async function remove(space: Namespace, resource: Resource, request: ApiR
     return { ...NO_CONTENT, ...counted(request, count) };
   }
   const doomed = matchingStored(space, resource, where, actor);
-  for (const [name] of doomed) if (space.definitions.get(resource.name, name)) await deleteWithDependents(space, resource, name, actor);
+  for (const [name] of doomed)
+    if (space.catalog.definitions.get(resource.name, name)) await deleteWithDependents(space, resource, name, actor);
   return { ...NO_CONTENT, ...counted(request, doomed.length) };
 }
 

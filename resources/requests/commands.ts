@@ -6,10 +6,10 @@ import type { ApiReply, ApiRequest } from '../api.ts';
 import type { Namespace, Resource } from '../catalog/types.ts';
 
 /** The commands of a resource, by name. */
-export const commandsOf = (space: Namespace, resource: string): string[] => Object.keys(space.features.commandsOf(resource));
+export const commandsOf = (space: Namespace, resource: string): string[] => Object.keys(space.catalog.features.commandsOf(resource));
 
 export async function command(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
-  const known = space.features.commandsOf(resource.name);
+  const known = space.catalog.features.commandsOf(resource.name);
   const carryOut = Object.hasOwn(known, request.op) ? known[request.op] : undefined;
   if (!carryOut || request.resourceId === undefined) throw apiError('cascade.operation.unknown', request.op);
   return carryOut(space, request.resourceId, request, actor);

@@ -43,10 +43,10 @@ interface StoredAnswer {
 /** What texts of records are sealed for. */
 const PURPOSE = 'kept answer';
 
-const openedReply = ({ cipher }: Namespace, id: ObjectId, { body, ...reply }: ApiReply): ApiReply =>
+const openedReply = ({ storage: { cipher } }: Namespace, id: ObjectId, { body, ...reply }: ApiReply): ApiReply =>
   body === undefined ? reply : { ...reply, body: openText(cipher, body, PURPOSE, id.toHexString()) };
 
-const openedAnswer = ({ cipher }: Namespace, id: ObjectId, answer: string | null | undefined): string | null =>
+const openedAnswer = ({ storage: { cipher } }: Namespace, id: ObjectId, answer: string | null | undefined): string | null =>
   answer == null ? null : openText(cipher, answer, PURPOSE, id.toHexString());
 
 export async function indexIdempotencyRecords(db: Db): Promise<void> {
@@ -115,7 +115,7 @@ interface Records {
 
 async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, records: Records): Promise<ApiReply> {
   const { id, requestId, digest } = records;
-  const answers = space.db.collection<StoredAnswer>(IDEMPOTENCY_RECORDS);
+  const answers = space.storage.db.collection<StoredAnswer>(IDEMPOTENCY_RECORDS);
   // Before the reply: a former owner that is late stores the reply and then removes these, and where it has, the reply is found.
   const stepStore = request.op === 'execute' ? await keepSteps(space, answers, records) : undefined;
   const parts = !stepStore && Array.isArray(request.object) ? await storedParts(space, answers, records) : new Map<number, string>();
@@ -150,8 +150,8 @@ async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, r
 /** What a repeated request is answered with: a secret that is told once is not in it, so that no copy of the store gives anybody a login. */
 function keptReply(space: Namespace, request: ApiRequest, id: ObjectId, { body, ...reply }: ApiReply): ApiReply {
   if (body === undefined) return reply;
-  const isAccount = space.features.installationResource(request.resourceName, request.custom) !== undefined;
-  return { ...reply, body: sealText(space.cipher, isAccount ? withoutSecrets(body) : body, PURPOSE, id.toHexString()) };
+  const isAccount = space.catalog.features.installationResource(request.resourceName, request.custom) !== undefined;
+  return { ...reply, body: sealText(space.storage.cipher, isAccount ? withoutSecrets(body) : body, PURPOSE, id.toHexString()) };
 }
 
 /** What the answer of a creation has beside what is stored. */
@@ -204,7 +204,7 @@ async function keepSteps(space: Namespace, answers: Collection<StoredAnswer>, { 
           _id,
           ars_version: Long.fromNumber(1),
           at: new Date(),
-          answer: sealText(space.cipher, JSON.stringify(step), PURPOSE, _id.toHexString()),
+          answer: sealText(space.storage.cipher, JSON.stringify(step), PURPOSE, _id.toHexString()),
         },
       };
     },
@@ -252,7 +252,7 @@ function recording(space: Namespace, actor: Actor, records: Records, isRecorded:
 }
 
 const withRecord = (
-  { cipher }: Namespace,
+  { storage: { cipher } }: Namespace,
   unit: UnitOfWork,
   { id, digest }: Pick<Records, 'id' | 'digest'>,
   answer: string | null,

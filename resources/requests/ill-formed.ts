@@ -14,7 +14,7 @@ const WRITES: ReadonlySet<string> = new Set(['insert', 'upsert', 'update', 'patc
 /** @throws type.property.invalid, request.body.invalid; always */
 export function refuseIllFormed(space: Namespace, request: ApiRequest, offset: number): never {
   const { op, resourceName, custom, object = null } = request;
-  if (WRITES.has(op) && !space.features.installationResource(resourceName, custom)) {
+  if (WRITES.has(op) && !space.catalog.features.installationResource(resourceName, custom)) {
     const resource = resolve(space, resourceName, custom);
     const name = propertyIn(op === 'patch' ? patched(object) : object);
     if (resource.kind === 'instances' && name !== undefined && isWellFormed(name)) {

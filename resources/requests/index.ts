@@ -54,9 +54,9 @@ export function carryOut(space: Namespace, request: ApiRequest, actor: Actor): P
 function carriedOut(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   if (request.publicOnly && !request.transfer) requirePublic(space, request);
   if (request.illFormedAt !== undefined) refuseIllFormed(space, request, request.illFormedAt);
-  const own = request.custom === true ? undefined : space.features.requests.get(request.resourceName);
+  const own = request.custom === true ? undefined : space.catalog.features.requests.get(request.resourceName);
   if (own) return own(space, request, actor);
-  const installed = space.features.installationResource(request.resourceName, request.custom);
+  const installed = space.catalog.features.installationResource(request.resourceName, request.custom);
   if (installed) return installed.carryOut(space, request, actor);
   const resource = resolve(space, request.resourceName, request.custom);
   const { identity } = actor;

@@ -44,7 +44,10 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
   if (body.length > MOST_INSTANCES) throw apiError('cascade.request.too.many.instances', MOST_INSTANCES);
   // Without user code in between they all share a tick, which keeps their order; else, and for definitions, one after the other.
   const apart =
-    resource.kind === 'definitions' || resource.guard?.insert !== undefined || upsert || space.before.has(`/types/${resource.name}/insert`);
+    resource.kind === 'definitions' ||
+    resource.guard?.insert !== undefined ||
+    upsert ||
+    space.events.before.has(`/types/${resource.name}/insert`);
   // Each is a part of the request: what an earlier try of it has stored is answered as it was.
   const part = async (object: Value, number: number): Promise<string | null> => {
     const note = actor.checkpoints?.get(number);
@@ -71,7 +74,7 @@ async function readyEach(space: Namespace, resource: InstanceResource, bodies: r
         all.push(() => ready.then(() => insertOne(space, resource, body, actor, true)));
         continue;
       }
-      const full = ready && space.committer.refusal(ready.unit);
+      const full = ready && space.transactions.refusal(ready.unit);
       if (full) {
         // Nor will the others be taken: to refuse has to cost less than to do, or under a flood nothing else is done any more.
         const refusal = tooFull(full);

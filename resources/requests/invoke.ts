@@ -19,7 +19,7 @@ import { idOf, reply } from './request.ts';
 const answered =
   (operation: 'publish' | 'query' | 'status' | 'channels') =>
   async (space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> => {
-    const answer = space.features.answer(resource.name, operation);
+    const answer = space.catalog.features.answer(resource.name, operation);
     if (!answer) throw apiError('cascade.method.not.allowed', operation, resource.name);
     return answer(space, request, actor);
   };
@@ -46,14 +46,14 @@ export async function execute(space: Namespace, _resource: Resource, request: Ap
 
 /** The value of a procedure as inner JSON. */
 export async function executeProcedure(space: Namespace, name: string, request: ApiRequest, actor: Actor): Promise<string> {
-  const procedure = space.definitions.find('procedures', name);
+  const procedure = space.catalog.definitions.find('procedures', name);
   if (!procedure) throw apiError('cascade.resource.not.found', `/procedures/${name}`);
   requireUse(space, 'procedures', procedure.name, 'execute', actor.identity);
   if (getOwn(procedure.object, 'visibility') === 'PRIVATE') throw langError('cascade.procedure.private', procedure.name);
   requireRested(space, `/procedures/${procedure.name}`);
   const args = request.object ?? [];
   if (!Array.isArray(args) && !isObject(args)) throw apiError('cascade.request.body.invalid', 'arguments are an array or an object', 0);
-  return runDirect(space.runs, {
+  return runDirect(space.execution.runs, {
     executable: { resource: `/procedures/${procedure.name}`, name: procedure.name, service: null },
     body: { program: null, procedure: procedure.name },
     argsJson: Array.isArray(args) ? encodeInner(args) : '[]',
@@ -68,7 +68,7 @@ export async function executeProcedure(space: Namespace, name: string, request: 
 
 /** @throws cascade.execution.suspended while a procedure that has kept failing is let rest (resources-and-api.md 9.2) */
 function requireRested(space: Namespace, resource: string): void {
-  const restMs = space.runs.errorBreaker.restMs(resource, space.runs.limits().errorBreaker);
+  const restMs = space.execution.runs.errorBreaker.restMs(resource, space.execution.runs.limits().errorBreaker);
   if (restMs === 0) return;
   const suspended = apiError('cascade.execution.suspended', resource);
   suspended.retryAfterSeconds = Math.ceil(restMs / 1_000);

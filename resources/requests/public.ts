@@ -9,7 +9,9 @@ import type { Namespace } from '../catalog/types.ts';
 /** @throws cascade.resource.not.found for everything that is not open, there or not: strangers learn nothing */
 export function requirePublic(space: Namespace, { resourceName, resourceId }: ApiRequest): void {
   const found =
-    resourceId !== undefined && isSystemResource(space, resourceName) ? space.definitions.find(resourceName, resourceId) : undefined;
+    resourceId !== undefined && isSystemResource(space, resourceName)
+      ? space.catalog.definitions.find(resourceName, resourceId)
+      : undefined;
   if (found && getOwn(found.object, 'ars_public') === true) return;
   throw apiError('cascade.resource.not.found', `/public/${space.name}/${resourceName}/${resourceId ?? ''}`);
 }

@@ -25,7 +25,7 @@ const TIMES = new Set(['ars_createdAt', 'ars_modifiedAt']);
 /** The same reply with typed times, where its body shows definitions; others are as they are. */
 export function typedReply(space: Namespace, request: ApiRequest, given: ApiReply): ApiReply {
   if (given.isTyped || given.body === undefined || given.partial || !OPERATIONS.has(request.op)) return given;
-  if (space.features.installationResource(request.resourceName, request.custom)) return given;
+  if (space.catalog.features.installationResource(request.resourceName, request.custom)) return given;
   const { type } = resolve(space, request.resourceName, request.custom);
   const body = parseJson(given.body);
   const typed = Array.isArray(body) ? body.map((one) => definition(one, type)) : definition(body, type);

@@ -132,8 +132,8 @@ type Call = Pick<Batch, 'form' | 'scalar' | 'action' | 'actor'>;
 
 async function run(space: Namespace, { form, scalar, action, actor }: Call, values: readonly Value[], cpuTimeMs: number): Promise<Value> {
   const procedure = procedureOf(scalar, action);
-  if (!space.definitions.get('procedures', procedure)) throw apiError('cascade.scalar.procedure.missing', scalar.name, action);
-  const json = await runDirect(readingOnly(space.runs, scalar, action), {
+  if (!space.catalog.definitions.get('procedures', procedure)) throw apiError('cascade.scalar.procedure.missing', scalar.name, action);
+  const json = await runDirect(readingOnly(space.execution.runs, scalar, action), {
     executable: { resource: `/procedures/${procedure}`, name: procedure, service: null },
     body: { program: programFor(form, procedure) },
     argsJson: encodeInner([[...values]]),

@@ -17,7 +17,7 @@ export async function storedValues(space: Namespace, { type, collection }: Insta
     { $limit: MOST_VALUES + 1 },
     { $project: { _id: 0, [property]: '$_id' } },
   ];
-  const rows = (await space.db.collection(collection).aggregate(stages, { raw: true }).toArray()) as unknown as Uint8Array[];
+  const rows = (await space.storage.db.collection(collection).aggregate(stages, { raw: true }).toArray()) as unknown as Uint8Array[];
   if (rows.length > MOST_VALUES) throw apiError('cascade.query.too.expensive', 'comparator');
   return rows.map((row) => getOwn(instanceFromBson(type, row), property));
 }

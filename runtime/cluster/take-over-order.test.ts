@@ -52,12 +52,11 @@ test('copies have places of their own between what has come and what will, in wh
   } as unknown as Committer;
   const taken = {
     name: 'n',
-    db,
-    cipher: null,
-    committer,
+    storage: { db, cipher: null },
+    transactions: committer,
     clock: systemClock,
     log: pino({ level: 'silent' }),
-    executables: new Map([['r p', null as never]]),
+    execution: { executables: new Map([['r p', null as never]]) },
   };
   await new TakeOver(taken, { client }, new Map()).take([2, 3]);
   const places = submitted

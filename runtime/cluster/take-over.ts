@@ -28,14 +28,13 @@ import { retryUntilAvailable, type Store } from '../../platform/mongo/index.ts';
 /** What of a namespace is taken over. */
 export interface TakenNamespace {
   readonly name: string;
-  readonly db: Db;
-  readonly cipher: Cipher | null;
-  readonly committer: Committer;
+  readonly storage: { readonly db: Db; readonly cipher: Cipher | null };
+  readonly transactions: Committer;
   readonly log: Logger;
   /** The same time for all processes: what ended is kept for a day of it. */
   readonly clock: Pick<Clock, 'now'>;
   /** Rules as compiled, by rule and program: gets the texts that open runs began with. */
-  readonly executables: Map<string, Executable>;
+  readonly execution: { readonly executables: Map<string, Executable> };
 }
 
 /**
@@ -60,7 +59,8 @@ export class TakeOver {
   /** @returns the events that they left open, in the order in which they came */
   async take(dead: readonly number[]): Promise<readonly StoredEvent[]> {
     if (dead.length === 0) return [];
-    const { db, cipher, committer, log, name, clock } = this.#space;
+    const { storage, transactions, log, name, clock } = this.#space;
+    const { db, cipher } = storage;
     // However long the store is away: each of these steps may be done again, and none does harm when it was done before.
     await retryUntilAvailable(() => removeOldEnds(db, clock.now()));
     await fence(db, dead, clock);
@@ -68,9 +68,9 @@ export class TakeOver {
     const fresh = left.events.filter((event) => !this.#copied.has(keyOf(event)));
     const stepsOf = this.#stepsByEvent(left.steps, new Set(fresh.map(({ uuid }) => uuid)));
     await this.#loadPrograms(fresh);
-    this.#resumeCleaning ??= committer.pinJournal();
+    this.#resumeCleaning ??= transactions.pinJournal();
     // They are committed in any order, and more than once tried. Their places are between what has come here so far and what comes from now on.
-    const { order } = committer.journal;
+    const { order } = transactions.journal;
     const placed = left.events.map((event, index) => ({ ...event, order: order + (index + 1) / (left.events.length + 1) }));
     await Promise.all(placed.map((event) => this.#copy(event, stepsOf.get(event.uuid) ?? [])));
     // What they left stands in our rows now, and must not be found a second time.
@@ -92,7 +92,7 @@ export class TakeOver {
       if (index < (this.#copied.get(key) ?? 0)) continue;
       const unit: UnitOfWork =
         index === 0 ? { writes: [], events: [redelivered], steps: some, isRecovered: true } : { writes: [], events: [], steps: some };
-      await this.#space.committer.submit(unit, true);
+      await this.#space.transactions.submit(unit, true);
       this.#copied.set(key, index + 1);
     }
   }
@@ -112,7 +112,11 @@ export class TakeOver {
 
   /** The texts that their runs began with, where they are no longer in force. */
   async #loadPrograms(events: readonly StoredEvent[]): Promise<void> {
-    const { db, name, executables } = this.#space;
+    const {
+      name,
+      storage: { db },
+      execution: { executables },
+    } = this.#space;
     for (const event of events)
       for (const reference of event.runs)
         for (let one: typeof reference | null = reference; one; one = one.asks?.next ?? null) {

@@ -77,10 +77,9 @@ class Service {
     const executables = { has: () => true };
     this.#space = {
       name: 'main',
-      db,
-      cipher: null,
-      committer: this.committer,
-      executables,
+      storage: { db, cipher: null },
+      transactions: this.committer,
+      execution: { executables },
       clock: systemClock,
       log: LOG,
     } as unknown as Namespace;
@@ -88,7 +87,7 @@ class Service {
 
   async open(dead: readonly number[]): Promise<void> {
     const events = await new TakeOver(this.#space, { client: this.#client }, new Map()).take(dead);
-    await this.#correlations.restore(this.#space.db);
+    await this.#correlations.restore(this.#space.storage.db);
     this.#correlations.start(events);
     this.isOpen = true;
   }

@@ -16,9 +16,8 @@ export interface ReliableEvents {
   discard(kind: string, name: string): Promise<void>;
 }
 
-export interface EventContext {
-  readonly name: string;
-  readonly clock: Clock;
+/** Who may take an event. */
+export interface EventTakers {
   /** WHEN rules by event path and condition. */
   readonly when: TriggerIndex;
   /** WHEN rules over several events. */
@@ -30,4 +29,10 @@ export interface EventContext {
   readonly deliveries: Pick<ReliableEvents, 'hasSubscribers' | 'withDeliveries'>;
   /** Paths of service events that are raised with an event of the path. */
   readonly implementedEvents: { of(path: string): readonly string[] };
+}
+
+export interface EventContext {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly events: EventTakers;
 }

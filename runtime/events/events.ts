@@ -37,27 +37,27 @@ export interface Raising {
  */
 export function raise(space: EventContext, path: string, value: Value, actor: Actor, raising: Raising = {}): StoredEvent[] {
   const own = raiseOn(space, path, value, actor, raising);
-  const implemented = space.implementedEvents.of(path);
+  const implemented = space.events.implementedEvents.of(path);
   return implemented.length === 0 ? own : [...own, ...implemented.flatMap((event) => raiseOn(space, event, value, actor, {}))];
 }
 
 function raiseOn(space: EventContext, path: string, value: Value, actor: Actor, { valueJson, except, transport }: Raising): StoredEvent[] {
-  const isSubscribed = space.subscribers.has(path) || space.deliveries.hasSubscribers(path);
-  const awaited = space.correlations.has(path);
-  if (!isSubscribed && !awaited && !space.when.has(path)) return [];
+  const isSubscribed = space.events.subscribers.has(path) || space.events.deliveries.hasSubscribers(path);
+  const awaited = space.events.correlations.has(path);
+  if (!isSubscribed && !awaited && !space.events.when.has(path)) return [];
   const uuid = randomUUID();
   const at = new Date(space.clock.now());
   const event = (): ObjectValue => eventObject({ uuid, path, atMs: at.getTime(), ...(transport && { transport }) }, value, space.name);
-  const found = space.when.match(path, value, event);
+  const found = space.events.when.match(path, value, event);
   const matched = except ? found.filter(({ rule }) => !except.has(rule.name)) : found;
-  const waiting = awaited ? space.correlations.match(path, value, event) : [];
+  const waiting = awaited ? space.events.correlations.match(path, value, event) : [];
   if (!isSubscribed && matched.length === 0 && waiting.length === 0) return [];
   const runs = matched.map((chosen) => referenceOf(chosen, path));
   const chain = chainOf(uuid, actor);
   const json = valueJson ? valueJson() : encodeInner(value);
   const all = waiting.length > 0 ? [...runs, ...waiting] : runs;
   const raised: StoredEvent = { uuid, path, value: json, at, by: actor.identity.username, chain, runs: all };
-  const whole = timed(space.deliveries.withDeliveries(transport ? { ...raised, transport } : raised), actor.since);
+  const whole = timed(space.events.deliveries.withDeliveries(transport ? { ...raised, transport } : raised), actor.since);
   if (runs.length > 0) keepValue(whole, value);
   return [whole];
 }

@@ -49,7 +49,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'a type that is renamed leaves its instances behind',
     file: 'features/types/rename-type.ts',
-    text: '{ collection: space.definitions.collectionOf(before) });',
+    text: '{ collection: space.catalog.definitions.collectionOf(before) });',
     replacement: '{ collection: `t.${named}` });',
   },
   {
@@ -251,7 +251,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'own rows go while those of the dead stand',
     file: 'runtime/cluster/take-over.ts',
-    text: 'this.#resumeCleaning ??= committer.pinJournal();',
+    text: 'this.#resumeCleaning ??= transactions.pinJournal();',
     replacement: 'this.#resumeCleaning ??= () => undefined;',
     survives: 'no world of the first 2,000 comes to it; seed 4861 does',
   },

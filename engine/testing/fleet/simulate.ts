@@ -135,20 +135,17 @@ class OneFleet {
     const states = new FeatureStates();
     const space = {
       name: 'main',
-      about: { nodeUuid: 'here' },
-      cipher: null,
       clock: { now: () => Date.now() },
       log: { warn: () => undefined },
-      features: { named: () => undefined, installationResource: () => undefined },
-      definitions: { list: () => nodes, get: (_: string, name: string) => nodes.find(([one]) => one === name)?.[1] },
-      committer: { submit: (unit: UnitOfWork) => this.#store.submit(life, unit) },
-      db: { collection: (name: string) => this.#store.collection(life, name) },
-      types: { get: () => undefined },
-      implementedEvents: NOTHING,
-      subscribers: NOTHING,
-      deliveries: NOTHING,
-      correlations: NOTHING,
-      when: NOTHING,
+      catalog: {
+        features: { named: () => undefined, installationResource: () => undefined },
+        types: { get: () => undefined },
+        definitions: { list: () => nodes, get: (_: string, name: string) => nodes.find(([one]) => one === name)?.[1] },
+      },
+      transactions: { submit: (unit: UnitOfWork) => this.#store.submit(life, unit) },
+      installation: { about: { nodeUuid: 'here' } },
+      storage: { cipher: null, db: { collection: (name: string) => this.#store.collection(life, name) } },
+      events: { implementedEvents: NOTHING, subscribers: NOTHING, deliveries: NOTHING, correlations: NOTHING, when: NOTHING },
       states,
     } as unknown as Namespace;
     const clientOf = (name: string): SimulatedClient =>

@@ -61,7 +61,7 @@ export function movingType(): Part {
         // Each time another one: what was refused may be stored nevertheless.
         let tries = 0;
         const ask = async (service: SimulatedService): Promise<void> => {
-          const name = NAMES.find((one) => service.space.types.has(one)) ?? NAMES[0];
+          const name = NAMES.find((one) => service.space.catalog.types.has(one)) ?? NAMES[0];
           const known = { begunAt: ++moments, doneAt: Number.POSITIVE_INFINITY };
           const one = `${tag}.${++tries}`;
           inserted.set(one, known);

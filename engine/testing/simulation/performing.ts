@@ -37,12 +37,12 @@ export function perform(space: Namespace, locks: Locks, kind: string, payload: O
 }
 
 export function resourceOf(space: Namespace, name: string): InstanceResource {
-  const type = space.types.get(name);
+  const type = space.catalog.types.get(name);
   if (!type) throw new Error(`no type ${name}`);
   return instancesOf(type);
 }
 
-export async function find({ db }: Namespace, resource: InstanceResource, where: ObjectValue): Promise<ObjectValue> {
+export async function find({ storage: { db } }: Namespace, resource: InstanceResource, where: ObjectValue): Promise<ObjectValue> {
   const row = await db.collection(resource.collection).findOne(where);
   if (!row) throw apiError('cascade.resource.not.found', resource.name);
   return instanceFromBson(resource.type, BSON.serialize(row));
@@ -98,7 +98,7 @@ const PERFORMED: Readonly<Record<Request['kind'], Perform>> = {
   },
   async list({ space, type, where, actor }) {
     const resource = resourceOf(space, type);
-    const found = await space.db
+    const found = await space.storage.db
       .collection(resource.collection)
       .find(where as Document)
       .toArray();

@@ -306,43 +306,51 @@ export class SimulatedService {
     };
     this.space = {
       name: 'sim',
-      features: new FeatureRegistry([delivery, schedules, rulesFeature, typesFeature]),
-      states,
-      cipher: null,
-      definitions: this.#definitions,
-      db,
-      rows: {
-        find: (collection: string, { filter, sort, limit }: Document) =>
-          inOneBatch(() =>
-            db
-              .collection(collection)
-              .find(filter, { raw: true, sort, limit: limit as number })
-              .toArray(),
-          ),
-      },
-      points: {
-        read: async (collection: string, id: string) => {
-          const row = await db.collection(collection).findOne({ _id: new ObjectId(id) });
-          return row && BSON.serialize(row);
+      clock,
+      log: LOG,
+      storage: {
+        db,
+        cipher: null,
+        rows: {
+          find: (collection: string, { filter, sort, limit }: Document) =>
+            inOneBatch(() =>
+              db
+                .collection(collection)
+                .find(filter, { raw: true, sort, limit: limit as number })
+                .toArray(),
+            ),
+        },
+        points: {
+          read: async (collection: string, id: string) => {
+            const row = await db.collection(collection).findOne({ _id: new ObjectId(id) });
+            return row && BSON.serialize(row);
+          },
         },
       },
-      clock,
-      committer: this.committer,
-      contention: host.contention,
-      runs: host,
-      log: LOG,
-      types: inForce,
-      scalars: new Map(),
-      executables,
-      programs: new ProgramStore({ db, executables, epoch, committer: this.committer, graceMs: GRACE_MS }),
-      output: { compile: async (text: string) => compile(text), load: compile, keep: async () => undefined },
-      ...indexes,
-      correlations: this.#correlations,
-      implementedEvents: new ImplementedEvents([]),
-      subscribers: nobody,
-      deliveries,
+      catalog: {
+        features: new FeatureRegistry([delivery, schedules, rulesFeature, typesFeature]),
+        types: inForce,
+        scalars: new Map(),
+        definitions: this.#definitions,
+      },
+      transactions: this.committer,
+      execution: {
+        contention: host.contention,
+        runs: host,
+        executables,
+        programs: new ProgramStore({ db, executables, epoch, committer: this.committer, graceMs: GRACE_MS }),
+        compilations: { compile: async (text: string) => compile(text), load: compile, keep: async () => undefined },
+      },
+      events: {
+        ...indexes,
+        correlations: this.#correlations,
+        implementedEvents: new ImplementedEvents([]),
+        subscribers: nobody,
+        deliveries,
+      },
+      states,
     } as unknown as Namespace;
-    for (const [key, executable] of [...executables]) this.space.programs.enforce(key, executable, clock.now());
+    for (const [key, executable] of [...executables]) this.space.execution.programs.enforce(key, executable, clock.now());
     this.runner = new Runner({
       host,
       backpressure: host.backpressure,
@@ -364,12 +372,12 @@ export class SimulatedService {
     for (;;)
       try {
         if (!this.#isLoaded) {
-          await fence(this.space.db, dead, this.space.clock);
+          await fence(this.space.storage.db, dead, this.space.clock);
           await this.#loadDefinitions();
         }
         const events = await this.#takeOver.take(dead);
         if (this.isOpen) return;
-        await retryUntilAvailable(() => this.#correlations.restore(this.space.db));
+        await retryUntilAvailable(() => this.#correlations.restore(this.space.storage.db));
         this.#correlations.start(events);
         this.#schedule.start();
         this.isOpen = true;
@@ -386,15 +394,15 @@ export class SimulatedService {
     if (this.#isSweeping || !this.isOpen) return;
     this.#isSweeping = true;
     const uses = (key: string): boolean => this.runner.uses(key);
-    await this.space.programs.sweep(this.space.clock.now(), uses).catch(() => undefined); // the store is in trouble: the next time
+    await this.space.execution.programs.sweep(this.space.clock.now(), uses).catch(() => undefined); // the store is in trouble: the next time
     this.#isSweeping = false;
   }
 
   async #loadDefinitions(): Promise<void> {
-    const rows = await retryUntilAvailable(() => this.space.db.collection(DEFINITIONS).find({}).toArray());
+    const rows = await retryUntilAvailable(() => this.space.storage.db.collection(DEFINITIONS).find({}).toArray());
     for (const row of rows) this.#definitions.putRow(fromBson(BSON.serialize(row)));
     const { space } = this;
-    for (const [name, stored] of this.#definitions.list('types')) space.types.set(name, loadType(stored, space));
+    for (const [name, stored] of this.#definitions.list('types')) space.catalog.types.set(name, loadType(stored, space));
     for (const [, stored] of this.#definitions.list('rules')) loadRule(space, stored);
     this.#isLoaded = true;
   }
