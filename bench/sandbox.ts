@@ -65,10 +65,10 @@ function programOf(text: string): Program {
 }
 
 /** One thing done at a time by what comes back: calls `done` when it is. */
-type Doer = (done: () => void) => void;
+type Task = (done: () => void) => void;
 
 /** Things done a second while so many are always under way. */
-function measure(open: number, doOne: Doer): Promise<number> {
+function measure(open: number, doOne: Task): Promise<number> {
   return new Promise((resolve) => {
     const begun = performance.now();
     let under = 0;
@@ -86,7 +86,7 @@ function measure(open: number, doOne: Doer): Promise<number> {
   });
 }
 
-function runner(target: Sandbox, program: Program): Doer {
+function runner(target: Sandbox, program: Program): Task {
   let count = 0;
   const opts = { namespace: 'main', username: 'u', resource: '/rules/r' };
   const value = JSON.stringify(PAYLOAD);
@@ -113,7 +113,7 @@ function runner(target: Sandbox, program: Program): Doer {
   };
 }
 
-function echoer(child: ChildProcess): Doer {
+function echoer(child: ChildProcess): Task {
   const waiting: (() => void)[] = [];
   child.removeAllListeners('message');
   child.on('message', () => waiting.shift()?.());

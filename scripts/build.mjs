@@ -1,5 +1,5 @@
 // The build: each .ts file of the rooms to dist/ (types are stripped, not checked: `npm test` does that), and the bundles.
-// Skips what has not changed. Two builds at once don't harm each other: a file appears whole or not at all (written aside, then renamed).
+// Skips what has not changed. Two builds at once don't harm each other: a file appears whole or not at all (written under another name, then renamed).
 // Plain Node; esbuild is imported only when there is something to do.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -168,9 +168,9 @@ async function makeBundle({ entry, file, options }, files) {
 
 function writeWhole(file, contents) {
   mkdirSync(dirname(file), { recursive: true });
-  const aside = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}`;
-  writeFileSync(aside, contents);
-  renameSync(aside, file);
+  const temporary = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}`;
+  writeFileSync(temporary, contents);
+  renameSync(temporary, file);
 }
 
 function readManifest() {

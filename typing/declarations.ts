@@ -1,6 +1,6 @@
 // The TypeScript that stands for the language's values: an interface a kind, told apart by a member that no program can name. Nullness is
 // left out (`strictNullChecks` is off), and whatever is not known is `any`, which TypeScript never complains of.
-import type { PropertyShape, Surroundings, TypeShape } from './surroundings.ts';
+import type { PropertyShape, TypeEnvironment, TypeShape } from './type-environment.ts';
 import { isScalar, SCALARS } from './kinds.ts';
 
 /** How the kinds are called in TypeScript: no name of a program begins so. */
@@ -42,16 +42,16 @@ declare function $compute<O, A, B>(operator: O, a: A, b: B): $Result<O, A, B>;
 `;
 
 /** All that the texts of a namespace have in common. */
-export function declarationsOf({ types }: Surroundings): string {
+export function declarationsOf({ types }: TypeEnvironment): string {
   return CORE + [...types.values()].map((type) => interfaceOf(type, types)).join('\n');
 }
 
-function interfaceOf(type: TypeShape, types: Surroundings['types']): string {
+function interfaceOf(type: TypeShape, types: TypeEnvironment['types']): string {
   const members = [...type.properties].map(([name, property]) => `${JSON.stringify(name)}: ${propertyType(property, types)};`);
   return `interface ${tsInstance(type.name)} { $kind: 'Object'; $type: ${JSON.stringify(type.name)}; ${members.join(' ')} }`;
 }
 
-export function propertyType({ type, multi }: Pick<PropertyShape, 'type' | 'multi'>, types: Surroundings['types']): string {
+export function propertyType({ type, multi }: Pick<PropertyShape, 'type' | 'multi'>, types: TypeEnvironment['types']): string {
   const one = isScalar(type) || type === 'ResourceReference' ? tsScalar(type) : types.has(type) ? tsInstance(type) : 'any';
   return multi ? `$List<${one}>` : one;
 }

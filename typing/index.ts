@@ -20,16 +20,16 @@ import { checkCondition, checkSelect, checkTriggers, checkWrite, typeOf } from '
 import { declarationsOf } from './declarations.ts';
 import { Inference } from './inference.ts';
 import { project } from './projection.ts';
-import { type Surroundings, toTypeShape, type TypeShape } from './surroundings.ts';
+import { type TypeEnvironment, toTypeShape, type TypeShape } from './type-environment.ts';
 
-export { type Surroundings, toTypeShape, type TypeShape } from './surroundings.ts';
+export { type TypeEnvironment, toTypeShape, type TypeShape } from './type-environment.ts';
 
 /** Gathers what a namespace has; a later definition of a name replaces the earlier. */
-export function surroundingsOf(
+export function environmentOf(
   types: readonly unknown[],
   procedures: readonly CompiledProcedure[],
-  complete: Surroundings['complete'],
-): Surroundings {
+  complete: TypeEnvironment['complete'],
+): TypeEnvironment {
   const shapes = types.map(toTypeShape).filter((shape): shape is TypeShape => shape !== null);
   return {
     types: new Map(shapes.map((shape) => [shape.name, shape])),
@@ -43,15 +43,15 @@ const MOST_CHARACTERS = 100_000;
 
 /** Checks the texts of one namespace, one after another. */
 export class TypeChecker {
-  readonly #surroundings: Surroundings;
+  readonly #environment: TypeEnvironment;
   readonly #inference: Inference;
   readonly #overloads: ReadonlyMap<string, readonly Overload[]>;
   readonly #stateOf: CompileOptions['stateOf'];
   /** @param stateOf the state variables of a service */
-  constructor(surroundings: Surroundings, stateOf?: CompileOptions['stateOf']) {
-    this.#surroundings = surroundings;
+  constructor(environment: TypeEnvironment, stateOf?: CompileOptions['stateOf']) {
+    this.#environment = environment;
     this.#stateOf = stateOf;
-    this.#inference = new Inference(declarationsOf(surroundings));
+    this.#inference = new Inference(declarationsOf(environment));
     this.#overloads = new Map([...allBuiltins()].map(({ info, overloads }) => [info.name, overloads]));
   }
 
@@ -62,13 +62,13 @@ export class TypeChecker {
     if (!analysed) return [];
     const { model } = analysed;
     const overloads = (name: string): readonly Overload[] => this.#overloads.get(name) ?? [];
-    const knownOf = this.#inference.infer(project({ model, surroundings: this.#surroundings, overloads }));
+    const knownOf = this.#inference.infer(project({ model, environment: this.#environment, overloads }));
     const findings: { at: Span; code: string; detail: string; hint?: string | undefined }[] = [];
     const report = (at: Span, code: AdviceCode, detail: string, hint?: string): void => {
       findings.push({ at, code: `cascade.check.${code}`, detail, hint });
     };
     const ownProperties = ownPropertiesOf(model.definition);
-    const context: CheckContext = { model, surroundings: this.#surroundings, knownOf, overloads, report, ownProperties };
+    const context: CheckContext = { model, environment: this.#environment, knownOf, overloads, report, ownProperties };
     checkTriggers(context);
     const { definition } = model;
     for (const statement of [...definition.body, ...((definition.type === 'Rule' && definition.timeout) || [])]) visit(context, statement);

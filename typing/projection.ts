@@ -20,7 +20,7 @@ import { type AnyNode, childrenOf, type Model, resultVariable } from '../compile
 import type { Overload } from '../stdlib/builtins/index.ts';
 import { propertyType, tsInstance, tsScalar } from './declarations.ts';
 import { isScalar } from './kinds.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { TypeEnvironment } from './type-environment.ts';
 
 export interface Projection {
   readonly text: string;
@@ -29,7 +29,7 @@ export interface Projection {
 }
 export interface ProjectionOptions {
   readonly model: Model;
-  readonly surroundings: Surroundings;
+  readonly environment: TypeEnvironment;
   readonly overloads: (name: string) => readonly Overload[];
 }
 
@@ -54,15 +54,15 @@ class Writer implements Projection {
   text = '';
   readonly places = new Map<object, readonly [number, number]>();
   readonly #model: Model;
-  readonly #types: Surroundings['types'];
-  readonly #procedures: Surroundings['procedures'];
+  readonly #types: TypeEnvironment['types'];
+  readonly #procedures: TypeEnvironment['procedures'];
   readonly #overloads: ProjectionOptions['overloads'];
   #temporaries = 0;
 
-  constructor({ model, surroundings, overloads }: ProjectionOptions) {
+  constructor({ model, environment, overloads }: ProjectionOptions) {
     this.#model = model;
-    this.#types = surroundings.types;
-    this.#procedures = surroundings.procedures;
+    this.#types = environment.types;
+    this.#procedures = environment.procedures;
     this.#overloads = overloads;
   }
 

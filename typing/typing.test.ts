@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { compile, type CompiledProcedure, format } from '../compiler/index.ts';
 import { builtinTable } from '../stdlib/builtins/index.ts';
-import { surroundingsOf, TypeChecker } from './index.ts';
+import { environmentOf, TypeChecker } from './index.ts';
 import { casePrograms, documentPrograms, examplePrograms, type KnownProgram } from './testing/programs.ts';
 
 const builtins = builtinTable();
@@ -34,7 +34,7 @@ const PROCEDURES = [
   'PROCEDURE anything(a, b)',
 ].flatMap(procedure);
 const NOT_ALL = { types: false, procedures: false };
-const checker = new TypeChecker(surroundingsOf(TYPES, PROCEDURES, { types: true, procedures: true }));
+const checker = new TypeChecker(environmentOf(TYPES, PROCEDURES, { types: true, procedures: true }));
 
 const found = (text: string): string[] =>
   checker.check(text).map((one) => `${one.code.slice(14)} ${one.line}:${one.column} ${one.message}${one.hint ? ` (${one.hint})` : ''}`);
@@ -208,7 +208,7 @@ test.each([
 });
 
 test('without the surroundings nothing is said of types and procedures that are not known', () => {
-  const alone = new TypeChecker(surroundingsOf([], [], NOT_ALL));
+  const alone = new TypeChecker(environmentOf([], [], NOT_ALL));
   expect(alone.check('PROCEDURE p()\nSELECT FROM Pump AS q { log.info(q.x) }\nINSERT Foo(a: 1)\nreturn some.thing(1)')).toEqual([]);
 });
 
@@ -247,7 +247,7 @@ test('blocks as deep as they may be are checked without harm', () => {
 /** Advice that a program does not deserve: a case of the suite that wants an error may well deserve it. */
 function wrongly({ text, types, beside, fails, from }: KnownProgram): string[] {
   if (fails) return [];
-  const known = checkers.get(beside) ?? new TypeChecker(surroundingsOf(types, beside.flatMap(procedure), NOT_ALL));
+  const known = checkers.get(beside) ?? new TypeChecker(environmentOf(types, beside.flatMap(procedure), NOT_ALL));
   checkers.set(beside, known);
   const found = known.check(text).filter(({ start, end }) => !DESERVED.has(text.slice(start - 2, end)));
   return found.map((one) => `${from}: ${one.line}:${one.column} ${one.message}\n${text}`);

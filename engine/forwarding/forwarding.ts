@@ -9,6 +9,9 @@ import type { OpenNamespace } from '../namespace.ts';
 import { openRange, replyAnswer, replyOf, requestMessage, requestOf } from './codec.ts';
 import type { Routes } from './routes.ts';
 
+/** Of a security event in a message between processes, which may be of two versions. */
+const AUDITED = 'heard';
+
 export interface Acknowledgement {
   readonly subscriptionName: string;
   readonly partitionId: number;
@@ -106,7 +109,7 @@ export class Forwarding {
     return this.#routes.at(
       namespace,
       (space) => this.#local.audit(space, event),
-      async (owner) => void (await this.#calls().call(owner, 'audit', { namespace, heard: event })),
+      async (owner) => void (await this.#calls().call(owner, 'audit', { namespace, [AUDITED]: event })),
       false,
     );
   }
@@ -156,7 +159,7 @@ export class Forwarding {
         }),
       audit: (_from, message) =>
         enter(named(message), async (space) => {
-          await local.audit(space, message.head['heard'] as SecurityEvent);
+          await local.audit(space, message.head[AUDITED] as SecurityEvent);
           return DONE;
         }),
       drop: async (_from, message) => {

@@ -47,7 +47,7 @@ export class Deliveries {
   readonly #sending: Sending;
   readonly #due: DueDeliveries;
   #sequence = 0;
-  #laidOut: Promise<void> | null = null;
+  #indexed: Promise<void> | null = null;
 
   constructor(options: DeliveriesOptions) {
     this.#options = options;
@@ -82,13 +82,13 @@ export class Deliveries {
   }
 
   /** Makes the collection, before the first resource is reliable. */
-  async layOut(): Promise<void> {
+  async ensureCollections(): Promise<void> {
     const { db } = this.#options.space().storage;
-    this.#laidOut ??= (async () => {
+    this.#indexed ??= (async () => {
       await db.collection(DELIVERIES).createIndex({ nextAt: 1 });
       await db.collection(DELIVERIES).createIndex({ target: 1 });
     })();
-    await this.#laidOut;
+    await this.#indexed;
   }
 
   // ------------------------------------------------------------ raising
@@ -217,7 +217,7 @@ export class Deliveries {
     const known = name === null ? null : this.#persistent.get(name);
     if (name !== null && (!known || known.path !== path || known.username !== identity.username))
       throw apiError('cascade.subscription.unknown', name);
-    await this.layOut();
+    await this.ensureCollections();
     const subscription = known ?? (await this.#persistent.create(identity, path, filter));
     const socket = this.#persistent.serve(subscription, !known, deliver, sight);
     return {

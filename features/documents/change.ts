@@ -14,7 +14,16 @@ import { read } from '../../resources/instances/find.ts';
 import { ensureCollection } from '../../resources/instances/lazy-collections.ts';
 import { updateOne } from '../../resources/instances/update.ts';
 import { stampChanged, stampNew, idOf, versionOf } from '../../resources/representation/system-properties.ts';
-import { abandon, type Content, contentOf, contentWrites, layOutContents, readContent, storeContent, sweepSoon } from './content-store.ts';
+import {
+  abandon,
+  type Content,
+  contentOf,
+  contentWrites,
+  ensureContentCollections,
+  readContent,
+  storeContent,
+  sweepSoon,
+} from './content-store.ts';
 import { requireDocumentBytes } from './quota.ts';
 import { checkDocumentName, contentPath, fileTypeOf, isMediaType, PUBLIC } from './names.ts';
 
@@ -50,9 +59,9 @@ export function requireReplaceable(stored: ObjectValue | null, name: string, { i
   throw apiError('cascade.authorization.denied', 'update', 'documents');
 }
 
-export async function layOut(space: Namespace, resource: InstanceResource): Promise<void> {
+export async function ensureCollections(space: Namespace, resource: InstanceResource): Promise<void> {
   await ensureCollection(space, resource);
-  await layOutContents(space.storage.db);
+  await ensureContentCollections(space.storage.db);
 }
 
 /** Stores all of them in one commit, or none: then their files are removed. Gives them as they are shown, in order. */
@@ -132,7 +141,7 @@ export async function insertCopy(
     throw apiError('cascade.request.content.type', 'application/json');
   const name = textField('documents', body, 'name');
   checkDocumentName(name);
-  await layOut(space, resource);
+  await ensureCollections(space, resource);
   if (upsert && given('fromName') === null) {
     const stored = await documentNamed(space, resource, name);
     if (!stored) throw apiError('cascade.resource.property.required', 'documents', 'fromName');
@@ -157,7 +166,7 @@ export async function copyDocument(
 ): Promise<ObjectValue> {
   checkDocumentName(name);
   if (fileType !== null) requireFileType(fileType);
-  await layOut(space, resource);
+  await ensureCollections(space, resource);
   const original = await documentNamed(space, resource, from);
   const content = original && isVisible(original, actor) ? await contentOf(space, idOf(original)) : null;
   if (!original || !content) throw apiError('cascade.resource.not.found', `/documents/${from}`);

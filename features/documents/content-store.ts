@@ -94,7 +94,7 @@ export async function contentRemovals(space: Namespace, gone: readonly ObjectVal
 }
 
 /** The collections are there before a transaction writes to them. */
-export async function layOutContents(db: Db): Promise<void> {
+export async function ensureContentCollections(db: Db): Promise<void> {
   const there = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
   for (const name of [CONTENTS, DOOMED, `${BUCKET}.files`, `${BUCKET}.chunks`])
     if (!there.has(name)) await db.createCollection(name).catch(ignoreExisting);

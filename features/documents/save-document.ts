@@ -3,7 +3,7 @@ import { encodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import { requireRight } from '../../resources/access/rights.ts';
-import { documentNamed, layOut, putDocuments, requireReplaceable } from './change.ts';
+import { documentNamed, ensureCollections, putDocuments, requireReplaceable } from './change.ts';
 import { storeContent } from './content-store.ts';
 import { DOCUMENTS } from './documents-type.ts';
 import { checkDocumentName, fileTypeOf } from './names.ts';
@@ -21,7 +21,7 @@ export async function saveDocument(
   result: Value,
 ): Promise<void> {
   requireSavable(space, name, actor);
-  await layOut(space, DOCUMENTS);
+  await ensureCollections(space, DOCUMENTS);
   requireReplaceable(await documentNamed(space, DOCUMENTS, name), name, actor);
   const content = await storeContent(space, name, oneOf(bytes), bytes.byteLength);
   const saving: Actor = { ...actor, commit: (unit) => actor.commit(unit, { ok: encodeInner(result) }) };

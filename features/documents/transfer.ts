@@ -7,7 +7,7 @@ import { instanceToJson } from '../../model/values/index.ts';
 import { requireRight } from '../../resources/access/rights.ts';
 import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
 import { idOf } from '../../resources/representation/system-properties.ts';
-import { documentNamed, isVisible, layOut, type NewDocument, putDocuments, requireReplaceable } from './change.ts';
+import { documentNamed, isVisible, ensureCollections, type NewDocument, putDocuments, requireReplaceable } from './change.ts';
 import { abandon, contentOf, readContent, storeContent } from './content-store.ts';
 import { checkDocumentName, fileTypeOf, PUBLIC } from './names.ts';
 
@@ -26,7 +26,7 @@ async function upload(
   actor: Actor,
 ): Promise<ApiReply> {
   requireRight(space, resource, 'insert', actor.identity);
-  await layOut(space, resource);
+  await ensureCollections(space, resource);
   const received: NewDocument[] = [];
   try {
     for await (const { name, fileType, bytes } of parts) {

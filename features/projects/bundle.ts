@@ -92,16 +92,16 @@ export function givenIn(value: ObjectValue): ObjectValue {
 
 /** Whether an import of a file would leave a definition as it is: what the file says is so, and what it does not say is the default. */
 export async function isAsStored(
-  together: DefinitionBatch,
+  batch: DefinitionBatch,
   kind: DefinitionResource,
   given: ObjectValue,
   stored: ObjectValue,
 ): Promise<boolean> {
-  const there = canonical(membersOf(together.space, kind, stored));
+  const there = canonical(membersOf(batch.space, kind, stored));
   if (agrees(canonical(plain(given) as Members), there)) return true;
   try {
-    const fresh = await together.preview(kind, givenIn(given));
-    return canonical(membersOf(together.space, kind, fresh)) === there;
+    const fresh = await batch.preview(kind, givenIn(given));
+    return canonical(membersOf(batch.space, kind, fresh)) === there;
   } catch (error) {
     if (isApiError(error)) return false;
     throw error;

@@ -76,36 +76,31 @@ export interface Difference {
 /** @throws request.too.many.instances; resource.property.invalid, .required: a file is none of its folder */
 export async function diffProject(space: Namespace, chosen: Chosen, data: Value, actor: Actor): Promise<Difference[]> {
   const here = new Set<string>();
-  const together = new DefinitionBatch(space, actor);
+  const batch = new DefinitionBatch(space, actor);
   const differences: Difference[] = [];
   for (const file of filesIn(data, [])) {
     if (file.folder === 'data') continue;
-    const [name, change] = await changeOf(space, together, file, actor);
+    const [name, change] = await changeOf(space, batch, file, actor);
     if (isOwn(file.folder, name)) continue;
     here.add(`/${file.folder}/${name}`);
     if (change !== null) differences.push({ file: file.file, resource: `/${file.folder}/${name}`, change });
   }
   for (const there of await filesThere(space, chosen, actor))
-    if (!here.has(there.resource) && !(await isImplied(space, together, there.resource, here))) differences.push(there);
+    if (!here.has(there.resource) && !(await isImplied(space, batch, there.resource, here))) differences.push(there);
   return differences.sort((a, b) => (a.resource < b.resource ? -1 : 1));
 }
 
 /** A service that is no more than what the files' procedures make (4.5). */
-async function isImplied(space: Namespace, together: DefinitionBatch, resource: string, here: ReadonlySet<string>): Promise<boolean> {
+async function isImplied(space: Namespace, batch: DefinitionBatch, resource: string, here: ReadonlySet<string>): Promise<boolean> {
   const [, service] = /^\/services\/(.+)$/.exec(resource) ?? [];
   if (service === undefined || ![...here].some((one) => one.startsWith(`/procedures/${service}.`))) return false;
   const stored = space.catalog.definitions.get('services', service);
-  return stored !== undefined && isAsStored(together, kindOf(space, 'services'), { name: service }, stored);
+  return stored !== undefined && isAsStored(batch, kindOf(space, 'services'), { name: service }, stored);
 }
 
 type Change = Difference['change'] | null;
 
-async function changeOf(
-  space: Namespace,
-  together: DefinitionBatch,
-  one: ProjectFile,
-  actor: Actor,
-): Promise<[name: string, change: Change]> {
+async function changeOf(space: Namespace, batch: DefinitionBatch, one: ProjectFile, actor: Actor): Promise<[name: string, change: Change]> {
   const { folder, file, value } = one;
   if (folder === 'documents') {
     const name = documentName(one.path);
@@ -123,7 +118,7 @@ async function changeOf(
   if (!isObject(value)) throw apiError('cascade.resource.property.invalid', 'projects', file, 'no JSON object');
   const name = requiredText(folder, value, 'name');
   const stored = mayRead ? space.catalog.definitions.get(folder, name) : undefined;
-  return [name, !stored ? 'added' : (await isAsStored(together, kind, value, stored)) ? null : 'changed'];
+  return [name, !stored ? 'added' : (await isAsStored(batch, kind, value, stored)) ? null : 'changed'];
 }
 
 async function filesThere(space: Namespace, chosen: Chosen, actor: Actor): Promise<Difference[]> {

@@ -82,27 +82,27 @@ class Taken extends Error {
 async function once(space: Namespace, data: Value, actor: Actor, deadline: number): Promise<Imported> {
   const done: Imported = { loaded: [], unchanged: [], skipped: [], warnings: [] };
   const files = filesIn(data, done.skipped);
-  const together = new DefinitionBatch(space, actor);
+  const batch = new DefinitionBatch(space, actor);
   const failed: Failed = new Map();
   const of = (folders: readonly string[]): ProjectFile[] => folders.flatMap((folder) => files.filter((one) => one.folder === folder));
   const [documents, rows] = [of(['documents']), of(['data'])];
   requireRoom(rows);
   try {
     const definitions = of([...JSON_BEFORE, ...PROGRAMS, ...JSON_AFTER]);
-    await inPasses(definitions, (file) => planned(space, together, file, done, actor), failed, deadline);
+    await inPasses(definitions, (file) => planned(space, batch, file, done, actor), failed, deadline);
     if (failed.size > 0) throw new ImportRefused(failed);
-    if (together.size === 0 && documents.length + rows.length === 0) return done;
+    if (batch.size === 0 && documents.length + rows.length === 0) return done;
     const others = async (by: Actor): Promise<void> => {
       await inPasses(documents, (file) => withDocument(space, file, by, done), failed, deadline);
-      await inPasses(rows, (file) => withData(together.space, file, by, done), failed, deadline);
+      await inPasses(rows, (file) => withData(batch.space, file, by, done), failed, deadline);
       if (failed.size > 0) throw new ImportRefused(failed);
     };
-    await together.store(others, () => done as unknown as ObjectValue);
+    await batch.store(others, () => done as unknown as ObjectValue);
     return done;
   } catch (error) {
-    together.abandon();
+    batch.abandon();
     if (!(error instanceof DuplicateKey)) throw error;
-    const type = together.space.catalog.types.ofCollection(error.collection);
+    const type = batch.space.catalog.types.ofCollection(error.collection);
     throw new Taken(type ? duplicateOf(error, type) : apiError('cascade.resource.duplicate.key', 'projects', 'name'));
   }
 }
@@ -148,7 +148,7 @@ async function inPasses(
   }
 }
 
-async function planned(space: Namespace, together: DefinitionBatch, file: ProjectFile, done: Imported, { identity }: Actor): Promise<void> {
+async function planned(space: Namespace, batch: DefinitionBatch, file: ProjectFile, done: Imported, { identity }: Actor): Promise<void> {
   const kind = kindOf(space, file.folder);
   const requireFor = (name: string | null): void =>
     requireRight(space, kind, name !== null && space.catalog.definitions.get(file.folder, name) ? 'update' : 'insert', identity);
@@ -157,29 +157,28 @@ async function planned(space: Namespace, together: DefinitionBatch, file: Projec
     if (definitionsOf(space, file.folder).some(([, stored]) => getOwn(stored, 'ruleText') === ruleText))
       return void done.unchanged.push(file.file);
     requireFor(programName(ruleText));
-    await together.plan(kind, { ruleText });
-    await implied(together, file.folder);
+    await batch.plan(kind, { ruleText });
+    await implied(batch, file.folder);
   } else {
     if (!isObject(file.value)) throw apiError('cascade.resource.property.invalid', 'projects', file.file, 'no JSON object');
     const name = Object.hasOwn(file.value, 'name') ? getOwn(file.value, 'name') : null;
     if (typeof name !== 'string') throw apiError('cascade.resource.property.required', file.folder, 'name');
     if (isOwn(file.folder, name)) return void done.skipped.push(file.file);
     const stored = space.catalog.definitions.get(file.folder, name);
-    if (stored && (await isAsStored(together, kind, file.value, stored))) return void done.unchanged.push(file.file);
+    if (stored && (await isAsStored(batch, kind, file.value, stored))) return void done.unchanged.push(file.file);
     requireFor(name);
-    await together.plan(kind, givenIn(file.value));
+    await batch.plan(kind, givenIn(file.value));
   }
   done.loaded.push(file.file);
 }
 
 /** The services that planned procedures make (4.5): in this commit, too. */
-async function implied(together: DefinitionBatch, folder: string): Promise<void> {
+async function implied(batch: DefinitionBatch, folder: string): Promise<void> {
   if (folder !== 'procedures') return;
-  const { space } = together;
+  const { space } = batch;
   for (const [, procedure] of space.catalog.definitions.list('procedures')) {
     const name = getOwn(procedure, 'serviceName');
-    if (typeof name === 'string' && !space.catalog.definitions.get('services', name))
-      await together.plan(kindOf(space, 'services'), { name });
+    if (typeof name === 'string' && !space.catalog.definitions.get('services', name)) await batch.plan(kindOf(space, 'services'), { name });
   }
 }
 

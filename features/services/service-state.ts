@@ -49,7 +49,7 @@ export function openState(space: () => Namespace): StateStore {
     string,
     { readonly global: TypeDefinition | null; readonly partitioned: TypeDefinition | null; state: ServiceState }
   >();
-  const room = new StateStore(
+  const store = new StateStore(
     (service) => {
       const declared = space().catalog.definitions.get('services', service);
       if (!declared) return null;
@@ -62,20 +62,20 @@ export function openState(space: () => Namespace): StateStore {
         version: createHash('sha256')
           .update(`${shapeOf(global)}\n${shapeOf(partitioned)}`)
           .digest('hex'),
-        global: global && propertiesOf(service, global, room),
-        partitioned: partitioned && propertiesOf(service, partitioned, room),
+        global: global && propertiesOf(service, global, store),
+        partitioned: partitioned && propertiesOf(service, partitioned, store),
       };
       kept.set(service, { global, partitioned, state });
       return state;
     },
-    surroundingsOf(space),
+    environmentOf(space),
     (run) => space().execution.contention.leave(run),
   );
-  return room;
+  return store;
 }
 
 /** What a Cache needs: the time, and topics to tell of what it lets go. */
-function surroundingsOf(space: () => Namespace): StateEnvironment {
+function environmentOf(space: () => Namespace): StateEnvironment {
   return {
     clock: { now: () => space().clock.now(), at: (timeMs, call) => space().clock.at(timeMs, call) },
     evicted: (topic, key, value) => {
@@ -96,19 +96,23 @@ function typeIn(space: Pick<Namespace, 'catalog'>, declared: ObjectValue, field:
 const shapeOf = (type: TypeDefinition | null): string =>
   type ? [...type.properties.values()].map(({ name, declared }) => `${name} ${stringify(declared)}`).join('\n') : '';
 
-function propertiesOf(service: string, type: TypeDefinition, room: StateStore): StateProperties {
+function propertiesOf(service: string, type: TypeDefinition, store: StateStore): StateProperties {
   return new Map(
     [...type.properties.values()].map((property) => [
       property.name,
-      { type: property.type, initial: () => initialOf(property, room), accept: (value: StoredValue) => accepted(service, property, value) },
+      {
+        type: property.type,
+        initial: () => initialOf(property, store),
+        accept: (value: StoredValue) => accepted(service, property, value),
+      },
     ]),
   );
 }
 
-function initialOf(property: PropertyDefinition, room: StateStore): StoredValue {
+function initialOf(property: PropertyDefinition, store: StateStore): StoredValue {
   if (property.default !== undefined) return { json: encodeInner(property.default), refs: [] };
   if (property.multi) return NOTHING;
-  if (property.shared) return handleOf(room.make(property.shared));
+  if (property.shared) return handleOf(store.make(property.shared));
   switch (property.base) {
     case 'Object':
       return { json: '{}', refs: [] };

@@ -23,7 +23,7 @@ export function checkConfig(protocol: Protocol, config: ObjectValue, outlet: Out
     const wrong = value === null || isNamedSecret(value) ? null : fits(value);
     if (wrong !== null) throw apiError('cascade.source.config.invalid', name, wrong);
   }
-  const wrong = protocol.together?.(config);
+  const wrong = protocol.crossCheck?.(config);
   if (wrong) throw apiError('cascade.source.config.invalid', ...wrong);
   for (const host of protocol.hosts(config)) checkHost(outlet, host);
 }

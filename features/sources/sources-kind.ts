@@ -76,7 +76,7 @@ export const SOURCES: DefinitionResource = {
     return {
       name,
       object: { ...fields, direction, active: own(fields, 'active') ?? true, config: open, secrets },
-      ...(own(fields, 'isReliable') === true ? { prepare: () => deliveriesOf(space).layOut() } : {}),
+      ...(own(fields, 'isReliable') === true ? { prepare: () => deliveriesOf(space).ensureCollections() } : {}),
       apply: (object) => sourcesOf(space).put(name, object),
     };
   },

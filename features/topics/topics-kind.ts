@@ -25,7 +25,7 @@ export const TOPICS: DefinitionResource = {
     checkTopic(name);
     const fields = checkFields(TOPICS, body, 'kept');
     checkRedelivery('topics', fields);
-    const prepare = getOwn(fields, 'isReliable') === true ? { prepare: () => deliveriesOf(space).layOut() } : {};
+    const prepare = getOwn(fields, 'isReliable') === true ? { prepare: () => deliveriesOf(space).ensureCollections() } : {};
     return { name, object: fields, ...prepare, apply: () => undefined };
   },
   show(_space, stored) {

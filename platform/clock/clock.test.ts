@@ -67,8 +67,8 @@ test('a shared clock goes as far before or behind as the database, and its timer
     expect(Math.abs(clock.now() - Date.now() - aheadMs)).toBeLessThan(1_000);
     const due = clock.now() + 20;
     expect(await new Promise<number>((resolve) => clock.at(due, () => resolve(clock.now())))).toBeGreaterThanOrEqual(due);
-    const soon = clock.at(clock.now(), () => expect.unreachable('cancelled'));
-    soon.cancel();
+    const timer = clock.at(clock.now(), () => expect.unreachable('cancelled'));
+    timer.cancel();
   }
   await using near = await shared({});
   expect(Math.abs(near.now() - Date.now())).toBeLessThan(1_000);

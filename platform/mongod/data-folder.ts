@@ -71,13 +71,13 @@ export function openDataFolder(path: string): DataFolder {
 
 /** On the disk before it has its name: a crash leaves the old or the new, never a half. */
 function writeWhole(file: string, text: string): void {
-  const aside = `${file}.new`;
-  const handle = openSync(aside, 'w', 0o600);
+  const temporary = `${file}.new`;
+  const handle = openSync(temporary, 'w', 0o600);
   try {
     writeSync(handle, text);
     fsyncSync(handle);
   } finally {
     closeSync(handle);
   }
-  renameSync(aside, file);
+  renameSync(temporary, file);
 }

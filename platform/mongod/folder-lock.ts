@@ -50,15 +50,15 @@ function read(folder: string, number: number): string | undefined {
 
 /** Whole or not at all, and only one of several can: a link to a written file. */
 function create(folder: string, number: number): boolean {
-  const aside = join(folder, `.${randomUUID()}`);
-  writeFileSync(aside, fingerprint(process.pid), { mode: 0o600 });
+  const temporary = join(folder, `.${randomUUID()}`);
+  writeFileSync(temporary, fingerprint(process.pid), { mode: 0o600 });
   try {
-    linkSync(aside, file(folder, number));
+    linkSync(temporary, file(folder, number));
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   } finally {
-    rmSync(aside, { force: true });
+    rmSync(temporary, { force: true });
   }
 }

@@ -30,7 +30,7 @@ export interface Built {
 const MOST_STAGES = 50;
 const MOST_SAMPLES = 10_000;
 
-type Build = (operand: Value, shape: Shape, around: PipelineContext) => Built;
+type Build = (operand: Value, shape: Shape, context: PipelineContext) => Built;
 
 const STAGES: Readonly<Record<string, Build>> = {
   $match: (operand, shape, { condition }) => {
@@ -110,10 +110,10 @@ const STAGES: Readonly<Record<string, Build>> = {
     return kept({ $sample: { size: wholeNumber(size, 1, MOST_SAMPLES, '$sample') } }, shape);
   },
   $unwind: unwind,
-  $facet: (operand, shape, around) => {
+  $facet: (operand, shape, context) => {
     const stage: Document = {};
     for (const [name, pipeline] of Object.entries(objectOf(operand, '$facet')))
-      stage[newName(name, '$facet')] = buildPipeline(pipeline, shape, { ...around, nested: true }).stages;
+      stage[newName(name, '$facet')] = buildPipeline(pipeline, shape, { ...context, nested: true }).stages;
     if (Object.keys(stage).length === 0) throw invalid('', '$facet');
     return { stages: [{ $facet: stage }], shape: untyped(shape) };
   },
@@ -122,21 +122,21 @@ const STAGES: Readonly<Record<string, Build>> = {
 };
 
 /** @throws cascade.query.stage.forbidden, and what the stages throw */
-export function buildPipeline(pipeline: Value, shape: Shape, around: PipelineContext): Built {
+export function buildPipeline(pipeline: Value, shape: Shape, context: PipelineContext): Built {
   if (!Array.isArray(pipeline)) throw apiError('cascade.request.body.invalid', 'a pipeline is an array of stages', 0);
   if (pipeline.length > MOST_STAGES) throw apiError('cascade.query.too.expensive', 'stages');
-  const startsNear = !around.nested && isObject(pipeline[0] ?? null) && Object.hasOwn(pipeline[0] as ObjectValue, '$geoNear');
-  const stages: Document[] = startsNear || around.nested || Object.keys(around.front).length === 0 ? [] : [{ $match: around.front }];
+  const startsNear = !context.nested && isObject(pipeline[0] ?? null) && Object.hasOwn(pipeline[0] as ObjectValue, '$geoNear');
+  const stages: Document[] = startsNear || context.nested || Object.keys(context.front).length === 0 ? [] : [{ $match: context.front }];
   let current = shape;
   for (const [at, stage] of pipeline.entries()) {
-    around.budget.node(1);
+    context.budget.node(1);
     const [name, second] = isObject(stage) ? Object.keys(stage) : [];
     if (!isObject(stage) || name === undefined || second !== undefined)
       throw apiError('cascade.request.body.invalid', `stage ${at} is no object of one member`, 0);
     const build = Object.hasOwn(STAGES, name) ? STAGES[name] : undefined;
-    const misplaced = (name === '$geoNear' && (at > 0 || around.nested)) || (name === '$facet' && around.nested);
+    const misplaced = (name === '$geoNear' && (at > 0 || context.nested)) || (name === '$facet' && context.nested);
     if (!build || misplaced) throw apiError('cascade.query.stage.forbidden', name);
-    const built = build(stage[name] as Value, current, around);
+    const built = build(stage[name] as Value, current, context);
     stages.push(...built.stages);
     current = built.shape;
   }

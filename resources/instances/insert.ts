@@ -61,8 +61,8 @@ export async function insertStored(
   const stamped = stampNew(instance, actor);
   const admitted = isAdmitted ? undefined : admitInsert(space, resource, stamped, actor);
   if (admitted) await admitted;
-  const soon = shownOne(space, resource.type, stamped, actor);
-  const shown = soon instanceof Promise ? await soon : soon;
+  const pending = shownOne(space, resource.type, stamped, actor);
+  const shown = pending instanceof Promise ? await pending : pending;
   const { unit, json } = unitOf(space, resource, stamped, shown, actor);
   try {
     await actor.commit(unit, new LateAnswer(json));
@@ -145,8 +145,8 @@ async function storeAll(
   last: boolean,
 ): Promise<ObjectValue[]> {
   const before = storedBefore(actor);
-  const together = before.length === 0 ? await storeTogether(space, resource, ready, actor, last) : null;
-  if (together) return together;
+  const all = before.length === 0 ? await storeTogether(space, resource, ready, actor, last) : null;
+  if (all) return all;
   // One of them is refused: one after the other shows which, and keeps those before it.
   const stored = [...before];
   for (const instance of ready.slice(before.length)) {

@@ -3,7 +3,7 @@ import { type Db, MongoClient } from 'mongodb';
 import { pino } from 'pino';
 import { systemClock } from '../../platform/clock/index.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readLeftOpen } from '../transactions/recovery.ts';
+import { readUnfinished } from '../transactions/recovery.ts';
 import { storedRow } from '../transactions/row-form.ts';
 import type { Committer, StoredEvent, UnitOfWork } from '../transactions/index.ts';
 import type { RowId } from '../transactions/types.ts';
@@ -39,7 +39,7 @@ test('a row that is void, of which those beside it are removed already, says not
   // Epoch 2 held `first` and `second`; 3 has taken both over, has declared the rows of 2 void, and died before it had removed them all.
   await stands({ epoch: 2, slot: 1, seq: 1 }, 4, [event('second')], { low: 9 });
   await stands({ epoch: 3, slot: 0, seq: 0 }, 1, [event('first', 0.3), event('second', 0.6)]);
-  const { events } = await readLeftOpen(db, [2, 3]);
+  const { events } = await readUnfinished(db, [2, 3]);
   expect(events.map(({ uuid }) => uuid)).toEqual(['first', 'second']);
 });
 

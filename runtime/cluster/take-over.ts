@@ -9,7 +9,7 @@ import {
   closeEpochs,
   type Committer,
   inPieces,
-  readLeftOpen,
+  readUnfinished,
   removeOldEnds,
   removeRows,
   type RunId,
@@ -48,7 +48,7 @@ export class TakeOver {
   readonly #recorded: Map<RunId, readonly Step[]>;
   /** Events that stand in our rows and in those of the dead, with how many pieces of each. */
   readonly #copied = new Map<string, number>();
-  #resumeCleaning: (() => void) | null = null;
+  #unpinJournal: (() => void) | null = null;
 
   constructor(space: TakenNamespace, store: Pick<Store, 'client'>, recorded: Map<RunId, readonly Step[]>) {
     this.#space = space;
@@ -64,11 +64,11 @@ export class TakeOver {
     // However long the store is away: each of these steps may be done again, and none does harm when it was done before.
     await retryUntilAvailable(() => removeOldEnds(db, clock.now()));
     await fence(db, dead, clock);
-    const left = await retryUntilAvailable(() => readLeftOpen(db, dead, cipher));
+    const left = await retryUntilAvailable(() => readUnfinished(db, dead, cipher));
     const fresh = left.events.filter((event) => !this.#copied.has(keyOf(event)));
     const stepsOf = this.#stepsByEvent(left.steps, new Set(fresh.map(({ uuid }) => uuid)));
     await this.#loadPrograms(fresh);
-    this.#resumeCleaning ??= transactions.pinJournal();
+    this.#unpinJournal ??= transactions.pinJournal();
     // They are committed in any order, and more than once tried. Their places are between what has come here so far and what comes from now on.
     const { order } = transactions.journal;
     const placed = left.events.map((event, index) => ({ ...event, order: order + (index + 1) / (left.events.length + 1) }));
@@ -76,8 +76,8 @@ export class TakeOver {
     // What they left stands in our rows now, and must not be found a second time.
     await retryUntilAvailable(() => removeRows(this.#store.client, db, dead, clock.now()));
     this.#copied.clear();
-    this.#resumeCleaning();
-    this.#resumeCleaning = null;
+    this.#unpinJournal();
+    this.#unpinJournal = null;
     if (left.events.length > 0) log.info({ namespace: name, events: left.events.length }, 'took over events whose rules were not done');
     return left.events;
   }

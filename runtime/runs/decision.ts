@@ -48,7 +48,7 @@ export async function holds(
     throw error;
   }
   if (condition === null) return true;
-  const context = new AskedSurrounding(triggers, given, known);
+  const context = new AskedContext(triggers, given, known);
   for (;;)
     try {
       return withAnswers(known, () => conditionOf(condition, triggers, host.conditions)(context));
@@ -93,7 +93,7 @@ const question = (executable: Executable, n: number, { args, events }: Given, ca
   snapshot: true,
 });
 
-class AskedSurrounding implements EvaluationContext {
+class AskedContext implements EvaluationContext {
   readonly asked: ReadonlyMap<string, Value>;
   readonly #variables: readonly string[];
   readonly #given: Given;

@@ -49,7 +49,7 @@ import type { Executable } from '../programs/executable.ts';
 /** Rules of a chain whose names go with its events: enough to see a round that it goes. */
 const NAMES_KEPT = 20;
 /** So often a run may exceed its CPU time or memory, or take the sandbox down (integrations.md 12.5). */
-const MOST_HARM = 3;
+const MOST_LIMIT_VIOLATIONS = 3;
 /** A run that never wins its races has a fault that repetition does not mend. */
 const MOST_ATTEMPTS = 1_000;
 /** The site under which is recorded which version runs. */
@@ -82,7 +82,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   /** What comes after them. */
   #whenIdle: (() => void) | null = null;
   /** Times that it exceeded a limit by which others are kept from running. */
-  #harm = 0;
+  #limitViolations = 0;
   /** Times that it lost its isolate and was too long to be repeated there. */
   #losses = 0;
   readonly #recorder = new RunRecorder();
@@ -157,7 +157,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
 
   #begin(): void {
     const at = this.#startedAt.getTime();
-    const alone = (this.#harm > 0 || this.#losses > 1) && { alone: true };
+    const alone = (this.#limitViolations > 0 || this.#losses > 1) && { alone: true };
     this.#open = this.#host.sandbox.start({ ...this.#request(), at, seed: this.id, observer: this, ...alone });
   }
 
@@ -322,9 +322,9 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   };
 
   #failed(error: WireError & { frames?: readonly Frame[]; poison?: boolean }): void {
-    const harmful = isHarm(error);
-    if (harmful && !error.poison && ++this.#harm < MOST_HARM) return this.#retryIsolated(error);
-    this.#giveUp(error, harmful);
+    const violatesLimit = isLimitViolation(error);
+    if (violatesLimit && !error.poison && ++this.#limitViolations < MOST_LIMIT_VIOLATIONS) return this.#retryIsolated(error);
+    this.#giveUp(error, violatesLimit);
   }
 
   /** @param isPoison the event is given up for this rule, as it keeps others from running */
@@ -403,7 +403,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   }
 
   // ------------------------------------------------------------ inside
-  get #doer(): Initiator {
+  get #initiator(): Initiator {
     return { identity: this.#identity, clock: this.#host.clock, chain: this.#chain, since: this.since };
   }
 
@@ -530,7 +530,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   #endBy(site: string, nth: number, kind: string, payloadJson: string): boolean {
     let change: UnitOfWork | null;
     try {
-      change = this.#host.changeAtOnce(kind, payloadJson, this.#doer);
+      change = this.#host.changeAtOnce(kind, payloadJson, this.#initiator);
     } catch (error) {
       if (!isApiError(error))
         this.#host.log.error({ err: error, resource: this.#executable.resource }, 'an effect could not be told at once');
@@ -637,7 +637,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
 
   /** It may have been a neighbour's doing: once more, apart from all others (integrations.md 12.5). */
   #retryIsolated({ code }: WireError): void {
-    this.#host.log.warn({ run: this.id, code, tries: this.#harm }, 'a run did harm and is tried again alone');
+    this.#host.log.warn({ run: this.id, code, tries: this.#limitViolations }, 'a run did harm and is tried again alone');
     this.#restart(null);
   }
 
@@ -719,7 +719,7 @@ const FOLLOWING = new Set(['select', 'insert', 'update']);
 const HARM = new Set(['cascade.execution.timeout', 'cascade.execution.memory']);
 
 /** The limits themselves, not what a program throws under their names. */
-const isHarm = ({ code, status, poison }: WireError & { poison?: boolean }): boolean =>
+const isLimitViolation = ({ code, status, poison }: WireError & { poison?: boolean }): boolean =>
   poison === true || (HARM.has(code) && status === 429);
 
 /** What is asked of the host, and on whose behalf. */

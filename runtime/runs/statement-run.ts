@@ -56,7 +56,7 @@ export async function runDurably(kind: string, payload: ObjectValue, actor: Acto
 }
 
 /** The service ends: the next start goes on. */
-class Ending extends Error {}
+class ShuttingDown extends Error {}
 
 export class StatementRun implements StepStore {
   readonly #host: RunHost;
@@ -94,7 +94,7 @@ export class StatementRun implements StepStore {
       if (!this.#isStored) this.#host.committer.markDone(this.#id);
       this.#reply(answer);
     } catch (error) {
-      if (!(error instanceof Fenced || error instanceof Ending)) throw error; // another process, or the next start, goes on with it
+      if (!(error instanceof Fenced || error instanceof ShuttingDown)) throw error; // another process, or the next start, goes on with it
       this.#reply({ error: toWireError(apiError('cascade.server.unavailable')) });
     } finally {
       this.#ended();
@@ -121,7 +121,7 @@ export class StatementRun implements StepStore {
       });
     } catch (error) {
       if (error instanceof Fenced) throw error;
-      if (this.#host.backpressure.isClosed && !this.#isStored) throw new Ending(); // whatever it was: the store may be closed already
+      if (this.#host.backpressure.isClosed && !this.#isStored) throw new ShuttingDown(); // whatever it was: the store may be closed already
       return { error: this.#asWire(error) };
     }
   }
@@ -166,7 +166,7 @@ export class StatementRun implements StepStore {
           return;
         }
         if (!part) throw new TypeError('a statement stores parts and an end');
-        if (this.#host.backpressure.isClosed) throw new Ending();
+        if (this.#host.backpressure.isClosed) throw new ShuttingDown();
         const site = checkpointSite(SITE, part.number);
         const answered = { ok: part.note };
         const step: Step = { run: this.#id, site, nth: 0, at: this.#now(), startedAt: this.#startedAt, answer: answered, reads: [] };

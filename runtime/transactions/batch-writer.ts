@@ -78,21 +78,21 @@ export class BatchWriter {
   async write(units: readonly UnitOfWork[], marks: readonly RunId[], failed: Map<UnitOfWork, unknown>): Promise<void> {
     const doubt: Doubt = [];
     this.#stored.clear();
-    let fault: { readonly error: unknown } | null = null;
+    let problem: { readonly error: unknown } | null = null;
     try {
       await this.#store(units, marks, failed, doubt).catch((error: unknown) => {
         if (error instanceof Fenced) throw error;
-        fault = { error };
+        problem = { error };
       });
       if (doubt.length > 0) for (const unit of await this.#takePlace(doubt)) failed.delete(unit);
       this.#journal.settled(this.#slot);
     } catch (error) {
-      fault = { error };
+      problem = { error };
     }
     // Nobody is told that something is stored of which that is not known.
     const unknown = units.filter((unit) => !failed.has(unit) && !this.#stored.has(unit));
-    if (!fault && unknown.length === 0) return;
-    const { error } = fault ?? { error: new TypeError('units were neither stored nor refused') };
+    if (!problem && unknown.length === 0) return;
+    const { error } = problem ?? { error: new TypeError('units were neither stored nor refused') };
     for (const unit of unknown) failed.set(unit, error);
     throw error;
   }

@@ -9,7 +9,7 @@ import {
   DuplicateKey,
   Fenced,
   Pending,
-  readLeftOpen,
+  readUnfinished,
   removeRows,
   runIdOf,
   SLOTS,
@@ -128,7 +128,7 @@ test('a listener that throws after the commit changes nothing: each event is com
   const units = ['a', 'b', 'c', 'd'].map((uuid): UnitOfWork => ({ writes: [], events: [event(uuid)] }));
   await Promise.all(units.map((unit) => committer.submit(unit)));
   expect(started.map(({ uuid }) => uuid)).toEqual(['a', 'b', 'c', 'd']);
-  expect((await readLeftOpen(db, [1])).events.map(({ uuid }) => uuid)).toEqual(['a', 'b', 'c', 'd']);
+  expect((await readUnfinished(db, [1])).events.map(({ uuid }) => uuid)).toEqual(['a', 'b', 'c', 'd']);
   expect(reported).toEqual([new Error('a listener failed')]);
   await committer[Symbol.asyncDispose]();
 });
@@ -381,14 +381,14 @@ test('a run that is open for long does not keep the rows after it: it goes on fr
   for (const uuid of short) await committer.submit({ writes: [], events: [event(uuid)] });
   for (const uuid of short) await committer.submit({ writes: [], events: [], steps: [], done: [`${uuid}/r/1`] }, true);
   while ((await rows.countDocuments()) > 2 * SLOTS) await new Promise((resolve) => setTimeout(resolve, 50));
-  const left = await readLeftOpen(db, [1]);
+  const left = await readUnfinished(db, [1]);
   expect(left.events).toEqual(
     [{ ...long, runs: [long.runs[0], long.runs[2]] }, event('second')].map((one) => ({ ...one, at: expect.any(Date) })),
   );
   expect(left.steps.get('long/a/1')).toEqual([step]);
   expect(started.map(({ uuid }) => uuid)).toEqual(['long', 'second', ...short]); // nothing is told twice
   await committer.submit({ writes: [], events: [], done: ['long/a/1', 'long/c/1', 'second/r/1'] }, true);
-  expect((await readLeftOpen(db, [1])).events).toEqual([]);
+  expect((await readUnfinished(db, [1])).events).toEqual([]);
   while ((await db.collection('journalValues').countDocuments()) > 0) await new Promise((resolve) => setTimeout(resolve, 50));
   await committer[Symbol.asyncDispose]();
 });
@@ -399,7 +399,7 @@ test.each([1_999_999, 3_999_999])('a long text keeps the character on its cut: t
   const step = { run: 'cut/r/1', site: '3', nth: 0, at: new Date(5), startedAt: new Date(4), answer: { ok: text }, reads: [] };
   await committer.submit({ writes: [], events: [{ ...event('cut'), value: text }] });
   await committer.submit({ writes: [], events: [], steps: [step] }, true);
-  const left = await readLeftOpen(db, [1]);
+  const left = await readUnfinished(db, [1]);
   expect(left.events[0]?.value === text).toBe(true);
   expect(left.steps.get('cut/r/1')).toEqual([step]);
   await committer[Symbol.asyncDispose]();
@@ -413,7 +413,7 @@ test('a text that an earlier version has cut elsewhere is read whole', async () 
   await pieces.deleteMany({});
   for (const [n, text] of ['a'.repeat(4_000_000), 'b'.repeat(1_000_000)].entries())
     await pieces.insertOne({ _id: { ...(first?._id as object), n } as never, text });
-  const [left] = (await readLeftOpen(db, [1])).events;
+  const [left] = (await readUnfinished(db, [1])).events;
   expect(left?.value === 'a'.repeat(4_000_000) + 'b'.repeat(1_000_000)).toBe(true);
   await committer[Symbol.asyncDispose]();
 });
@@ -432,9 +432,9 @@ test('what stays of rows that are not needed says nothing any more, in no slot',
   await committer.journal.truncate();
   const rows = await db.collection('journal').find().toArray();
   expect(rows.map(({ events, steps, done }) => [events, steps, done])).toEqual(rows.map(() => [[], [], []]));
-  expect((await readLeftOpen(db, [1])).events).toEqual([]);
+  expect((await readUnfinished(db, [1])).events).toEqual([]);
   await committer.submit(insert('after', [event('after')]));
-  expect((await readLeftOpen(db, [1])).events.map(({ uuid }) => uuid)).toEqual(['after']);
+  expect((await readUnfinished(db, [1])).events.map(({ uuid }) => uuid)).toEqual(['after']);
   await committer[Symbol.asyncDispose]();
 });
 
@@ -458,7 +458,7 @@ test('what a dead process left open is read with its steps; what it finished is 
   await committer.submit(insert(2, [event('done')]));
   const step = { run: 'open/a/1', site: '3', nth: 0, at: new Date(5), startedAt: new Date(4), answer: { ok: '{"x":1}' }, reads: [] };
   await committer.submit({ writes: [], events: [], steps: [step], done: ['open/b/1', 'done/r/1'] }, true);
-  const left = await readLeftOpen(db, [1]);
+  const left = await readUnfinished(db, [1]);
   expect(left.events.map((one) => [one.uuid, one.runs.map(({ rule }) => rule)])).toEqual([['open', ['a']]]);
   expect(left.steps.get('open/a/1')).toEqual([step]);
   await closeEpochs(db, [1], SLOTS, Date.now());
@@ -521,7 +521,7 @@ test('what one who comes back removes while his rows are read is not taken for o
     [1, 0],
     [0, 1],
   ]);
-  expect((await readLeftOpen(reading, [1])).events).toEqual([]);
+  expect((await readUnfinished(reading, [1])).events).toEqual([]);
   expect(isRemoved).toBe(true);
   await committer[Symbol.asyncDispose]();
 });
@@ -541,7 +541,7 @@ test('a value above a megabyte stands beside its row and comes back with it', as
   await committer.submit({ writes: [], events: [{ ...event('big'), value }] });
   const [row] = await db.collection('journal').find().toArray();
   expect(JSON.stringify(row).length).toBeLessThan(1_000);
-  expect((await readLeftOpen(db, [1])).events[0]?.value).toBe(value);
+  expect((await readUnfinished(db, [1])).events[0]?.value).toBe(value);
   await committer[Symbol.asyncDispose]();
 });
 

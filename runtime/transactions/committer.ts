@@ -34,7 +34,7 @@ const URGENT_PART = 0.75;
 const UNITS_LOOKED_AT = 4 * UNITS_PER_BATCH;
 /** Transactions in flight. */
 export const SLOTS = 2;
-const CLEAN_EVERY_MS = 1_000;
+const TRUNCATE_EVERY_MS = 1_000;
 /** A run that is open for longer holds the journal back no more. */
 const LONG_RUN_MS = 30_000;
 /** So many learn of a commit at a time: what they do next shall not keep all others waiting who are served by this process. */
@@ -69,13 +69,13 @@ export interface CommitterOptions extends BatchStore {
 }
 
 /** What of a tick stands in the way of what comes behind it. */
-class Taken {
+class ConflictSet {
   /** Keys and paths of what is in the tick, with who had them last, and of what waits before. */
   readonly #last = new Map<string, Pending | null>();
   readonly #pendings = new Set<Pending>();
 
   /** Whether the unit has to wait for what is taken, or is ahead of it. */
-  isInTheWayOf({ unit, holds }: Waiting): boolean {
+  conflictsWith({ unit, holds }: Waiting): boolean {
     if (this.#last.size === 0) return false;
     return holds.some((key) => {
       const last = this.#last.get(key);
@@ -84,7 +84,7 @@ class Taken {
   }
 
   /** Whether all that it goes on from is stored, or in this tick. */
-  hasBefore({ unit: { after } }: Waiting): boolean {
+  hasPredecessors({ unit: { after } }: Waiting): boolean {
     return !after || after.every((pending) => pending.isStored === true || this.#pendings.has(pending));
   }
 
@@ -136,7 +136,7 @@ export class Committer implements AsyncDisposable {
   #marking: NodeJS.Timeout | null = null;
   #paused = false;
   #isPlanned = false;
-  #cleaning: Promise<void> | null = null;
+  #truncating: Promise<void> | null = null;
   #pins = 0;
   #idle: (() => void)[] = [];
   /** What is neither stored nor refused, in the order in which it came. */
@@ -160,15 +160,15 @@ export class Committer implements AsyncDisposable {
     this.#free = [...this.#writers];
     this.#timer = setInterval(() => {
       if (this.#pins > 0 || this.#fenced) return;
-      this.#cleaning ??= this.journal
+      this.#truncating ??= this.journal
         .truncate()
-        .then(() => this.#copyLong())
+        .then(() => this.#compact())
         .catch((error: unknown) => {
           this.#noteFenced(error);
           if (!(error instanceof Fenced)) options.onError(error, 'the journal could not be cleaned');
         })
-        .finally(() => (this.#cleaning = null));
-    }, CLEAN_EVERY_MS);
+        .finally(() => (this.#truncating = null));
+    }, TRUNCATE_EVERY_MS);
     this.#timer.unref();
   }
 
@@ -289,7 +289,7 @@ export class Committer implements AsyncDisposable {
   /** Waits until everything submitted is stored, then stops. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
-    await this.#cleaning;
+    await this.#truncating;
     if (this.#marking) this.#flushMarks();
     while (this.#unsettled.size > 0 || this.#free.length < SLOTS) await new Promise<void>((resolve) => this.#idle.push(resolve));
     this.#isClosed = true;
@@ -298,7 +298,7 @@ export class Committer implements AsyncDisposable {
   }
 
   /** What belongs to runs that are open for long goes into fresh rows. Most of it is read before, so that ticks wait shortly only. */
-  async #copyLong(): Promise<void> {
+  async #compact(): Promise<void> {
     const { db, longRunMs = LONG_RUN_MS, cipher = () => null } = this.#options;
     const long = this.journal.longOpen(longRunMs);
     if (!long || long.rows < this.#copiesFrom) return;
@@ -369,7 +369,7 @@ export class Committer implements AsyncDisposable {
    */
   #take(): Waiting[] {
     const batch: Waiting[] = [];
-    const taken = new Taken();
+    const conflicts = new ConflictSet();
     let bytes = 0;
     /** Takes from a line until so much of the tick is full; gives what is left of the line. */
     const takeFrom = (line: Waiting[], part: number): Waiting[] => {
@@ -382,8 +382,8 @@ export class Committer implements AsyncDisposable {
           this.#drop(next, conflictOf(next.unit));
           continue;
         }
-        if (waits(next, this.#held) || taken.isInTheWayOf(next) || !taken.hasBefore(next) || this.#isBlocked(next.unit)) {
-          taken.pass(next);
+        if (waits(next, this.#held) || conflicts.conflictsWith(next) || !conflicts.hasPredecessors(next) || this.#isBlocked(next.unit)) {
+          conflicts.pass(next);
           kept.push(next);
           continue;
         }
@@ -393,7 +393,7 @@ export class Committer implements AsyncDisposable {
           continue;
         }
         if (!next.urgent) this.#bytesWaiting -= next.bytes;
-        taken.take(next);
+        conflicts.take(next);
         bytes += next.bytes;
         next.unit = this.#options.toStored?.(next.unit) ?? next.unit;
         batch.push(next);
@@ -525,4 +525,5 @@ export class Committer implements AsyncDisposable {
   }
 }
 
-const waits = ({ holds }: Waiting, taken: ReadonlySet<string>): boolean => taken.size > 0 && holds.some((key) => taken.has(key));
+const waits = ({ holds }: Waiting, conflicts: ReadonlySet<string>): boolean =>
+  conflicts.size > 0 && holds.some((key) => conflicts.has(key));

@@ -8,7 +8,7 @@ export { rootOf } from './types.ts';
 export { inPieces } from './compaction.ts';
 export { holdsEvents, rowOf, type StoredRow } from './row-form.ts';
 export { opening, sealing, withEventTexts } from './sealing.ts';
-export { closeEpochs, type LeftOpen, openEpochs, readLeftOpen, referencesIn, removeOldEnds, removeRows } from './recovery.ts';
+export { closeEpochs, type UnfinishedRuns, openEpochs, readUnfinished, referencesIn, removeOldEnds, removeRows } from './recovery.ts';
 export {
   type Answer,
   attemptOf,

@@ -1,7 +1,7 @@
 // What is read of dead processes, in a simulated store: which rows count does not depend on who took over from whom.
 import { expect, test } from 'vitest';
 import { SimulatedStore, World } from '../../engine/testing/simulation/index.ts';
-import { readLeftOpen } from './recovery.ts';
+import { readUnfinished } from './recovery.ts';
 import { storedRow } from './row-form.ts';
 import type { StoredEvent } from './types.ts';
 
@@ -27,7 +27,7 @@ async function leftOpen(...rows: readonly object[]): Promise<string[]> {
   const work = db
     .collection('journal')
     .insertMany([...rows])
-    .then(() => readLeftOpen(db, [1, 2]));
+    .then(() => readUnfinished(db, [1, 2]));
   let isOver = false;
   work.then(
     () => (isOver = true),

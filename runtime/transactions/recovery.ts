@@ -14,7 +14,7 @@ const DUPLICATE = 11000;
 /** How long a process may stand still and still be kept from storing anything, a day. */
 const ENDS_KEPT_MS = 86_400_000;
 
-export interface LeftOpen {
+export interface UnfinishedRuns {
   /** Each with the runs that are still open, in the order of their commits. */
   readonly events: readonly StoredEvent[];
   readonly steps: ReadonlyMap<RunId, readonly Step[]>;
@@ -68,7 +68,7 @@ export function* referencesOf(runs: readonly RunReference[]): Iterable<RunRefere
  * interrupted) counts once.
  * @param cipher what texts of rows were sealed with; null where the namespace has no key
  */
-export async function readLeftOpen(db: Db, epochs: readonly number[], cipher: Cipher | null = null): Promise<LeftOpen> {
+export async function readUnfinished(db: Db, epochs: readonly number[], cipher: Cipher | null = null): Promise<UnfinishedRuns> {
   const opened = opening(cipher);
   const done = await readEnded(db, epochs);
   const events = new Map<string, Place[]>();

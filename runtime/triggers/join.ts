@@ -51,7 +51,7 @@ export function joinOf(
   const pairs = terms.flatMap((term) => pairOf(term, triggers, sides, outside) ?? []);
   if (pairs.length === 0) return null;
   const isWhole = pairs.length === terms.length;
-  return { left: together(pairs.map(({ left }) => left)), right: together(pairs.map(({ right }) => right)), isWhole };
+  return { left: combined(pairs.map(({ left }) => left)), right: combined(pairs.map(({ right }) => right)), isWhole };
 }
 
 function pairOf(
@@ -132,7 +132,7 @@ class ValueSide implements JoinSide {
   }
 }
 
-function together(sides: readonly JoinSide[]): JoinSide {
+function combined(sides: readonly JoinSide[]): JoinSide {
   const [only] = sides;
   return sides.length === 1 && only ? only : new SeveralSides(sides);
 }

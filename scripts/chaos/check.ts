@@ -149,17 +149,17 @@ async function atRest(client: RestClient, ledger: Ledger): Promise<void> {
     if (reply?.status !== 200) continue;
     if (reply.text !== last) since = performance.now();
     last = reply.text;
-    if (performance.now() - since > QUIET_MS && mayBeComplete(JSON.parse(reply.text) as Tally, ledger)) return;
+    if (performance.now() - since > QUIET_MS && mayBeComplete(JSON.parse(reply.text) as Totals, ledger)) return;
   }
 }
 
-interface Tally {
+interface Totals {
   readonly effects: readonly { readonly by: string; readonly n: number }[];
   readonly links: readonly { readonly hop: number; readonly n: number }[];
   readonly counters: readonly { readonly name: string; readonly n: number }[];
 }
 
-function mayBeComplete({ effects, links, counters }: Tally, ledger: Ledger): boolean {
+function mayBeComplete({ effects, links, counters }: Totals, ledger: Ledger): boolean {
   const of = (by: string): number => effects.find((one) => one.by === by)?.n ?? 0;
   const promised = (topic: string): number => [...(ledger.messages.get(topic)?.values() ?? [])].filter((one) => one === 'promised').length;
   const orders = ledger.orders.length;

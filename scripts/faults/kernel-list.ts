@@ -251,8 +251,8 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'own rows go while those of the dead stand',
     file: 'runtime/cluster/take-over.ts',
-    text: 'this.#resumeCleaning ??= transactions.pinJournal();',
-    replacement: 'this.#resumeCleaning ??= () => undefined;',
+    text: 'this.#unpinJournal ??= transactions.pinJournal();',
+    replacement: 'this.#unpinJournal ??= () => undefined;',
     survives: 'no world of the first 2,000 comes to it; seed 4861 does',
   },
   {

@@ -43,11 +43,11 @@ async function checkers(files: readonly string[], sources: readonly string[], ty
 }
 
 async function checker(path: string | null, besides: readonly string[]): Promise<Check> {
-  const { surroundingsOf, TypeChecker } = await import('../../typing/index.ts'); // TypeScript takes its time
+  const { environmentOf, TypeChecker } = await import('../../typing/index.ts'); // TypeScript takes its time
   const project = path === null ? NO_PROJECT : await readProject(path);
   const compiling = { builtins: builtinTable(), stateOf: stateOf(project) };
   const procedures = proceduresOf([...project.texts, ...besides], compiling);
-  const typeChecker = new TypeChecker(surroundingsOf(project.types, procedures, project.complete), compiling.stateOf);
+  const typeChecker = new TypeChecker(environmentOf(project.types, procedures, project.complete), compiling.stateOf);
   return (source) => {
     const { ok, diagnostics } = compile(source, { ...compiling, advice: true });
     if (!ok) return diagnostics;

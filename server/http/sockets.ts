@@ -79,8 +79,8 @@ export function bindHttp(
       const reply = http.hasTwoLengths ? errorReply(apiError('cascade.request.body.invalid', 'two lengths', 0), log) : await answer(http);
       const { isUnread } = http; // who goes on sending what nobody reads is cut off
       http.discard();
-      const soon = wireReply(http, reply, corsOrigins);
-      const wire: WireReply = soon instanceof Promise ? await soon : soon;
+      const pending = wireReply(http, reply, corsOrigins);
+      const wire: WireReply = pending instanceof Promise ? await pending : pending;
       const sent = connection.send(wire, { isHead: http.method === 'HEAD', closes: draining || http.hasTwoLengths || isUnread });
       if (sent) await sent;
       // The path alone: the query may hold a token.

@@ -82,7 +82,7 @@ class NodeSocket implements PeerSocket {
     this.#webSocket.send(text, { binary: isBinary, fin: isLast });
   }
 
-  together(send: () => void): void {
+  cork(send: () => void): void {
     this.#socket.cork();
     send();
     this.#socket.uncork();

@@ -86,7 +86,7 @@ export interface PeerSocket {
   /** A part of a message; between the first and the last one nothing but pings may be sent. */
   sendFragment(text: string, isBinary: boolean, isFirst: boolean, isLast: boolean): void;
   /** What is sent within the call goes out together. */
-  together(send: () => void): void;
+  cork(send: () => void): void;
   /** Sent, and not yet taken by the client. */
   readonly bufferedBytes: number;
   ping(): void;

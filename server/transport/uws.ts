@@ -256,7 +256,7 @@ class UwsSocket implements PeerSocket {
     else this.#socket.sendFragment(text);
   }
 
-  together(send: () => void): void {
+  cork(send: () => void): void {
     this.#socket.cork(send);
   }
 

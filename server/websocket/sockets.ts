@@ -254,7 +254,7 @@ class Connection {
     const frames = this.#outbox.splice(0, next < 0 ? this.#outbox.length : next) as string[];
     for (const frame of frames) this.#outboxBytes -= frame.length;
     if (frames.length > 0)
-      this.#socket.together(() => {
+      this.#socket.cork(() => {
         for (const frame of frames) this.#socket.send(frame, this.#framing.binary);
       });
     this.#notifyRoom();
@@ -290,7 +290,7 @@ class Connection {
   }
 
   #sendFragment(text: string, isFirst: boolean, isLast: boolean): void {
-    this.#socket.together(() => this.#socket.sendFragment(text, this.#framing.binary, isFirst, isLast));
+    this.#socket.cork(() => this.#socket.sendFragment(text, this.#framing.binary, isFirst, isLast));
   }
 
   #end({ message, done }: Outgoing): void {

@@ -85,7 +85,7 @@ function checkUser(
   receiver: Expression | null,
   args: Arguments,
 ): void {
-  const { procedures } = context.surroundings;
+  const { procedures } = context.environment;
   const found = target.names.map((name) => procedures.get(name)).find((one) => one !== undefined);
   if (found) return checkProcedure(context, at, found, receiver, args);
   const [name = ''] = target.names;
@@ -95,7 +95,7 @@ function checkUser(
   const hint = nearest(name, known);
   // With a receiver the value may be of a kind that has methods of its own.
   if (name.startsWith('system.') || (receiver && hint === undefined)) return;
-  if (hint !== undefined || context.surroundings.complete.procedures)
+  if (hint !== undefined || context.environment.complete.procedures)
     context.report(at, 'procedure.unknown', `there is no procedure '${name}'`, hint);
 }
 

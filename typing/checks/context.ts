@@ -4,11 +4,11 @@ import type { Model } from '../../compiler/index.ts';
 import type { Overload } from '../../stdlib/builtins/index.ts';
 import type { KnownOf } from '../inference.ts';
 import type { Kind } from '../kinds.ts';
-import type { Surroundings, TypeShape } from '../surroundings.ts';
+import type { TypeEnvironment, TypeShape } from '../type-environment.ts';
 
 export interface CheckContext {
   readonly model: Model;
-  readonly surroundings: Surroundings;
+  readonly environment: TypeEnvironment;
   readonly knownOf: KnownOf;
   readonly overloads: (name: string) => readonly Overload[];
   /** `code` without `cascade.check.`. */
@@ -39,6 +39,6 @@ export function onlyKind(context: CheckContext, node: object): Kind | null {
 }
 
 /** The type of which something is an instance, when it is known. */
-export function instanceType({ surroundings }: CheckContext, kind: Kind | null): TypeShape | null {
-  return kind?.type === undefined ? null : (surroundings.types.get(kind.type) ?? null);
+export function instanceType({ environment }: CheckContext, kind: Kind | null): TypeShape | null {
+  return kind?.type === undefined ? null : (environment.types.get(kind.type) ?? null);
 }

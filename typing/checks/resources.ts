@@ -2,7 +2,7 @@
 import type { Condition, Expression, Insert, Pair, Path, Ref, Select, Span, Update, Upsert } from '../../compiler/ast.ts';
 import { type AnyNode, childrenOf, didYouMean, dottedPath, isSystemResource, resultVariable } from '../../compiler/index.ts';
 import { named } from '../kinds.ts';
-import type { TypeShape } from '../surroundings.ts';
+import type { TypeShape } from '../type-environment.ts';
 import { type CheckContext, isSystemProperty } from './context.ts';
 import { misfit } from './values.ts';
 
@@ -11,12 +11,12 @@ export function typeOf(context: CheckContext, ref: Ref): TypeShape | null {
   if (ref.type !== 'QualifiedName') return null;
   return typeNamed(context, ref, context.model.names.type(ref.text));
 }
-export function typeNamed({ surroundings, report }: CheckContext, at: Span, name: string): TypeShape | null {
-  const found = surroundings.types.get(name);
+export function typeNamed({ environment, report }: CheckContext, at: Span, name: string): TypeShape | null {
+  const found = environment.types.get(name);
   if (found) return found;
   const isOurs = isSystemResource(name) || /^(?:system\.|Ars[A-Z])/.test(name);
-  const hint = didYouMean(name, surroundings.types.keys());
-  if (!isOurs && surroundings.complete.types) report(at, 'type.unknown', `there is no type '${name}'`, hint);
+  const hint = didYouMean(name, environment.types.keys());
+  if (!isOurs && environment.complete.types) report(at, 'type.unknown', `there is no type '${name}'`, hint);
   return null;
 }
 
@@ -124,7 +124,7 @@ function lookUp(context: CheckContext, at: Span, path: readonly string[], type: 
       return null;
     }
     found = property;
-    shape = context.surroundings.types.get(property.type);
+    shape = context.environment.types.get(property.type);
   }
   return found;
 }

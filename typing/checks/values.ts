@@ -3,7 +3,7 @@ import type { Value } from '../../compiler/ast.ts';
 import type { KnownOf } from '../inference.ts';
 import { named, neverConverts } from '../kinds.ts';
 import { parseReal } from '../../stdlib/values/index.ts';
-import type { PropertyShape } from '../surroundings.ts';
+import type { PropertyShape } from '../type-environment.ts';
 
 const NUMERIC: ReadonlySet<string> = new Set(['Integer', 'Real', 'Decimal']);
 /** @returns what the value is, when no value like it can become one of the target; else null */

@@ -22,7 +22,7 @@ export interface Protocol {
   /** Each entry: one of these must be there. */
   readonly required: readonly (readonly string[])[];
   /** What the fields must be together: the field and its fault, or null. */
-  readonly together?: (config: ObjectValue) => readonly [field: string, reason: string] | null;
+  readonly crossCheck?: (config: ObjectValue) => readonly [field: string, reason: string] | null;
   /** Hosts that the config names; literal addresses among them are refused at creation where they may not be reached. */
   hosts(config: ObjectValue): readonly string[];
   /**

@@ -90,7 +90,7 @@ const REAL_TIMERS: Timers = {
     timer.unref();
     return () => clearTimeout(timer);
   },
-  soon: (then) => void setImmediate(then),
+  defer: (then) => void setImmediate(then),
 };
 
 export class Calls implements AsyncDisposable {

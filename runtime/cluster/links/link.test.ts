@@ -14,7 +14,7 @@ class Simulated implements Timers {
     return () => void (this.#due = this.#due.filter((each) => each !== one));
   }
 
-  soon(then: () => void): void {
+  defer(then: () => void): void {
     this.after(0, then);
   }
 

@@ -4,7 +4,7 @@
 export interface Timers {
   after(ms: number, then: () => void): () => void;
   /** In a turn of its own: what is written in this one goes together. */
-  soon(then: () => void): void;
+  defer(then: () => void): void;
 }
 
 export interface LinkOptions {
@@ -120,7 +120,7 @@ export class Link {
   #flushSoon(): void {
     if (this.#isFlushing) return;
     this.#isFlushing = true;
-    this.#options.timers.soon(() => {
+    this.#options.timers.defer(() => {
       this.#isFlushing = false;
       if (this.#isOpen) this.#flush();
     });

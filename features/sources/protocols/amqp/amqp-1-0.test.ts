@@ -85,12 +85,12 @@ test('a mechanism that the broker does not have, and a wrong password, are told 
 });
 
 test('mechanisms that nothing can be done with are refused with the definition', () => {
-  const fault = (config: ObjectValue) => AMQP.together!(config)?.[0] ?? null;
-  expect(fault({ enabledSaslMechanisms: ['SCRAM-SHA-256'] })).toBe('enabledSaslMechanisms');
-  expect(fault({ enabledSaslMechanisms: ['PLAIN'] })).toBe('enabledSaslMechanisms');
-  expect(fault({ enabledSaslMechanisms: ['PLAIN'], username: 'ann' })).toBeNull();
-  expect(fault({ enabledSaslMechanisms: ['EXTERNAL'] })).toBeNull();
-  expect(fault({})).toBeNull();
+  const problem = (config: ObjectValue) => AMQP.crossCheck!(config)?.[0] ?? null;
+  expect(problem({ enabledSaslMechanisms: ['SCRAM-SHA-256'] })).toBe('enabledSaslMechanisms');
+  expect(problem({ enabledSaslMechanisms: ['PLAIN'] })).toBe('enabledSaslMechanisms');
+  expect(problem({ enabledSaslMechanisms: ['PLAIN'], username: 'ann' })).toBeNull();
+  expect(problem({ enabledSaslMechanisms: ['EXTERNAL'] })).toBeNull();
+  expect(problem({})).toBeNull();
 });
 
 // spec: integrations.md 4.1/10

@@ -28,7 +28,7 @@ export const AMQP: Protocol = {
     shared: flag,
     options: object,
   },
-  together: (config) =>
+  crossCheck: (config) =>
     mechanismsOf(config).length === 0
       ? ['enabledSaslMechanisms', 'none of PLAIN (with a username), EXTERNAL (with a client certificate), ANONYMOUS']
       : null,

@@ -22,7 +22,7 @@ export const CHATBOT: Protocol = {
     tokenScope: text,
     allowedServiceUrls: texts,
   },
-  together: (config: ObjectValue) =>
+  crossCheck: (config: ObjectValue) =>
     own(config, 'inboundAuth') === 'jwt' && own(config, 'openIdMetadataUri') === null ? ['openIdMetadataUri', 'needed for jwt'] : null,
   hosts: (config) => hostsIn(config, 'openIdMetadataUri', 'tokenUri'),
   isStanding: () => false,

@@ -54,7 +54,7 @@ export const MQTT: Protocol = {
     shared: flag,
     will,
   },
-  together: (config: ObjectValue) => {
+  crossCheck: (config: ObjectValue) => {
     if (own(config, 'cleanSession') === false && own(config, 'clientId') === null)
       return ['clientId', 'needed where cleanSession is false'];
     return own(config, 'shared') === true && own(config, 'protocolVersion') !== 5 ? ['shared', 'needs protocolVersion 5'] : null;

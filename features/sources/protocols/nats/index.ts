@@ -32,7 +32,7 @@ export const NATS: Protocol = {
     prefetch: whole(1, 10_000),
     ackWait: whole(1, 3_600),
   },
-  together: (config: ObjectValue) => {
+  crossCheck: (config: ObjectValue) => {
     for (const field of ['consumer', 'deliver', 'prefetch', 'ackWait'])
       if (own(config, field) !== null && own(config, 'stream') === null) return [field, 'needs stream'];
     const topics = own(config, 'topics');

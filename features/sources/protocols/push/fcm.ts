@@ -195,7 +195,9 @@ class AccessTokens {
       return text;
     }
     const reason = `no access token: ${answer.status}`;
-    const isPassing = answer.status === 429 || answer.status >= 500;
-    return isPassing ? { kind: 'again', reason, afterMs: retryAfterMs(answer.headers['retry-after'], now()) } : { kind: 'failed', reason };
+    const isTemporary = answer.status === 429 || answer.status >= 500;
+    return isTemporary
+      ? { kind: 'again', reason, afterMs: retryAfterMs(answer.headers['retry-after'], now()) }
+      : { kind: 'failed', reason };
   }
 }

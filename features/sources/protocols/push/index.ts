@@ -35,7 +35,7 @@ export const PUSH_NOTIF: Protocol = {
     apnsUri: address('https?'),
     webPushSubject: contactFault,
   },
-  together: (config: ObjectValue) => {
+  crossCheck: (config: ObjectValue) => {
     const has = (...names: string[]): boolean => names.every((name) => own(config, name) !== null);
     const standard = Object.keys(config).some((key) => /^target.*App$/.test(key) && getOwn(config, key) === false);
     const complete =

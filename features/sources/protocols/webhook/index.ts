@@ -26,7 +26,7 @@ export const WEBHOOK: Protocol = {
     idempotencyHeader: headerName,
     contentType: text,
   },
-  together: (config: ObjectValue) =>
+  crossCheck: (config: ObjectValue) =>
     own(config, 'timestampTolerance') !== null && own(config, 'timestampHeader') === null
       ? ['timestampHeader', 'needed for timestampTolerance']
       : null,

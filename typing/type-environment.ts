@@ -12,7 +12,7 @@ export interface PropertyShape {
   /** Must be given when an instance is inserted: required, and without a default. */
   readonly required: boolean;
 }
-export interface Surroundings {
+export interface TypeEnvironment {
   readonly types: ReadonlyMap<string, TypeShape>;
   readonly procedures: ReadonlyMap<string, CompiledProcedure>;
   /** All types, all procedures of the namespace are here, so another name is a mistake. */
