@@ -23,7 +23,7 @@ export const HOST_CONTEXT: BuiltinContext = {
   warnOnce: () => undefined,
 };
 
-/** Built-ins in their plain form, for conditions of events: these may also ask what time it is. What takes too long is {TooMuch}. */
+/** Built-ins in their plain form, for conditions of events: these may also ask what time it is. What takes too long is {BudgetExceeded}. */
 export function pureBuiltins(clock: Clock): (name: string) => ((...args: Value[]) => Value) | undefined {
   const context: BuiltinContext = { ...HOST_CONTEXT, ...hostBounds, now: () => clock.now() };
   return (name) => {

@@ -1,6 +1,6 @@
 // A statement over many instances: read in batches of bounded size, stored piece by piece. Each piece is a part of the statement whose
 // note says how far it has come, so that a repetition after a crash goes on behind it (mechanisms: UPDATE and DELETE of many). The last piece
-// carries the statement's event and its answer: what fits in one batch is one tick.
+// carries the statement's event and its answer: what fits in one batch is one batch.
 
 import type { Document } from 'mongodb';
 import { CascadeError } from '../../stdlib/errors.ts';

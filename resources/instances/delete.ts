@@ -55,7 +55,7 @@ export async function deleteOne(
 
 /**
  * Deletes all instances of a condition. One of them raises its own event, several a single one.
- * @returns how many; null: they are more than one tick takes, and nobody would know of the rest after a crash: it has to be asked for `asRun`
+ * @returns how many; null: they are more than one batch takes, and nobody would know of the rest after a crash: it has to be asked for `asRun`
  */
 export async function deleteMany(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<number | null> {
   const filter = toFilter(await condition(space, resource, where, actor, 'delete'));

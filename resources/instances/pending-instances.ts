@@ -16,7 +16,7 @@ export function pendingInstance(
   return { instance: instanceFromBson(resource.type, row), row };
 }
 
-/** The instance with this id that the actor goes on from; null: it is read. @throws StartAgain when it was not stored */
+/** The instance with this id that the actor goes on from; null: it is read. @throws RestartRun when it was not stored */
 export function followedInstance(resource: InstanceResource, id: string, { readSet }: Actor): ObjectValue | null {
   const pending = readSet?.followed(resource.collection).find((one) => one.id.toHexString() === id);
   return pending ? pendingInstance(resource, pending).instance : null;

@@ -1,4 +1,4 @@
-// Unique keys: which of them a document holds; two units with a common one don't share a tick.
+// Unique keys: which of them a document holds; two units with a common one don't share a batch.
 
 import { BSON, type Db, type Document } from 'mongodb';
 import { DuplicateKey, type UnitOfWork } from '../../runtime/transactions/index.ts';
@@ -51,7 +51,7 @@ export function uniqueKeysOf(unit: UnitOfWork, typeOfCollection: TypeOfCollectio
   return texts;
 }
 
-/** Units whose keys stored documents hold already: one query a collection and index, for ticks that met more than one of them. */
+/** Units whose keys stored documents hold already: one query a collection and index, for batches that met more than one of them. */
 export async function findTaken(
   db: Db,
   units: readonly UnitOfWork[],

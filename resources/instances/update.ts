@@ -168,7 +168,7 @@ export type ResultOf = (count: number, failed: readonly Failed[]) => Promise<str
  * Changes all instances of a condition.
  * @param onError it goes on after an instance that fails, and gives this; null: the first failure ends the statement (earlier ones stay), and it
  * gives the instance when it was just one, else their number
- * @returns inner JSON; null: they are more than one tick takes, and nobody would know of the rest after a crash: it has to be asked for `asRun`
+ * @returns inner JSON; null: they are more than one batch takes, and nobody would know of the rest after a crash: it has to be asked for `asRun`
  */
 export async function updateMany(
   space: Namespace,

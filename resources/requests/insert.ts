@@ -42,7 +42,7 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
     return { status: 200, body: answersArray(resource) ? `[${textOf(stored)}]` : textOf(stored), ...counted(request, 1), ...typed };
   }
   if (body.length > MOST_INSTANCES) throw apiError('cascade.request.too.many.instances', MOST_INSTANCES);
-  // Without user code in between they all share a tick, which keeps their order; else, and for definitions, one after the other.
+  // Without user code in between they all share a batch, which keeps their order; else, and for definitions, one after the other.
   const apart =
     resource.kind === 'definitions' ||
     resource.guard?.insert !== undefined ||

@@ -78,7 +78,7 @@ export interface ReadSet {
   follow(pending: Pending): void;
   /** The changes of a collection that the run goes on from and that are not stored yet. */
   followed(collection: string): readonly Pending[];
-  /** Resolves when nothing that the run goes on from is still to be stored. @throws StartAgain when something of it was not */
+  /** Resolves when nothing that the run goes on from is still to be stored. @throws RestartRun when something of it was not */
   standing(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// The parts of statements that store in several ticks (a bulk operation, several instances): each is recorded as a step of its own,
+// The parts of statements that store in several batches (a bulk operation, several instances): each is recorded as a step of its own,
 // so that a repetition after a crash goes on behind the last one.
 
 import type { Step } from '../transactions/index.ts';

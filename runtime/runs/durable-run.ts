@@ -379,7 +379,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     for (const pending of this.#unstored()) if (!(await pending.settled())) throw new RestartRun(pending.key);
   }
 
-  /** What it goes on from that is not stored yet. @throws StartAgain when something of it was not stored */
+  /** What it goes on from that is not stored yet. @throws RestartRun when something of it was not stored */
   #unstored(): readonly Pending[] {
     if (this.#follows.length === 0) return this.#follows;
     const lost = this.#follows.find(({ isStored }) => isStored === false);

@@ -1,4 +1,4 @@
-// A client's statement over more instances than one tick takes, also that of a procedure which a client calls: a run of its own, stored as an
+// A client's statement over more instances than one batch takes, also that of a procedure which a client calls: a run of its own, stored as an
 // event before it begins. So it comes to its end and raises its event whatever becomes of this process, or of the client, who waits for it.
 
 import { randomUUID } from 'node:crypto';

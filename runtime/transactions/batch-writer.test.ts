@@ -1,4 +1,4 @@
-// A tick in the simulated store: what no single unit is seen to be at fault for must come to an end all the same.
+// A batch in the simulated store: what no single unit is seen to be at fault for must come to an end all the same.
 import { type Db, Long, MongoNetworkError, MongoServerError, ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { SimulatedStore, SimulatedTime, World } from '../../engine/testing/simulation/index.ts';

@@ -1,5 +1,5 @@
-// Stores the units of a tick in one transaction with their row, whatever stands in the way: a unit that cannot be stored gets its own error and
-// the others are tried again without it; a commit that nobody heard of is looked for; a store that is away is waited for.
+// Stores the units of a batch in one transaction with their journal row. A unit that cannot be stored gets its own error, and the others are
+// retried without it; an in-doubt commit is looked up in the journal; an unavailable store is waited for.
 
 import { type ClientSession, type Db, type MongoClient, MongoError } from 'mongodb';
 import { Backoff, isLockedOut, isWriteConflict, isUnavailable, retryUntilAvailable } from '../../platform/mongo/index.ts';
@@ -14,18 +14,18 @@ const TRANSIENT_TRIES = 3;
 /** A transaction of ours whose connection broke may hold what it has written for a minute. */
 const CONFLICT_FOR_MS = 90_000;
 const LOCKED_FOR_MS = 60_000;
-/** How long clients wait for a store that is away; then they are told, and further ones at once. */
+/** How long clients wait for an unavailable store; then the waiting ones fail, and new ones fail at once. */
 const UNAVAILABLE_FOR_MS = 20_000;
 const LOCKED_RETRY_MS = 20;
 
-/** Units that one transaction has stored, with its row; null: they needed none. */
+/** Units that one transaction has stored, with its row; null: they needed no row. */
 interface Stored {
   readonly row: JournalRow | null;
   readonly units: readonly UnitOfWork[];
 }
 
-/** Attempts at a tick whose commit may have happened, unheard. All have the same place in the journal. */
-type Doubt = { readonly row: JournalRow; readonly units: readonly UnitOfWork[] }[]; // emptied with the end of the doubt
+/** Attempts at a batch whose commit is in doubt: it may have happened without an answer. All have the same place in the journal. */
+type Doubt = { readonly row: JournalRow; readonly units: readonly UnitOfWork[] }[]; // emptied when the doubt is resolved
 
 export interface BatchStore {
   readonly client: MongoClient;
@@ -37,15 +37,15 @@ export interface BatchStore {
 }
 
 export interface BatchListener {
-  /** These are stored, with this row or without one. Must not throw: nothing that comes after a commit undoes it. */
+  /** These units are stored, with this row or without one. Must not throw: nothing after a commit undoes it. */
   readonly settled: (row: JournalRow | null, units: readonly UnitOfWork[]) => void;
-  /** These marks were not stored with the tick. */
+  /** These completion marks were not stored with the batch. */
   readonly unnoted: (marks: readonly RunId[]) => void;
-  /** The store is away for longer than clients wait. */
+  /** The store is unavailable for longer than clients wait. */
   readonly away: (error: unknown) => void;
 }
 
-/** Of one slot of the journal: one tick at a time. */
+/** Writes one slot of the journal: one batch at a time. */
 export class BatchWriter {
   readonly #slot: number;
   readonly #journal: Journal;
@@ -53,7 +53,7 @@ export class BatchWriter {
   readonly #listener: BatchListener;
   readonly #sessions: ClientSession[] = [];
   #session: ClientSession;
-  /** Of the present tick. */
+  /** Units of the present batch that are stored. */
   readonly #stored = new Set<UnitOfWork>();
 
   constructor(slot: number, journal: Journal, at: BatchStore, listener: BatchListener) {
@@ -89,7 +89,7 @@ export class BatchWriter {
     } catch (error) {
       problem = { error };
     }
-    // Nobody is told that something is stored of which that is not known.
+    // No unit may be reported as stored while its outcome is unknown.
     const unknown = units.filter((unit) => !failed.has(unit) && !this.#stored.has(unit));
     if (!problem && unknown.length === 0) return;
     const { error } = problem ?? { error: new TypeError('units were neither stored nor refused') };
@@ -103,7 +103,7 @@ export class BatchWriter {
   }
 
   /**
-   * Nothing of the last attempts could be stored in another way, but one of them may still come: an empty row takes its place in the journal.
+   * No other attempt was stored, but one in doubt may still commit late: an empty row takes its place in the journal, which fences it.
    * @returns the units that turn out to be stored after all
    */
   async #takePlace(doubt: Doubt): Promise<readonly UnitOfWork[]> {
@@ -113,7 +113,7 @@ export class BatchWriter {
       try {
         stored = await this.#attempt([], this.#row([], []), doubt);
       } catch (error) {
-        stored = await this.#happened(doubt); // what stands in that place may be the attempt itself, come late
+        stored = await this.#happened(doubt); // the row in that place may be the attempt itself, committed late
         if (!stored && error instanceof Fenced) throw error;
       }
       if (stored) {
@@ -125,9 +125,9 @@ export class BatchWriter {
   }
 
   /**
-   * Only what the store answers decides whether an attempt failed: those who hear of a commit do so after the attempt is over.
-   * @param doubt attempts of before, at others than these units, too
-   * @returns what turned out to be stored by one of these
+   * Only the store's answer decides whether an attempt failed: listeners are notified after the attempt is over.
+   * @param doubt earlier attempts in doubt, also of other units than these
+   * @returns the units that one of those attempts turns out to have stored
    */
   async #store(
     all: readonly UnitOfWork[],
@@ -148,12 +148,12 @@ export class BatchWriter {
         stored = await this.#attempt(units, row, doubt);
       } catch (reason) {
         error = reason;
-        stored = await this.#happened(doubt); // an earlier attempt of ours may be what stands in the way
+        stored = await this.#happened(doubt); // an earlier attempt of ours may be what conflicts
       }
       if (stored) {
         this.#settle(stored.row, stored.units);
         if (stored.units === units) return before;
-        for (const unit of stored.units) failed.delete(unit); // it was taken for lost while the attempt was in doubt
+        for (const unit of stored.units) failed.delete(unit); // it counted as failed while the attempt was in doubt
         before.push(...stored.units);
         units = units.filter((unit) => !before.includes(unit));
         continue;
@@ -161,7 +161,7 @@ export class BatchWriter {
       if (error instanceof Fenced) throw error;
       const followers = followersIn(units);
       if (followers.length > 0) {
-        // Which change of a row of them failed is not seen: those behind begin again from what is stored.
+        // The store does not say which of several chained changes failed: the later ones start again from what is stored.
         for (const unit of followers) failed.set(unit, conflictOf(unit));
         units = units.filter((unit) => !failed.has(unit));
         continue;
@@ -174,7 +174,7 @@ export class BatchWriter {
           this.#settle(null, units);
           return before;
         }
-        // The store tells one taken key an attempt: from the second on all the others are looked up at once.
+        // The store reports one duplicate key an attempt: from the second on, all duplicates are looked up at once.
         if ([...rejected.values()].some((one) => one instanceof DuplicateKey) && ++aborts >= 2) {
           const taken = await retryUntilAvailable(() => this.#at.findTaken(units));
           for (const [unit, reason] of taken) failed.set(unit, reason);
@@ -182,12 +182,12 @@ export class BatchWriter {
         }
         continue;
       }
-      // An index that is being built takes the collection for a moment at its beginning and its end.
+      // An index build locks the collection for a moment at its beginning and its end.
       if (isLockedOut(error) && performance.now() - begun < LOCKED_FOR_MS) {
         await pause(LOCKED_RETRY_MS);
         continue;
       }
-      // A miss that nobody is found for may be one that a majority does not hold yet.
+      // A version conflict that no unit explains may be a write that a majority does not hold yet.
       const mayPass = rejected !== null || isWriteConflict(error);
       if (mayPass && ++transient <= TRANSIENT_TRIES) continue;
       if (mayPass && units.length === 1 && performance.now() - begun < CONFLICT_FOR_MS) {
@@ -206,8 +206,8 @@ export class BatchWriter {
   }
 
   /**
-   * One attempt, repeated while the store is away. A commit whose outcome was not heard is settled by looking for its row, however long that
-   * takes: who is told that nothing was stored would do it a second time. Clients are told that it is not known.
+   * One attempt, retried while the store is unavailable. An in-doubt commit is resolved by looking for its row, however long that takes: a client
+   * that got an error would send the request again. Clients get the answer that the outcome is unknown.
    * @returns what is stored: these units, or those of an attempt that was in doubt
    */
   async #attempt(units: readonly UnitOfWork[], row: JournalRow | null, doubt: Doubt): Promise<Stored> {
@@ -233,13 +233,13 @@ export class BatchWriter {
         this.#sessions.push(this.#session);
       }
     }
-    if (row) doubt.length = 0; // their place is taken
+    if (row) doubt.length = 0; // the place of the attempts in doubt is taken
     return { row, units };
   }
 
   /**
-   * That attempt of those in doubt which turns out to be stored; the doubt ends with that. Waits for the store to answer, whatever keeps it from
-   * that, with what it has now: an attempt of later may have met what a majority does not hold yet.
+   * The attempt in doubt that turns out to be stored; this ends the doubt. Waits until the store answers with a linearizable read, since a later
+   * attempt may have met a row that a majority does not hold yet.
    */
   async #happened(doubt: Doubt): Promise<Stored | null> {
     const [first] = doubt;
@@ -261,7 +261,7 @@ export class BatchWriter {
     }
   }
 
-  /** The units that stood in the way of an attempt; null when it failed for another reason. None: no unit is seen to do so. */
+  /** The units that made an attempt fail; null when it failed for another reason. Empty: a conflict that no unit explains. */
   async #rejectedOf(error: unknown, units: readonly UnitOfWork[]): Promise<ReadonlyMap<UnitOfWork, Error> | null> {
     if (error instanceof RejectedUnits) return error.units;
     return error instanceof BatchConflict ? retryUntilAvailable(() => findVersionConflicts(this.#at.db, units)) : null;
@@ -273,7 +273,7 @@ export class BatchWriter {
     return cipher ? withRowTexts(row, sealing(cipher)) : row;
   }
 
-  /** An attempt at the whole that is in doubt may still be stored, while its place is free. */
+  /** Splits the batch. An attempt at the whole that is in doubt may still be stored while its place is free. */
   async #halves(
     units: readonly UnitOfWork[],
     marks: readonly RunId[],
@@ -287,7 +287,7 @@ export class BatchWriter {
   }
 }
 
-/** Units that go on from another one of these. */
+/** Units that depend on another one of these. */
 function followersIn(units: readonly UnitOfWork[]): readonly UnitOfWork[] {
   if (units.every(({ after }) => after === undefined)) return [];
   const pendings = new Set(units.map(({ pending }) => pending));

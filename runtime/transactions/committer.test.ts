@@ -297,7 +297,7 @@ test('a change that goes on from one in the middle of another waits for it', asy
   await committer.submit({ writes: [{ collection: 't.Thing', op: 'insert', document: first }], events: [] });
   const [one, two, three] = chained(first, 1, 3) as [UnitOfWork, UnitOfWork, UnitOfWork];
   const before = committer.submit(one, true);
-  await new Promise(setImmediate); // its tick is under way
+  await new Promise(setImmediate); // its batch is under way
   const behind = [committer.submit(two, true), committer.submit(three, true)];
   await Promise.all([before, ...behind]);
   expect(await db.collection('t.Thing').findOne({}, { promoteLongs: true })).toMatchObject({ n: 3, ars_version: 4 });
@@ -444,7 +444,7 @@ test('a process from which another has taken over finds no free place, though it
   const [last] = await db.collection('journal').find().sort({ _id: -1 }).toArray();
   await closeEpochs(db, [1], SLOTS, Date.now());
   await removeRows(client, db, [1], Date.now());
-  const { committer: late } = await space(1, name); // it begins where it believes to be: at the place of the tick that is removed
+  const { committer: late } = await space(1, name); // it begins where it believes to be: at the place of the batch that is removed
   await expect(Promise.all([late.submit(insert(2, [event('late')])), late.submit(insert(3, [event('late too')]))])).rejects.toBeInstanceOf(
     Fenced,
   );
@@ -475,7 +475,7 @@ test('a commit that was not heard of and comes late is found, also when its tick
     const session = start(options);
     const [begin, commit] = [session.startTransaction.bind(session), session.commitTransaction.bind(session)];
     session.startTransaction = (given) => {
-      if (++attempts === 6) void late?.(); // four lost conflicts with it, and the tick is parted
+      if (++attempts === 6) void late?.(); // four lost conflicts with it, and the batch is parted
       begin(given);
     };
     session.commitTransaction = async () => {
@@ -547,7 +547,7 @@ test('a value above a megabyte stands beside its row and comes back with it', as
 
 test('changes of collections happen while no tick is in flight', async () => {
   const { db, committer } = await space();
-  const writes = Array.from({ length: 6_000 }, (_, k) => committer.submit(insert(k, [event(`e${k}`)]))); // several ticks
+  const writes = Array.from({ length: 6_000 }, (_, k) => committer.submit(insert(k, [event(`e${k}`)]))); // several batches
   await writes[0];
   const seen = await committer.exclusive(async () => {
     for (let k = 6_000; k < 6_100; k++) writes.push(committer.submit(insert(k, [event(`e${k}`)]))); // some wait, whatever was stored before
@@ -617,7 +617,7 @@ test('what belongs to what was acknowledged does not wait behind what comes new'
   const waiting = Array.from({ length: 5_000 }, (_, k) => committer.submit(insert(k)).then(reported('new')));
   const urgent = committer.submit(insert('urgent', [event('urgent')]), true).then(reported('urgent'));
   await Promise.all([...waiting, urgent]);
-  // It is the first of its tick, which is one of the first two; behind all others it would be the last.
+  // It is the first of its batch, which is one of the first two; behind all others it would be the last.
   expect(order.indexOf('urgent')).toBeLessThan(4_500);
   expect(await db.collection('t.Thing').countDocuments()).toBe(5_001);
   await committer[Symbol.asyncDispose]();

@@ -1,6 +1,5 @@
-// The committer of a namespace: the one way in which anything changes the store. Units that come while a tick is being
-// committed share the next one; a tick starts as soon as a slot is free, without a timer. A unit that cannot commit gets its
-// own error and the tick goes on without it (mechanisms: group commit).
+// The committer of a namespace: everything that changes the store goes through it. Units that arrive while a batch commits share the next one
+// (group commit, without a timer); a unit that cannot commit gets its own error, and the batch goes on without it.
 
 import type { Long } from 'mongodb';
 import { LinkedList, type ListNode, unlinked } from '../../platform/structures/linked-list.ts';
@@ -25,56 +24,56 @@ import { keyOf, keysOf, conflictOf, published, sizeOf, uniform, writtenTwice } f
 
 const UNITS_PER_BATCH = 1_000;
 const BYTES_PER_BATCH = 8_000_000;
-/** Of what comes from outside; beyond it is refused. */
+/** Bounds of what clients bring; more is refused. */
 const UNITS_WAITING = 50_000;
 const BYTES_WAITING = 64_000_000;
-/** Part of a tick that belongs to what was acknowledged, while others wait, too. */
+/** Share of a batch for units that are acknowledged already, while others wait, too. */
 const URGENT_PART = 0.75;
-/** How far a tick looks past units that wait for those in flight. */
+/** How far a batch looks past units that conflict with batches in flight. */
 const UNITS_LOOKED_AT = 4 * UNITS_PER_BATCH;
 /** Transactions in flight. */
 export const SLOTS = 2;
 const TRUNCATE_EVERY_MS = 1_000;
-/** A run that is open for longer holds the journal back no more. */
+/** A run that is open for longer is moved to a new row and no longer pins the journal. */
 const LONG_RUN_MS = 30_000;
-/** So many learn of a commit at a time: what they do next shall not keep all others waiting who are served by this process. */
+/** How many callers are notified of a commit in one turn of the event loop: what they do next must not delay everybody else. */
 const NOTIFIED_AT_ONCE = 256;
-/** Done marks wait this long for a tick to ride on. */
+/** Completion marks wait this long for a batch that takes them along. */
 const MARK_AFTER_MS = 25;
 
 export interface CommitterOptions extends BatchStore {
   readonly epoch: number;
   /**
-   * Called in the order of the commits, before the units' promises resolve. What it throws is reported and changes nothing: the commit stands.
-   * @param fresh those of them that nobody has been told of
+   * Called in the order of the commits, before the units' promises resolve. An error is reported and changes nothing: the commit stands.
+   * @param fresh the events that no subscriber has been notified of
    */
   readonly onEvents: (events: readonly StoredEvent[], fresh: readonly StoredEvent[]) => void;
-  /** The same for messages that were stored with units, before the events of the same commit. */
+  /** The same for log messages that were stored with units, before the events of the same commit. */
   readonly onLogs?: (logs: readonly LogEntry[]) => void;
-  /** Keys in unique indexes that the documents of this unit hold: two units with a common one don't share a tick. */
+  /** Keys in unique indexes that the documents of this unit hold: two units with a common one don't share a batch. */
   readonly uniqueKeys: (unit: UnitOfWork) => readonly string[];
-  /** Makes what is stored of a unit, when its tick is made: some of it may be another process's to go on with. */
+  /** Gives what is stored of a unit, when its batch is composed: another process may have to handle some of it. */
   readonly toStored?: (unit: UnitOfWork) => UnitOfWork;
-  /** Asked before a unit is stored: why it may not be, as what it was made for is no longer there. */
+  /** Asked before a unit is stored: an error when the unit's precondition no longer holds (a type was renamed or deleted). */
   readonly refuses?: (unit: UnitOfWork) => Error | null;
   readonly onError: (error: unknown, message: string) => void;
-  /** Another process has taken over: nothing can be committed any more. */
+  /** Another process owns the namespace now: nothing can be committed any more. */
   readonly onFenced?: () => void;
-  /** Why nothing that starts runs may come from outside now; null when it may. */
+  /** The reason why no new work may come from outside now; null when it may. */
   readonly isFull: () => QueueFull | null;
-  /** Does work of this namespace until it waits for something, and takes the time. */
+  /** Runs synchronous work of this namespace and measures its time. */
   readonly measure?: <Result>(work: () => Result) => Result;
-  /** How long a run may hold the journal back. */
+  /** How long a run may pin the journal. */
   readonly longRunMs?: number;
 }
 
-/** What of a tick stands in the way of what comes behind it. */
+/** The keys of a batch that is being composed: later units with one of them have to wait. */
 class ConflictSet {
-  /** Keys and paths of what is in the tick, with who had them last, and of what waits before. */
+  /** Keys and paths of the batch's units, with the change that used them last, and of units that were passed over. */
   readonly #last = new Map<string, Pending | null>();
   readonly #pendings = new Set<Pending>();
 
-  /** Whether the unit has to wait for what is taken, or is ahead of it. */
+  /** Whether the unit shares a key with the batch, and does not follow the change that holds it. */
   conflictsWith({ unit, holds }: Waiting): boolean {
     if (this.#last.size === 0) return false;
     return holds.some((key) => {
@@ -83,12 +82,12 @@ class ConflictSet {
     });
   }
 
-  /** Whether all that it goes on from is stored, or in this tick. */
+  /** Whether all changes that the unit follows are stored, or in this batch. */
   hasPredecessors({ unit: { after } }: Waiting): boolean {
     return !after || after.every((pending) => pending.isStored === true || this.#pendings.has(pending));
   }
 
-  /** Paths are not in the way of what comes behind: a row keeps the order. */
+  /** Paths of events do not conflict within a batch: the row keeps their order. */
   take({ unit: { pending }, keys }: Waiting): void {
     for (const key of keys) this.#last.set(key, pending ?? null);
     if (pending) this.#pendings.add(pending);
@@ -100,15 +99,15 @@ class ConflictSet {
 }
 
 interface Waiting extends ListNode {
-  /** Counts up. */
+  /** Sequence number of the submission. */
   readonly nth: number;
-  /** It belongs to what was acknowledged: it waits for as long as the store is away. */
+  /** Belongs to work that is acknowledged already: it waits for as long as the store is unavailable. */
   readonly urgent: boolean;
-  /** What is stored of it, from when its tick is made. */
+  /** The unit in its stored form once its batch is composed. */
   unit: UnitOfWork;
-  /** What no two units of a tick have in common. */
+  /** Keys that no two units of a batch may share. */
   readonly keys: readonly string[];
-  /** These, and the paths that it publishes on: units with a common one follow each other. */
+  /** The keys and the paths that the unit publishes on: units that share one keep their order. */
   readonly holds: readonly string[];
   readonly bytes: number;
   readonly resolve: () => void;
@@ -119,17 +118,17 @@ export class Committer implements AsyncDisposable {
   readonly journal: Journal;
   readonly #options: CommitterOptions;
   readonly #writers: readonly BatchWriter[];
-  /** Those with no tick in flight. */
+  /** Writers without a batch in flight. */
   readonly #free: BatchWriter[];
-  /** Keys (ids and unique keys) and ordered paths of the ticks in flight. */
+  /** Keys (ids and unique keys) and ordered paths of the batches in flight. */
   readonly #held = new Set<string>();
-  /** Collections that nothing is written to for now. */
+  /** Collections whose writes are held back for now. */
   readonly #blocked = new Set<string>();
   readonly #timer: NodeJS.Timeout;
-  /** What belongs to what was acknowledged goes before what comes new: else each effect of a rule would wait behind all of it. */
+  /** Acknowledged work goes before new requests: else each effect of a rule would wait behind all of them. */
   #urgent: Waiting[] = [];
   #queue: Waiting[] = [];
-  /** Of the queue. */
+  /** Bytes of the units in #queue. */
   #bytesWaiting = 0;
   #marks: RunId[] = [];
   #isClosed = false;
@@ -139,13 +138,13 @@ export class Committer implements AsyncDisposable {
   #truncating: Promise<void> | null = null;
   #pins = 0;
   #idle: (() => void)[] = [];
-  /** What is neither stored nor refused, in the order in which it came. */
+  /** Units that are neither stored nor refused, in the order of their submission. */
   readonly #unsettled = new LinkedList<Waiting>();
   #submitted = 0;
   #fenced: Fenced | null = null;
-  /** The store is away for longer than clients wait: why. */
+  /** The error while the store is unavailable for longer than clients wait. */
   #away: unknown = null;
-  /** Rows that make another look at long runs worth while. */
+  /** Compaction is tried again when the journal has that many rows. */
   #copiesFrom = 0;
 
   constructor(options: CommitterOptions) {
@@ -173,15 +172,15 @@ export class Committer implements AsyncDisposable {
   }
 
   /**
-   * Rows that are not needed go, but none until the hold is lifted: events of dead processes stand in our rows and in theirs then, and the marks
-   * of their runs in ours only, which are all that keeps them from being run again.
+   * Keeps all rows until the pin is released: during a take-over events of dead processes stand in our rows and in theirs, and only our rows have
+   * the completion marks that keep their runs from being repeated.
    */
   pinJournal(): () => void {
     this.#pins++;
     return () => void this.#pins--;
   }
 
-  /** Units that wait for a tick. */
+  /** Number of units that wait for a batch. */
   get waiting(): number {
     return this.#urgent.length + this.#queue.length;
   }
@@ -191,7 +190,7 @@ export class Committer implements AsyncDisposable {
     for (const { unit } of this.#unsettled) for (const { runs } of unit.events) yield* referencesOf(runs);
   }
 
-  /** Why a unit that comes from outside cannot be taken now; null when it can. */
+  /** The reason why a unit of a client cannot be accepted now; null when it can. */
   refusal({ events }: UnitOfWork): QueueFull | null {
     if (this.#queue.length >= UNITS_WAITING || this.#bytesWaiting >= BYTES_WAITING) return new QueueFull('waitingWrites', UNITS_WAITING);
     return events.every((event) => event.runs.length === 0) ? null : this.#options.isFull();
@@ -199,15 +198,15 @@ export class Committer implements AsyncDisposable {
 
   /**
    * Stores the unit as a whole. Resolves after the majority commit.
-   * @param urgent it belongs to what was acknowledged already, and waits however long the line is
-   * @throws DuplicateKey, VersionMiss: the unit's own; QueueFull: try later; Fenced; the driver's error when the store is gone for long;
-   *   TypeError: a fault of ours, the unit names one instance twice
+   * @param urgent the unit belongs to acknowledged work: the bounds of the queue do not apply
+   * @throws DuplicateKey, VersionConflict: the unit's own; QueueFull: try later; Fenced; the driver's error when the store is unavailable for long;
+   *   TypeError: the unit names one instance twice, which is a bug of the caller
    */
   submit(given: UnitOfWork, urgent = false): Promise<void> {
     return new Promise<void>((resolve, reject) => this.enqueue(given, urgent, resolve, reject));
   }
 
-  /** As `submit`, for those who are many: one of the two is called, without a promise. */
+  /** As `submit`, without a promise for the hot path: one of the two callbacks is called. */
   enqueue(given: UnitOfWork, urgent: boolean, resolve: () => void, reject: (reason: unknown) => void): void {
     const refusal = this.#fenced ?? (urgent ? null : this.#away !== null && this.#free.length < SLOTS ? this.#away : this.refusal(given));
     if (refusal !== null) {
@@ -240,17 +239,17 @@ export class Committer implements AsyncDisposable {
       this.#bytesWaiting += waiting.bytes;
     }
     this.#unsettled.add(waiting);
-    if (!waits(waiting, this.#held)) this.#plan(); // else nothing has become possible
+    if (!waits(waiting, this.#held)) this.#plan(); // else the new unit has to wait anyway
   }
 
-  /** Notes the end of runs with the next tick, or by a tick of its own soon. Until then a crash repeats them from their records. */
+  /** Records that a run has ended, with the next batch or soon with one of its own. A crash before that replays the run from its history. */
   markDone(run: RunId): void {
-    if (this.#isClosed) return; // the store is given back: a timer that tried would keep the process from ending
+    if (this.#isClosed) return; // the store is closed: a timer that retried would keep the process alive
     this.#marks.push(run);
     this.#marking ??= setTimeout(() => this.#flushMarks(), MARK_AFTER_MS);
   }
 
-  /** Resolves when all that has been submitted so far is stored or refused. */
+  /** Resolves when everything submitted so far is stored or refused. */
   async settled(): Promise<void> {
     const last = this.#submitted;
     const isWaited = (): boolean => (this.#unsettled.first?.nth ?? Number.POSITIVE_INFINITY) <= last;
@@ -258,8 +257,8 @@ export class Committer implements AsyncDisposable {
   }
 
   /**
-   * Runs `change` (of collections, of indexes, of what is made of units) between two ticks: none is in flight meanwhile.
-   * @param change may commit units itself, each in a tick of its own, as they are
+   * Runs `change` (of collections or indexes, or of what turns units into writes) while no batch is in flight.
+   * @param change may commit units itself, each in a batch of its own
    */
   async exclusive<T>(change: (commit: (unit: UnitOfWork) => Promise<void>) => Promise<T>): Promise<T> {
     while (this.#paused) await new Promise<void>((resolve) => this.#idle.push(resolve));
@@ -275,8 +274,8 @@ export class Committer implements AsyncDisposable {
   }
 
   /**
-   * Holds back all units that write to these collections, until the bar is lifted; those in flight go on (`exclusive` waits for them). What
-   * they were made for may be another thing then: see `refuses`.
+   * Holds back all units that write to these collections until the block is lifted; batches in flight go on (`exclusive` waits for them).
+   * The type that a unit was made for may have changed by then: see `refuses`.
    */
   block(collections: readonly string[]): () => void {
     for (const name of collections) this.#blocked.add(name);
@@ -286,7 +285,7 @@ export class Committer implements AsyncDisposable {
     };
   }
 
-  /** Waits until everything submitted is stored, then stops. */
+  /** Stores everything submitted, then stops. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     await this.#truncating;
@@ -297,7 +296,7 @@ export class Committer implements AsyncDisposable {
     for (const writer of this.#writers) await writer.close();
   }
 
-  /** What belongs to runs that are open for long goes into fresh rows. Most of it is read before, so that ticks wait shortly only. */
+  /** Copies the events and steps of long runs into new rows (compaction). Most is read before, so that batches are paused only shortly. */
   async #compact(): Promise<void> {
     const { db, longRunMs = LONG_RUN_MS, cipher = () => null } = this.#options;
     const long = this.journal.longOpen(longRunMs);
@@ -308,13 +307,13 @@ export class Committer implements AsyncDisposable {
       const late = await readHeld(db, this.journal.rowsOf(long.runs, known), long.runs, cipher());
       const held = { events: [...early.events, ...late.events], steps: [...early.steps, ...late.steps] };
       const units = this.#pins > 0 ? [] : compactionUnits(held, (run) => this.journal.isOpen(run), long.rows);
-      // What is mostly theirs is not worth copying again and again, nor is looking where nothing is: another process has taken the rows over.
+      // Not worth copying again and again: rows that mostly belong to long runs, or rows that another process has taken over.
       this.#copiesFrom = units && units.length > 0 ? 0 : 2 * long.rows;
       for (const unit of units ?? []) await commit(unit);
     });
   }
 
-  /** Within `exclusive`: a tick of its own. */
+  /** Within `exclusive`: commits a batch of this one unit. */
   #commitAlone(unit: UnitOfWork): Promise<void> {
     const twice = writtenTwice(keysOf(unit));
     if (twice !== null) return Promise.reject(new TypeError(`two writes of one unit name ${twice}`));
@@ -340,9 +339,9 @@ export class Committer implements AsyncDisposable {
     });
   }
 
-  /** At the end of this turn of the event loop: requests that came with it share a tick, instead of the first having one of its own. */
+  /** Plans a batch for the end of this turn of the event loop, so that requests that came together share it. */
   #plan(): void {
-    if (this.#isPlanned || this.#free.length === 0) return; // the end of a tick looks for the next one by itself
+    if (this.#isPlanned || this.#free.length === 0) return; // the end of a batch plans the next one
     this.#isPlanned = true;
     setImmediate(() => {
       this.#isPlanned = false;
@@ -357,21 +356,21 @@ export class Committer implements AsyncDisposable {
       const batch = this.#take();
       if (batch.length === 0) {
         this.#free.push(writer);
-        return; // everything that waits collides with what is in flight
+        return; // every waiting unit conflicts with a batch in flight
       }
       void this.#commit(writer, batch);
     }
   }
 
   /**
-   * The next tick: units in order, but those that share a key with a tick in flight, or with an earlier unit, wait. What is published on
-   * a path does not overtake: it waits while an earlier tick has some of it.
+   * Composes the next batch: units in order, except those that share a key with a batch in flight or an earlier unit. Events on an ordered
+   * path do not overtake each other: a unit waits while a batch in flight has one of its paths.
    */
   #take(): Waiting[] {
     const batch: Waiting[] = [];
     const conflicts = new ConflictSet();
     let bytes = 0;
-    /** Takes from a line until so much of the tick is full; gives what is left of the line. */
+    /** Takes units from a queue up to that share of the batch; gives the rest of the queue. */
     const takeFrom = (line: Waiting[], part: number): Waiting[] => {
       const kept: Waiting[] = [];
       const end = Math.min(line.length, UNITS_LOOKED_AT);
@@ -406,7 +405,7 @@ export class Committer implements AsyncDisposable {
     return batch;
   }
 
-  /** Refuses what is taken out of its line. */
+  /** Refuses a unit that is no longer in its queue. */
   #drop(waiting: Waiting, reason: Error): void {
     if (!waiting.urgent) this.#bytesWaiting -= waiting.bytes;
     this.#unsettled.remove(waiting);
@@ -433,7 +432,7 @@ export class Committer implements AsyncDisposable {
     } catch (error) {
       this.#marks.push(...marks);
       this.#noteFenced(error);
-      this.#options.onError(error, 'a tick could not be committed');
+      this.#options.onError(error, 'a batch could not be committed');
     }
     for (const one of batch) {
       for (const key of one.holds) this.#held.delete(key);
@@ -461,7 +460,7 @@ export class Committer implements AsyncDisposable {
     this.#options.onFenced?.();
   }
 
-  /** Units that wait with a version which the tick has just replaced cannot commit: they fail at once, without a tick of their own. */
+  /** Fails waiting units that expect a version which the batch has just replaced, without a batch of their own. */
   #failOvertaken(stored: readonly Waiting[]): void {
     const versions = new Map<string, bigint | null>();
     for (const { unit } of stored)
@@ -475,7 +474,7 @@ export class Committer implements AsyncDisposable {
         if (write.op === 'insert') continue;
         const version = versions.get(keyOf(write));
         if (version === undefined || version === write.version) continue;
-        if (unit.after?.some(({ key, isStored }) => isStored === null && key === keyOf(write))) continue; // it goes on from what waits as well
+        if (unit.after?.some(({ key, isStored }) => isStored === null && key === keyOf(write))) continue; // it follows a change that waits as well
         this.#unsettled.remove(waiting);
         if (!waiting.urgent) this.#bytesWaiting -= waiting.bytes;
         unit.pending?.settle(false);
@@ -488,7 +487,7 @@ export class Committer implements AsyncDisposable {
     this.#queue = this.#queue.filter(stays);
   }
 
-  /** Clients wait no longer: what is in line is refused, of what is under way they are told that it is not known. */
+  /** Fails client requests when the store is unavailable for long: queued ones are refused, of those in flight the outcome is unknown. */
   #failWaiting(error: unknown): void {
     this.#away = error;
     this.#bytesWaiting = 0;

@@ -1,5 +1,5 @@
-// A run that is open for long (it waits for a source, a lock, another service) would keep all rows after the one with its event. So what the
-// journal holds of such runs is copied into fresh rows, and the rows before can go (mechanisms a.6).
+// Compaction of the journal: a run that is open for long (it waits for a source, a lock, another service) would pin all later rows. Its events
+// and steps are copied into new rows, so that the old ones can be removed (mechanisms a.6).
 
 import type { Db, Document } from 'mongodb';
 import type { Cipher } from '../../model/values/index.ts';
@@ -9,20 +9,20 @@ import { rowOf, type StoredRow } from './row-form.ts';
 import { opening, withEventTexts, withStepTexts } from './sealing.ts';
 import { type Answer, type RowId, type RunId, rootOf, type Step, type StoredEvent, type UnitOfWork } from './types.ts';
 
-/** What rows hold of some runs. */
+/** Events and steps that the journal holds of open runs. */
 export interface OpenRecords {
   readonly events: readonly StoredEvent[];
   readonly steps: readonly Step[];
 }
 
-/** Of one row; what is very long stands beside it anyway. */
+/** Bound of one row; long texts are in the overflow collection anyway. */
 const MOST_CHARACTERS = 4_000_000;
 const MOST_ITEMS = 1_000;
 const ROWS_AT_ONCE = 1_000;
-/** Of all that is copied at once. */
+/** Bound of one compaction. */
 const MOST_COPIED = 32_000_000;
 
-/** Copies of what these rows hold of these runs, with the places that the events had. */
+/** Reads copies of what these rows hold of these runs; events keep their order. */
 export async function readHeld(db: Db, places: readonly RowId[], runs: ReadonlySet<RunId>, cipher: Cipher | null): Promise<OpenRecords> {
   const parts: OpenRecords[] = [];
   for (let from = 0; from < places.length; from += ROWS_AT_ONCE)
@@ -50,8 +50,8 @@ async function readRows(db: Db, places: readonly RowId[], runs: ReadonlySet<RunI
 }
 
 /**
- * The units that store it once more, for those runs that are still open; null when it is too much for that.
- * @param most so many events and steps are worth copying
+ * The units that store the copies, for the runs that are still open; null when that is not worth it.
+ * @param most copies are made of at most that many events and steps
  */
 export function compactionUnits({ events, steps }: OpenRecords, isOpen: (run: RunId) => boolean, most: number): UnitOfWork[] | null {
   const open = events.flatMap((event) => {
@@ -67,7 +67,7 @@ export function compactionUnits({ events, steps }: OpenRecords, isOpen: (run: Ru
   });
 }
 
-/** Events and steps in their order, as many together as a row holds; one piece at least. */
+/** Splits events and steps into pieces of at most one row each, in order; at least one piece. */
 export function inPieces<T extends StoredEvent | Step>(items: readonly T[]): (readonly T[])[] {
   const pieces: T[][] = [[]];
   let here = 0;

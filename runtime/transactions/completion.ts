@@ -1,9 +1,9 @@
-// The value of the event by which a rule over several events runs (language.md 6.3), as text: what its variables hold stands last, so that
-// it goes to the program as it is, and only what comes before is read.
+// The value of the event by which a completed rule over several events runs (language.md 6.3), as text. The arguments stand last, so that
+// they reach the program unparsed.
 
 const ARGUMENTS = ',"args":';
 
-/** What begins, by what. */
+/** Which section of the rule runs, with which arguments. */
 export interface Completion {
   readonly entry: 'main' | 'timeout';
   /** Which of the arguments are event objects (without `newValue`). */

@@ -1,4 +1,4 @@
-// The door of the committer: the one way in which anything changes the store, and what survives a crash of it.
+// The door of transactions/: the committer, through which everything changes the store, and recovery after a crash.
 
 export { type SplitText, splitTextsOf, splitTexts, readTexts, removeTexts } from './split-texts.ts';
 export { type Completion, readCompletion, writeCompletion } from './completion.ts';

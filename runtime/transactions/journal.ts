@@ -1,5 +1,5 @@
-// The journal's memory: which rows this process has written, which runs they opened, and up to where they can go.
-// Rows are only appended; a prefix without open runs is declared void by a low-water mark, so that no mark outlives or leaves its event, and removed.
+// The journal in memory: the rows that this process has written, the runs that they opened, and which rows can be removed. Rows are only appended;
+// a prefix without open runs is declared void by a low-water mark and then removed, so that no completion mark outlives or leaves its event.
 
 import type { Db } from 'mongodb';
 import { overflowOf } from './overflow.ts';
@@ -23,19 +23,19 @@ interface Standing {
   readonly seq: number;
   readonly order: number;
   readonly atMs: number;
-  /** It holds nothing, or nothing any more. */
+  /** Whether the row holds nothing that is still needed. */
   isEmpty: boolean;
 }
 
 interface Slot {
   nextSeq: number;
-  /** The order of the first attempt at the next row: it may still be committed, unheard; null: there was none. */
+  /** The order of the first attempt at the next row, which may still commit; null: there was none. */
   attemptedFrom: number | null;
-  /** Rows that stand in the store, oldest first. */
+  /** Rows in the store, oldest first. */
   rows: Standing[];
 }
 
-/** Runs that are copied together when they keep rows from going. */
+/** How many long runs are compacted at once. */
 const LONG_AT_ONCE = 200;
 
 export class Journal {
@@ -46,7 +46,7 @@ export class Journal {
   readonly #open = new Map<RunId, number>();
   /** Rows with steps of open runs, by their orders. */
   readonly #steps = new Map<RunId, number[]>();
-  /** Anything ever stood beside a row. */
+  /** Whether a row ever had overflow texts. */
   #hasOverflow = false;
   #order = 0;
 
@@ -60,12 +60,12 @@ export class Journal {
     return this.#open.size;
   }
 
-  /** That of the newest attempt at a row: what is committed from now on has a higher one. */
+  /** Order of the newest attempt at a row: later commits get a higher one. */
   get order(): number {
     return this.#order;
   }
 
-  /** The row of a tick. Its place is taken only by `committed`: an aborted tick uses it again, so that seq has no gaps. */
+  /** Makes the row of a batch. Only `committed` takes its place: an aborted batch reuses it, so that seq has no gaps. */
   row(slot: number, units: readonly UnitOfWork[]): JournalRow {
     const events: StoredEvent[] = [];
     const steps: Step[] = [];
@@ -92,7 +92,7 @@ export class Journal {
       for (const { rule } of event.runs) {
         const run = runIdOf(event, rule);
         this.#open.set(run, row.order);
-        this.#steps.delete(run); // a copy of the event comes with copies of the steps
+        this.#steps.delete(run); // the copy of an event has copies of its steps
       }
     }
     for (const step of row.steps) this.#noteStep(rootOf(step.run), row.order);
@@ -102,16 +102,15 @@ export class Journal {
     }
   }
 
-  /** No attempt at the next row of the slot can be committed any more. */
+  /** No attempt at the next row of the slot is in doubt any more. */
   settled(slot: number): void {
     this.#slot(slot).attemptedFrom = null;
   }
 
   /**
-   * Removes the rows that are older than the oldest open run: first a low-water mark in the newest row says that they hold nothing any more,
-   * then they go, so many at a time, in any order and without a transaction, however many they are. Of each slot the newest row stays, emptied,
-   * as the next one follows it without a gap.
-   * @returns how many went
+   * Removes the rows before the oldest open run. First a low-water mark in the newest row declares them void; then they are removed in pieces, in
+   * any order and without a transaction. The newest row of each slot stays, emptied, since the next one follows it without a gap.
+   * @returns how many were removed
    * @throws Fenced
    */
   async truncate(): Promise<number> {
@@ -141,13 +140,13 @@ export class Journal {
     return old.reduce((sum, { gone }) => sum + gone, 0);
   }
 
-  /** Rows of an order below it open no run that has not ended, and no row that may still be committed has such an order. */
+  /** The order below which no row has an open run, and below which no row can still be committed. */
   #lowWater(): number {
     const under = this.#slots.flatMap(({ attemptedFrom }) => attemptedFrom ?? []);
     return Math.min(this.#oldestOpen(), this.#order + 1, ...under);
   }
 
-  /** The place of the row that was committed last; null when none stands. */
+  /** Id of the row that was committed last; null when there is none. */
   #newest(): RowId | null {
     const last = this.#slots.flatMap(({ rows }, slot) => rows.slice(-1).map(({ seq, order }) => ({ slot, seq, order })));
     const [newest] = last.sort((a, b) => b.order - a.order);
@@ -159,8 +158,8 @@ export class Journal {
   }
 
   /**
-   * The oldest runs that have been open for so long, and how many rows of their time stand; null when there are none, or when they are more than
-   * the rows: then it is not a few that keep the others.
+   * The oldest runs that have been open for so long, and how many rows they pin; null when there are none, or more of them than rows: then it is
+   * not a few runs that pin the journal.
    */
   longOpen(forMs: number): { runs: Set<RunId>; rows: number } | null {
     const since = performance.now() - forMs;
@@ -169,11 +168,11 @@ export class Journal {
     const last = old.reduce((most, { order }) => Math.max(most, order), 0);
     const open = [...this.#open].filter(([, order]) => order <= last).sort(([, a], [, b]) => a - b);
     if (open.length === 0 || open.length > old.length) return null;
-    const end = open[Math.min(open.length, LONG_AT_ONCE) - 1]?.[1] ?? 0; // all of a row: an event's runs stay together
+    const end = open[Math.min(open.length, LONG_AT_ONCE) - 1]?.[1] ?? 0; // runs of one event stay together
     return { runs: new Set(open.flatMap(([run, order]) => (order <= end ? [run] : []))), rows: old.length };
   }
 
-  /** The rows that hold something of these runs, oldest first. @param known without these */
+  /** The rows with events or steps of these runs, oldest first. @param known rows to leave out */
   rowsOf(runs: Iterable<RunId>, known: readonly RowId[] = []): RowId[] {
     const orders = new Set<number>();
     for (const run of runs) for (const order of [this.#open.get(run) ?? 0, ...(this.#steps.get(run) ?? [])]) orders.add(order);

@@ -1,5 +1,5 @@
-// What a journal row does not hold itself: long values of events and long answers of steps stand in documents of their own beside it,
-// written in the same transaction (a document of the store holds 16 MB at most). Which these are follows from the row alone.
+// Overflow of the journal: long values of events and long answers of steps are stored as documents of their own, in the transaction of their
+// row, since a document of the store holds 16 MB at most. Which texts overflow follows from the row alone.
 
 import { type ClientSession, type Collection, type Db, MaxKey, MinKey } from 'mongodb';
 import { PIECE, piecesOf, placesBeside } from './text-pieces.ts';
@@ -15,14 +15,14 @@ interface Piece {
 
 const pieces = (db: Db): Collection<Piece> => db.collection<Piece>(OVERFLOW);
 
-/** The texts that stand beside a row, by what they are of. */
+/** The overflow texts of a row, by their names. */
 export function overflowOf({ events, steps }: Pick<JournalRow, 'events' | 'steps'>): Map<string, string> {
   const texts = [...events.map(({ value }) => value), ...steps.map(({ answer }) => textOf(answer))];
   const nameOf = (place: number): string => (place < events.length ? `e${place}` : `s${place - events.length}`);
   return new Map(placesBeside(texts).map((place) => [nameOf(place), texts[place] as string]));
 }
 
-/** Stores what stands beside the row and gives the row without it. */
+/** Stores the overflow texts of a row; gives the row without them. */
 export async function writeOverflow(db: Db, session: ClientSession, row: JournalRow): Promise<JournalRow> {
   const overflow = overflowOf(row);
   if (overflow.size === 0) return row;
@@ -35,7 +35,7 @@ export async function writeOverflow(db: Db, session: ClientSession, row: Journal
   };
   for (const [of, text] of overflow)
     for (const [n, piece] of piecesOf(text).entries()) {
-      if (length + piece.length > PIECE) await flush(); // few at a time: together they may be more than a command holds
+      if (length + piece.length > PIECE) await flush(); // few at a time: a command has a bound, too
       bulk.push({ _id: { ...row._id, of, n }, text: piece });
       length += piece.length;
     }
@@ -47,7 +47,7 @@ export async function writeOverflow(db: Db, session: ClientSession, row: Journal
   };
 }
 
-/** An event of a stored row, with its value. */
+/** An event of a stored row, with its value from the overflow. */
 export async function wholeEvent(db: Db, row: RowId, index: number, event: StoredEvent): Promise<StoredEvent> {
   return event.value === null ? { ...event, value: await read(db, row, `e${index}`) } : event;
 }
@@ -56,7 +56,7 @@ export async function wholeStep(db: Db, row: RowId, index: number, step: Step): 
   return textOf(step.answer) === null ? { ...step, answer: withText(step.answer, await read(db, row, `s${index}`)) } : step;
 }
 
-/** What stands beside the rows of a range of one slot. */
+/** A condition for the overflow texts of a range of rows of one slot. */
 export const overflowRange = ({ epoch, slot }: Omit<RowId, 'seq'>, from: number, before: number) => ({
   _id: { $gte: { epoch, slot, seq: from }, $lt: { epoch, slot, seq: before } },
 });

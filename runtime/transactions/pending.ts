@@ -1,5 +1,5 @@
-// A change that is enqueued and not stored yet, for those who go on from what it leaves (runs/contention.ts): what they change is stored with it or
-// after it, and not at all if it isn't.
+// A change that is enqueued and not stored yet. A later change of the same instance may follow it (runs/contention.ts): it is stored with this
+// one or after it, and not at all if this one fails.
 
 import type { Document, ObjectId } from 'mongodb';
 
@@ -19,12 +19,12 @@ export class Pending {
     this.version = version;
   }
 
-  /** Names the instance, as `keyOf` does. */
+  /** Key of the instance, as `keyOf` gives it. */
   get key(): string {
     return `${this.collection}/${this.id.toHexString()}`;
   }
 
-  /** Whether it is stored; null: it is not known yet. */
+  /** Whether it is stored; null: not known yet. */
   get isStored(): boolean | null {
     return this.#outcome;
   }

@@ -1,5 +1,5 @@
-// What dead processes left open in a namespace's journal: events whose runs are not marked done, and the recorded
-// steps of those runs. Reading changes nothing; a dead epoch is closed first, so that no late tick of it can commit.
+// Reads what dead processes left unfinished in a namespace's journal: events whose runs have no completion mark, with the recorded steps of those
+// runs. Reading changes nothing; dead epochs are closed first, so that no late batch of theirs can commit.
 
 import { type Db, type MongoClient, MongoServerError } from 'mongodb';
 import { wholeEvent, wholeStep } from './overflow.ts';
@@ -11,16 +11,16 @@ import { opening, withEventTexts, withStepTexts } from './sealing.ts';
 import { attemptOf, type RowId, rootOf, type RunId, type RunReference, type Step, type StoredEvent } from './types.ts';
 
 const DUPLICATE = 11000;
-/** How long a process may stand still and still be kept from storing anything, a day. */
+/** For a day a process that stood still finds the row that closed its epoch, and is fenced by it. */
 const ENDS_KEPT_MS = 86_400_000;
 
 export interface UnfinishedRuns {
-  /** Each with the runs that are still open, in the order of their commits. */
+  /** Events with the runs that are still open, in the order of their commits. */
   readonly events: readonly StoredEvent[];
   readonly steps: ReadonlyMap<RunId, readonly Step[]>;
 }
 
-/** Ends the epochs for good: from here on no tick of theirs can commit. */
+/** Closes the epochs for good: no batch of theirs can commit any more. */
 export async function closeEpochs(db: Db, epochs: readonly number[], slots: number, nowMs: number): Promise<void> {
   const journal = db.collection<StoredRow>('journal');
   for (const epoch of epochs)
@@ -39,12 +39,12 @@ export async function closeEpochs(db: Db, epochs: readonly number[], slots: numb
           });
           break;
         } catch (error) {
-          if (!(error instanceof MongoServerError && error.code === DUPLICATE)) throw error; // its tick came first: look again
+          if (!(error instanceof MongoServerError && error.code === DUPLICATE)) throw error; // its batch won the place: look again
         }
       }
 }
 
-/** Other epochs that have rows here. @param isWanted asked for each */
+/** Other epochs that have rows here and are not closed. @param isWanted asked for each */
 export async function openEpochs(db: Db, isWanted: (epoch: number) => boolean | Promise<boolean>): Promise<number[]> {
   const found: unknown[] = await db.collection('journal').distinct('_id.epoch', { closed: { $ne: true } });
   const wanted: number[] = [];
@@ -52,21 +52,20 @@ export async function openEpochs(db: Db, isWanted: (epoch: number) => boolean | 
   return wanted.sort((a, b) => a - b);
 }
 
-/** The rules that events in rows of any process name, with their texts, and those between which programs decide. Whether their runs are done is not asked. */
+/** The rules, with their programs, that events in any process's rows name, whether or not their runs have ended. */
 export async function* referencesIn(db: Db): AsyncIterable<RunReference> {
   const rows = db.collection<StoredRow>('journal').find({ 'heads.0': { $exists: true } }, { projection: { heads: 1 } });
   for await (const { heads } of rows) for (const { runs } of heads) yield* referencesOf(runs);
 }
 
-/** With those that would run in their place. */
+/** The references, and those of the versions that run when they do not. */
 export function* referencesOf(runs: readonly RunReference[]): Iterable<RunReference> {
   for (const reference of runs) for (let one: RunReference | null = reference; one; one = one.asks?.next ?? null) yield one;
 }
 
 /**
- * Reads what the epochs left open, a row at a time: what has ended is not kept. An event that stands in two epochs' rows (a take-over was
- * interrupted) counts once.
- * @param cipher what texts of rows were sealed with; null where the namespace has no key
+ * Reads the unfinished runs of the epochs, a row at a time. An event that stands in rows of two epochs (a take-over was interrupted) counts once.
+ * @param cipher opens the texts of rows; null where the namespace has no key
  */
 export async function readUnfinished(db: Db, epochs: readonly number[], cipher: Cipher | null = null): Promise<UnfinishedRuns> {
   const opened = opening(cipher);
@@ -91,10 +90,10 @@ export async function readUnfinished(db: Db, epochs: readonly number[], cipher: 
         else steps.set(step.run, [{ row, order, index, step }]);
       }
     }
-  // Asked last: a process that only stood still may go on removing rows meanwhile, and each removal comes after its mark.
+  // Read last: a process that only stood still may go on removing rows meanwhile, and each removal comes after its mark.
   const lows = await readLows(db, epochs);
   const isVoid = ({ row, order }: { row: RowId; order: number }): boolean => order < (lows.get(Number(row.epoch)) ?? 0);
-  // What is void does not count, wherever it stands: who has taken over may be of an older epoch, or of a younger one.
+  // Void rows do not count in any epoch: the process that has taken over may have an older epoch, or a younger one.
   const standing = [...events.values()].map((places) => places.filter((one) => !isVoid(one))).filter((places) => places.length > 0);
   const firstOf = ([first]: Place[]): Place => first as Place;
   standing.sort((a, b) => Number(firstOf(a).row.epoch) - Number(firstOf(b).row.epoch) || firstOf(a).among - firstOf(b).among);
@@ -105,7 +104,7 @@ export async function readUnfinished(db: Db, epochs: readonly number[], cipher: 
     const runs = event.runs.filter((run) => !done.has(runIdOf(event, run.rule)));
     if (runs.length > 0) open.push({ ...withEventTexts(await wholeEvent(db, row, index, event), opened), runs });
   }
-  // Steps of children stand under ids that begin with their parent's; steps of what is done are of no use.
+  // Ids of children's steps begin with their parent's id; steps of ended runs are left out.
   const isOpen = new Set(open.flatMap((event) => event.runs.map((run) => runIdOf(event, run.rule))));
   const whole = new Map<RunId, Step[]>();
   for (const [run, all] of steps) {
@@ -118,18 +117,18 @@ export async function readUnfinished(db: Db, epochs: readonly number[], cipher: 
   return { events: open, steps: whole };
 }
 
-/** Where an event stands. */
+/** Position of an event in the journal. */
 interface Place {
   readonly row: RowId;
   readonly order: number;
-  /** In the row. */
+  /** Index within the row. */
   readonly index: number;
   readonly event: StoredEvent;
-  /** Among the events of its epoch. */
+  /** Index among the events of its epoch. */
   readonly among: number;
 }
 
-/** The low-water marks of the epochs; none: nothing of theirs is void. */
+/** The low-water marks of the epochs. */
 async function readLows(db: Db, epochs: readonly number[]): Promise<Map<number, number>> {
   const lows = new Map<number, number>();
   for (const epoch of epochs) {
@@ -140,8 +139,8 @@ async function readLows(db: Db, epochs: readonly number[]): Promise<Map<number, 
 }
 
 /**
- * The runs that have ended, read before the events: a process that only stood still may come back meanwhile and remove rows that it needs no more,
- * and an event that is found after that must not lack its marks.
+ * The runs that have ended. They are read before the events: a process that only stood still may come back meanwhile and remove rows, and an
+ * event that is read after that must not lack its completion marks.
  */
 async function readEnded(db: Db, epochs: readonly number[]): Promise<Set<RunId>> {
   const ended = new Set<RunId>();
@@ -153,14 +152,14 @@ async function readEnded(db: Db, epochs: readonly number[]): Promise<Set<RunId>>
 }
 
 /**
- * Removes the epochs' rows once what they left open stands in rows of this process. One small transaction declares all of them void, so that no
- * mark goes before its event; then they go, so many at a time. Of each slot the row that ends it stays, and the place before it: a process that
- * comes back may not have heard that its last tick was committed, and must not find that place free.
+ * Removes the epochs' rows once this process's rows hold what they left unfinished. One small transaction declares all of them void, so that no
+ * mark goes before its event; then they go in pieces. The closing row of each slot stays, and the place before it: a process that comes back may
+ * not know that its last batch was committed, and must not find that place free.
  */
 export async function removeRows(client: MongoClient, db: Db, epochs: readonly number[], nowMs: number): Promise<void> {
   if (epochs.length === 0) return;
   const journal = db.collection<StoredRow>('journal');
-  // The last closed row of each slot: the place before it is closed, too, where an earlier try has come so far.
+  // The last closed row of each slot: the place before it is closed, too, if an earlier try came that far.
   const last = new Map<string, RowId>();
   for (const epoch of epochs)
     for (const { _id } of await journal
@@ -185,7 +184,7 @@ export async function removeRows(client: MongoClient, db: Db, epochs: readonly n
   }
 }
 
-/** Removes what ended epochs long ago. A process that stood still for so long finds that its lease is over before it stores anything. */
+/** Removes closing rows after a day. A process that stood still for longer finds its lease expired before it stores anything. */
 export async function removeOldEnds(db: Db, nowMs: number): Promise<void> {
   await db.collection<StoredRow>('journal').deleteMany({ closed: true, closedAt: { $lt: new Date(nowMs - ENDS_KEPT_MS) } });
 }

@@ -1,4 +1,4 @@
-// Removes rows of the journal that hold nothing any more, however many they are: so many at a time, each time in a command of its own.
+// Removes rows of the journal that are void, in pieces: each command removes a bounded number.
 
 import type { Db, Document } from 'mongodb';
 import { OVERFLOW, overflowRange } from './overflow.ts';
@@ -8,8 +8,8 @@ import type { RowId } from './types.ts';
 const ROWS_AT_ONCE = 2_000;
 
 /**
- * @param slot of an epoch @param from @param before sequence numbers of the rows that go
- * @param asideBefore what stands beside the rows up to there goes, too
+ * @param slot of an epoch @param from @param before sequence numbers of the rows to remove
+ * @param overflowBefore overflow texts of the rows before this one are removed, too
  */
 export async function removeRange(
   db: Db,
@@ -19,7 +19,7 @@ export async function removeRange(
   overflowBefore = before,
   hasOverflow = true,
 ): Promise<void> {
-  // What stands beside goes first: while its row is there, it is found again by a repetition.
+  // Overflow texts go first: while the row is there, a repetition finds them again.
   for (let seq = from; hasOverflow && seq < overflowBefore; seq += ROWS_AT_ONCE)
     await db.collection(OVERFLOW).deleteMany(overflowRange(slot, seq, Math.min(seq + ROWS_AT_ONCE, overflowBefore)) as Document);
   for (let seq = from; seq < before; seq += ROWS_AT_ONCE) {

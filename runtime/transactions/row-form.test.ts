@@ -62,7 +62,7 @@ test('a row comes back as it was, whatever its events have in common', () => {
   const ends = fc.array(fc.tuple(fc.uuid(), name), { maxLength: 4 });
   fc.assert(
     fc.property(fc.array(event, { maxLength: 8 }), fc.array(step, { maxLength: 4 }), ends, (events, steps, ended) => {
-      // Neighbours that are alike, as those of most ticks are.
+      // Neighbours that are alike, as those of most batches are.
       const all = events.flatMap((one) => [one, { ...one, uuid: `${one.uuid}2`, chain: { ...one.chain, root: `${one.uuid}2` } }]);
       const row: JournalRow = {
         _id: { epoch: 1, slot: 0, seq: 3 },

@@ -1,9 +1,9 @@
-// How a journal row stands in the store. A tick holds up to a thousand events, and what most of them have in common (the path, who caused it, the
-// rules with their programs) is most of what there is to say of one: it stands once, and each event is a single text. Ends of runs are one text.
+// The stored form of a journal row. A batch has up to a thousand events, which mostly share path, user, rules and programs: a head with these is
+// stored once, and each event is one text. Completion marks are one text.
 
 import type { RowId, RunId, Step, StoredEvent, JournalRow } from './types.ts';
 
-/** What events that follow each other have in common. */
+/** What consecutive events have in common. */
 interface Head extends Omit<StoredEvent, 'uuid' | 'at' | 'value' | 'chain' | 'deliveries'> {
   readonly chain: Omit<StoredEvent['chain'], 'root'>;
 }
@@ -11,20 +11,20 @@ interface Head extends Omit<StoredEvent, 'uuid' | 'at' | 'value' | 'chain' | 'de
 export interface StoredRow extends Pick<JournalRow, 'order' | 'low' | 'closed' | 'closedAt'> {
   readonly _id: RowId;
   readonly heads: readonly Head[];
-  /** Each in lines: uuid, the number of its head, its time in milliseconds, the root of its chain if it is another event, its value if the row holds it. */
+  /** Lines of each: uuid, number of its head, time in milliseconds, root of its chain unless itself, its value unless it overflows. */
   readonly events: readonly string[];
   readonly steps: readonly Step[];
-  /** One text with a run a line; none: no run has ended. */
+  /** One text with a run a line; empty: no run has ended. */
   readonly done: readonly string[];
 }
 
 /** Stands in no uuid, name or number. */
 const LINE = '\n';
 
-/** A row that holds nothing any more, but keeps its place. */
+/** An emptied row, which keeps its place. */
 export const EMPTY: Pick<StoredRow, 'heads' | 'events' | 'steps' | 'done'> = { heads: [], events: [], steps: [], done: [] };
 
-/** @param row whose events have null for values that stand beside it */
+/** @param row its events have null in place of values that overflow */
 export function storedRow({ _id, order, events, steps, done }: JournalRow): StoredRow {
   const heads: Head[] = [];
   const texts: string[] = [];
@@ -52,7 +52,7 @@ export function rowOf({ _id, order, heads, events, steps, done }: StoredRow): Jo
 
 export const runsIn = (done: StoredRow['done']): RunId[] => done.flatMap((runs) => runs.split(LINE));
 
-/** A condition that the rows with these events meet. */
+/** A condition for rows that hold one of these events. */
 export const holdsEvents = (uuids: readonly string[]) => ({ events: { $regex: `^(?:${uuids.map(quoted).join('|')})${LINE}` } });
 
 const quoted = (text: string): string => text.replace(/[^\w-]/g, '\\$&');
@@ -82,7 +82,7 @@ function eventOf(text: string, heads: readonly Head[]): StoredEvent {
   return { ...common, uuid, value, at: new Date(Number(at)), chain: { root: root === '' ? uuid : root, ...common.chain } };
 }
 
-/** Whether two events differ in nothing but what their texts say: told of the usual ones only, which is enough. */
+/** Whether two events share a head. Only the usual members are compared, which is enough. */
 function haveOneHead(a: StoredEvent, b: StoredEvent): boolean {
   if (a.path !== b.path || a.by !== b.by || a.chain.depth !== b.chain.depth) return false;
   if (a.chain.via !== b.chain.via || a.chain.hop !== b.chain.hop) return false;

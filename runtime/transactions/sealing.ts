@@ -1,5 +1,4 @@
-// The texts of events, steps and reads in a journal row: sealed where the namespace has a key, since values of encrypted properties may stand
-// in any of them.
+// Seals the texts of events, steps and reads in journal rows where the namespace has a key: each may hold values of encrypted properties.
 
 import { type Cipher, openText, sealText } from '../../model/values/index.ts';
 import type { Answer, Read, Step, StoredEvent, JournalRow } from './types.ts';

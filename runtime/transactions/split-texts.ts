@@ -1,5 +1,5 @@
-// Long texts of a document that is written through the committer stand in pieces beside it, since a document of the store holds 16 MB at most. How
-// many pieces a text has follows from the text alone: whoever removes the document removes them, too.
+// Long texts of a document are stored as pieces in a collection beside it, since a document of the store holds 16 MB at most. The number of
+// pieces follows from the text alone, so that the pieces are removed with the document.
 
 import { hash } from 'node:crypto';
 import { type Db, type Document, Long, ObjectId } from 'mongodb';
@@ -8,7 +8,7 @@ import type { Write } from './types.ts';
 
 const BYTES_A_CHARACTER = 4;
 
-/** Of a text that stands beside its document: its place among the texts, and in how many pieces. */
+/** A text that is stored in pieces: its place among the document's texts, and the number of its pieces. */
 export type SplitText = readonly [place: number, pieces: number];
 
 interface Piece extends Document {
@@ -17,18 +17,18 @@ interface Piece extends Document {
 }
 
 export interface SplitTexts {
-  /** The texts that the document keeps, sealed; null for those beside it. */
+  /** The document's texts, sealed; null for those stored in pieces. */
   readonly inside: readonly (string | null)[];
   readonly beside: readonly SplitText[];
-  /** What stores the others. */
+  /** The writes that store the pieces. */
   readonly writes: readonly Write[];
-  /** What the texts inside take at most. */
+  /** Upper bound of the bytes of the texts inside. */
   readonly mostBytes: number;
 }
 
 /**
- * @param more members of each piece, by which they are found without their document
- * @param sealed what is stored of a text
+ * @param more further members of each piece, by which pieces are found without their document
+ * @param sealed seals a text
  */
 export function splitTexts(
   collection: string,
@@ -52,7 +52,7 @@ export function splitTexts(
   };
 }
 
-/** Which of the texts stand beside their document. */
+/** Which of the texts are stored in pieces. */
 export const splitTextsOf = (texts: readonly string[]): readonly SplitText[] =>
   placesBeside(texts).map((place) => [place, piecesOf(texts[place] ?? '').length]);
 
@@ -61,7 +61,7 @@ export const removeTexts = (collection: string, id: ObjectId, beside: readonly S
     Array.from({ length: pieces }, (_, n): Write => ({ collection, op: 'delete', id: pieceId(id, place, n), version: 1n })),
   );
 
-/** The texts that stand beside the document, by their places. @throws Error when a piece is missing */
+/** Reads the texts that are stored in pieces, by their places. @throws Error when a piece is missing */
 export async function readTexts(
   db: Db,
   collection: string,

@@ -1,12 +1,12 @@
-// How long texts are cut that stand beside their document (a document of the store holds 16 MB at most): which of its texts do, and where each is cut.
+// Decides which texts of a document are stored in pieces, and where each is split (a document of the store holds 16 MB at most).
 
-/** Characters of one text, and of all texts of a document. */
+/** Bound of one text, and of all texts of a document, in characters. */
 const LONGEST_INSIDE = 1_000_000;
 const MOST_INSIDE = 2_000_000;
-/** Characters of a piece: no more than 9 MB, sealed. */
+/** Characters of a piece: at most 9 MB when sealed. */
 export const PIECE = 2_000_000;
 
-/** The places of those texts that stand beside their document, in order. */
+/** The places of the texts that are stored in pieces, in order. */
 export function placesBeside(texts: readonly string[]): number[] {
   const places: number[] = [];
   let total = 0;
@@ -16,7 +16,7 @@ export function placesBeside(texts: readonly string[]): number[] {
   return places;
 }
 
-/** The text in pieces, at least one. A character that is two code units is not parted: the store has no half ones. */
+/** Splits the text, into one piece at least. Surrogate pairs stay together: the store has no half characters. */
 export function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   for (let from = 0, end: number; from < text.length || pieces.length === 0; from = end) {

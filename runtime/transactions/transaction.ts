@@ -1,5 +1,5 @@
-// One attempt to commit a tick: all its writes and its journal row in one transaction, or, for inserts that no rule
-// waits for, one unordered insert a collection. It tells which units stood in the way; what follows is the committer's business.
+// One attempt to commit a batch: all writes and the journal row in one transaction, or, for inserts that no rule waits for, one unordered insert a
+// collection. It reports which units made it fail; the batch writer decides what follows.
 
 import { type ClientSession, type Db, type Document, Long, MongoBulkWriteError, MongoServerError } from 'mongodb';
 import { insertAll, type WriteError } from '../../platform/mongo/index.ts';
@@ -10,11 +10,11 @@ import { keyOf } from './units.ts';
 
 const DURABLE = { w: 'majority', j: true } as const;
 const DUPLICATE = 11000;
-/** Geo keys that cannot be extracted, arrays side by side in one index, a key or a document that is too large. */
+/** Refusals of the store: geo keys it cannot extract, parallel arrays in one index, too large keys or documents. */
 const REFUSALS = new Set([16755, 16756, 171, 17280, 10334, 17419, 17420]);
-/** What a document of the store may have; what is long stands beside a row. */
+/** Bound of a document of the store; long texts overflow. */
 const ROW_BYTES = 16 * 1024 * 1024;
-/** The index every collection has: a duplicate there is our own earlier attempt, since ids are given out once. */
+/** The index of every collection: a duplicate there is our own earlier attempt, since ids are given out once. */
 const ID_INDEX = '_id_';
 
 /** Units that cannot commit, each with its reason. */
@@ -25,7 +25,7 @@ export class RejectedUnits extends Error {
     this.units = units;
   }
 }
-/** Some replace or delete found another version: `findMisses` tells which, once the transaction is gone. */
+/** A replace or delete found another version: `findVersionConflicts` says which, once the transaction has been aborted. */
 export class BatchConflict extends Error {}
 
 interface Placed {
@@ -34,10 +34,9 @@ interface Placed {
 }
 
 /**
- * Whether this unit can go without transaction and row: repeating its insert is harmless, and nothing follows from it. One insert only:
- * without a transaction several would not stand or fall together. Without a row nothing keeps it from being stored when another owner has
- * the namespace already: that is for instances, which are read where they are stored, and not for what an owner knows by heart (definitions,
- * subscriptions, backlogs).
+ * Whether this unit needs no transaction and no row: repeating its insert is harmless, and no rule follows. Only one insert, since without a
+ * transaction several would not be atomic. Without a row another owner of the namespace does not fence it, so only for instances, which are read
+ * from the store, and not for what an owner holds in memory (definitions, subscriptions, backlogs).
  */
 export const isPlain = (unit: UnitOfWork): boolean =>
   unit.events.every((event) => event.runs.length === 0) &&
@@ -46,7 +45,7 @@ export const isPlain = (unit: UnitOfWork): boolean =>
   unit.writes.length <= 1 &&
   unit.writes.every((write) => write.op === 'insert' && write.isNew === true);
 
-/** Stores the units of a tick without a row. Losers are the only ones not stored afterwards. */
+/** Stores the units of a batch without a row. @throws RejectedUnits: all others are stored */
 export async function insertPlain(db: Db, units: readonly UnitOfWork[]): Promise<void> {
   const rejected = new Map<UnitOfWork, Error>();
   const groups = [...byCollection(units)].map(async ([name, group]) => {
@@ -56,18 +55,18 @@ export async function insertPlain(db: Db, units: readonly UnitOfWork[]): Promise
   if (rejected.size > 0) throw new RejectedUnits(rejected);
 }
 
-/** Commits the units with their row, or throws (Losers, Missed, Fenced, or the driver's error) with nothing stored but messages. */
+/** Commits the units with their row. @throws RejectedUnits, BatchConflict, Fenced, the driver's error: nothing is stored but log messages */
 export async function commitWithRow(db: Db, session: ClientSession, units: readonly UnitOfWork[], row: JournalRow): Promise<void> {
   session.startTransaction({ writeConcern: DURABLE, readConcern: { level: 'local' } });
   const besides = writeLogs(db, units);
-  besides.catch(() => undefined); // awaited below; this only keeps an early failure from being called unhandled
+  besides.catch(() => undefined); // awaited below; this only prevents an unhandled rejection
   try {
     for (const [name, group] of byCollection(units)) await writeGroup(db, name, group, session);
     await writeRow(db, session, row);
     await besides;
     await session.commitTransaction();
   } catch (error) {
-    if (session.inTransaction()) await session.abortTransaction().catch(() => undefined); // a lost connection has ended it already
+    if (session.inTransaction()) await session.abortTransaction().catch(() => undefined); // a lost connection has aborted it already
     throw error;
   }
 }
@@ -104,7 +103,7 @@ async function writeGroup(db: Db, name: string, group: readonly Placed[], sessio
   }
 }
 
-/** Of changes of one instance that go on from each other the last is stored, on the version that the first has read. */
+/** Folds changes of one instance that follow each other: the last is stored, conditional on the version that the first has read. */
 function folded(changes: readonly Placed[]): readonly Placed[] {
   if (changes.every(({ unit }) => unit.after === undefined)) return changes;
   const places = new Map<string, number>();
@@ -123,7 +122,7 @@ function folded(changes: readonly Placed[]): readonly Placed[] {
   return rest;
 }
 
-/** Gives the units whose document met a unique key; inside a transaction the store reports the first one only. */
+/** Gives the units with a duplicate key; inside a transaction the store reports only the first one. */
 async function insertGroup(
   db: Db,
   name: string,
@@ -141,7 +140,7 @@ async function insertGroup(
   const found = refusalsIn(errors, name);
   if (found.size === 0) throw new MongoServerError({ ...first, message: first.errmsg });
   if (session) return lost(found, group, first).units;
-  // Nothing but our own earlier attempt stands in the way: all of them are stored.
+  // The only duplicates are our own earlier attempt: all units are stored.
   const others = new Map([...found].filter(([, reason]) => !(reason instanceof DuplicateKey && reason.index === ID_INDEX)));
   return others.size === 0 ? NOBODY : lost(others, group, first).units;
 }
@@ -158,7 +157,7 @@ function lost(found: ReadonlyMap<number, Error>, group: readonly Placed[], error
   return new RejectedUnits(rejected);
 }
 
-/** Why single documents were not stored, by their place in the request; empty when that is not all there is to say. */
+/** The errors of single documents, by their place in the request; empty when there is another error, too. */
 function refusals(error: unknown, collection: string): Map<number, Error> {
   return error instanceof MongoBulkWriteError ? refusalsIn([error.writeErrors].flat(), collection) : new Map();
 }
@@ -174,7 +173,7 @@ function refusalsIn(errors: readonly WriteError[], collection: string): Map<numb
   return found;
 }
 
-/** After a rollback: the units whose documents don't have the version they were read at. */
+/** After an abort: the units whose documents no longer have the version that they expect. */
 export async function findVersionConflicts(db: Db, units: readonly UnitOfWork[]): Promise<ReadonlyMap<UnitOfWork, Error>> {
   const rejected = new Map<UnitOfWork, Error>();
   for (const [name, group] of byCollection(units)) {
@@ -197,7 +196,7 @@ async function writeRow(db: Db, session: ClientSession, row: JournalRow): Promis
   if (refused) throw new MongoServerError({ ...refused, message: refused.errmsg });
 }
 
-/** Messages are written beside the transaction; one that is there already was written by an earlier attempt. */
+/** Log messages are written outside the transaction; a duplicate was written by an earlier attempt. */
 async function writeLogs(db: Db, units: readonly UnitOfWork[]): Promise<void> {
   const logs = units.flatMap((unit) => unit.logs ?? []);
   if (logs.length === 0) return;
@@ -208,7 +207,7 @@ async function writeLogs(db: Db, units: readonly UnitOfWork[]): Promise<void> {
   }
 }
 
-/** Waits for all, then throws the first failure: nothing goes on behind the back of a caller who was told. */
+/** Waits for all, then throws the first failure: no write goes on after the caller got its error. */
 async function settleAll(work: readonly Promise<unknown>[]): Promise<void> {
   for (const result of await Promise.allSettled(work)) if (result.status === 'rejected') throw result.reason;
 }

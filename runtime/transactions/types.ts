@@ -1,4 +1,4 @@
-// What goes into a tick of the committer, and what a journal row holds. Shapes and errors only.
+// What a batch of the committer consists of, and what a journal row holds. Shapes and errors only.
 
 import type { Document, ObjectId } from 'mongodb';
 import type { ConditionData, TriggerSpec } from '../../compiler/index.ts';
@@ -10,9 +10,9 @@ export type Write = { collection: string } & (
   | {
       op: 'insert';
       document: Document & { _id: ObjectId };
-      /** An instance whose `_id` was made for it: until it is stored nobody else can mean it. */
+      /** A new instance with a fresh `_id`: until it is stored nobody else can refer to it. */
       isNew?: true;
-      /** It is no larger in BSON; absent where nobody knows. */
+      /** Upper bound of its BSON size; absent: unknown. */
       mostBytes?: number | undefined;
     }
   | {
@@ -20,7 +20,7 @@ export type Write = { collection: string } & (
       id: ObjectId;
       version: bigint;
       document: Document;
-      /** About how large it is: the length of its text. Absent: it is small. */
+      /** Approximate size: the length of its text. Absent: small. */
       bytes?: number;
     }
   | { op: 'delete'; id: ObjectId; version: bigint }
@@ -41,11 +41,11 @@ export interface RunReference {
    * needed to know what the rule waits for.
    */
   readonly places?: readonly number[];
-  /** Whether it runs is decided when the run begins; absent: it does. */
+  /** Programs decide when the run begins whether the rule runs at all; absent: it runs. */
   readonly asks?: Undecided;
 }
 
-/** Conditions of which a program has a part to tell. */
+/** Conditions that a program decides in part. */
 export interface Undecided {
   readonly triggers: readonly TriggerSpec[];
   readonly condition: ConditionData | null;
@@ -59,43 +59,43 @@ export interface StoredEvent {
   /** The value as inner JSON text. */
   readonly value: string;
   readonly at: Date;
-  /** Who caused it. */
+  /** The user who caused it. */
   readonly by: string;
   readonly chain: CausalChain;
-  /** None: only subscribers listen, and nothing of the event is stored. */
+  /** Empty: only subscribers get the event, and it is not stored. */
   readonly runs: readonly RunReference[];
   /** Which delivery this is to its rules: 1 when absent (integrations.md 12.3). */
   readonly attempt?: number;
-  /** Of a reliable resource: its place among the events of a partition. It is delivered until it is acknowledged. */
+  /** For events of reliable resources: the sequence number within a partition. The event is delivered until it is acknowledged. */
   readonly sequence?: { readonly partitionId: number; readonly sequenceId: number };
-  /** It may have been seen before. */
+  /** The receiver may have seen it before. */
   readonly redelivered?: true;
-  /** Its place among the events of its process, where it stands in another row than that of its commit. */
+  /** Its order among the events of its process, where compaction moved it to another row than that of its commit. */
   readonly order?: number;
-  /** Of a message: the topic it came on, and inner JSON of what its transport told of it (integrations.md 1.7). */
+  /** For messages: the topic, and inner JSON of the transport's properties (integrations.md 1.7). */
   readonly transport?: { readonly topic: string | null; readonly properties: string };
-  /** What is stored with the event for those who must acknowledge it, in the same commit; never in a row. */
+  /** Delivery records for those who must acknowledge the event, stored in the same commit, never in the row. */
   readonly deliveries?: readonly Write[];
 }
 
-/** Where in a chain of rules something happens: what began it, how many rules ran since, and the names of the last of them. */
+/** Position in a chain of rules: the root event, the number of rules that ran since, and the names of the last ones. */
 export interface CausalChain<Root = string> {
   readonly root: Root;
   readonly depth: number;
   readonly via?: readonly string[];
-  /** Installations that a statement has come through to begin it (integrations.md 11.3); absent: none. */
+  /** Number of installations that the causing statement has passed through (integrations.md 11.3); absent: none. */
   readonly hop?: number;
 }
 
 export const attemptOf = (event: StoredEvent): number => event.attempt ?? 1;
 
-/** Whether its rules may have seen it before; never of what is not reliable (builtins.md 22). */
+/** Whether its rules may have seen it before; never for events that are not reliable (builtins.md 22). */
 export const isRedelivered = (event: StoredEvent): boolean => event.sequence !== undefined && (event.redelivered ?? attemptOf(event) > 1);
 
-/** The run of a rule that a run belongs to: itself, or what has started it. */
+/** The run of a rule that a run belongs to: itself, or the run that has started it. */
 export const rootOf = (run: RunId): RunId => run.split('/').slice(0, 3).join('/');
 
-/** The recorded result of one effect of a run, with the reads it made since the effect before. */
+/** The recorded result of one effect of a run, with the reads since the effect before. */
 export interface Step {
   readonly run: RunId;
   readonly site: string;
@@ -114,16 +114,16 @@ export type Read = Pick<Step, 'site' | 'nth' | 'at' | 'answer' | 'request' | 'se
 /** What a request of a run is answered with: inner JSON text of a value, of the rows of a result list (language.md Q7), or an error. */
 export type Answer = { readonly ok: string } | { readonly list: string } | { readonly error: WireError };
 
-/** The answer with its text at hand: it may be made only when it is asked for. */
+/** A copy of the answer with its text in memory: a getter may compute it only when it is read. */
 export const keptAnswer = (answer: Answer): Answer => ('ok' in answer ? { ok: answer.ok } : answer);
 
-/** A message of a run, written beside the tick that carries the run's next step or its end. */
+/** A log message of a run, written with the batch that carries the run's next step or its end. */
 export interface LogEntry {
   readonly _id: ObjectId;
   readonly [name: string]: unknown;
 }
 
-/** Fails or succeeds as a whole. The committer goes through many of them again and again: it gives all the same shape (`uniform`). */
+/** Commits or fails as a whole. The committer looks at units again and again: `uniform` gives all of them the same shape. */
 export interface UnitOfWork {
   readonly writes: readonly Write[];
   readonly events: readonly StoredEvent[];
@@ -131,15 +131,15 @@ export interface UnitOfWork {
   /** Runs that end with this unit. */
   readonly done?: readonly RunId[];
   readonly logs?: readonly LogEntry[];
-  /** Collections of types that are stored with it: it is neither held back nor refused for these. */
+  /** Collections of types that this unit creates: a block does not hold it back for these, and `refuses` does not look at them. */
   readonly makes?: ReadonlySet<string>;
-  /** It says once more what stands in earlier rows: its events have been told. */
+  /** A compaction copy: subscribers were notified by the original. */
   readonly isCompaction?: true;
-  /** Its events were committed before, by another process or by an earlier one: who subscribes has been told of them. */
+  /** Recovered events, committed by another process or an earlier batch: subscribers have been notified of them. */
   readonly isRecovered?: true;
-  /** What others may go on from before it is stored. */
+  /** The change that later units may follow before it is stored. */
   readonly pending?: Pending;
-  /** What it goes on from: it is stored with these or after them. */
+  /** The pending changes that it follows: it is stored with these or after them. */
   readonly after?: readonly Pending[];
 }
 
@@ -155,14 +155,14 @@ export interface JournalRow {
   readonly events: readonly StoredEvent[];
   readonly steps: readonly Step[];
   readonly done: readonly RunId[];
-  /** Low-water mark: rows of this epoch whose order is below the highest of these hold nothing any more, whether or not they are removed yet. */
+  /** Low-water mark: rows of this epoch with a lower order are void, whether or not they are removed yet. */
   readonly low?: number;
-  /** Set by a successor: no later tick of this epoch and slot can commit. */
+  /** Set by the next owner: no later batch of this epoch and slot can commit. */
   readonly closed?: boolean;
   readonly closedAt?: Date;
 }
 
-/** A unit that met an existing key of the unique index of that name. */
+/** A unit with a duplicate key in the unique index of that name. */
 export class DuplicateKey extends Error {
   readonly collection: string;
   readonly index: string;
@@ -172,10 +172,10 @@ export class DuplicateKey extends Error {
     this.index = index;
   }
 }
-/** A unit with a document that the store does not take: a shape that an index cannot hold, for example. */
+/** A unit with a document that the store refuses, for example for a shape that an index cannot hold. */
 export class DocumentRefused extends Error {
   readonly collection: string;
-  /** The store's own number for the reason. */
+  /** The store's error code. */
   readonly code: number;
   constructor(collection: string, code: number, message: string) {
     super(message);
@@ -183,7 +183,7 @@ export class DocumentRefused extends Error {
     this.code = code;
   }
 }
-/** A replace or delete whose document has another version by now, or is gone. */
+/** A replace or delete whose document no longer has the expected version, or is gone. */
 export class VersionConflict extends Error {
   readonly collection: string;
   readonly id: ObjectId;
@@ -196,7 +196,7 @@ export class VersionConflict extends Error {
 
 type Quota = 'waitingWrites' | 'waitingRuns' | 'waitingRequests' | 'execution';
 
-/** More is waiting than is held: the caller answers 429. */
+/** A queue is full: the client gets 429. */
 export class QueueFull extends Error {
   readonly quota: Quota;
   readonly limit: number;
@@ -206,5 +206,5 @@ export class QueueFull extends Error {
     this.limit = limit;
   }
 }
-/** Another process has taken over this one's journal: nothing may be committed any more. */
+/** Another process owns the namespace now: nothing may be committed any more. */
 export class Fenced extends Error {}

@@ -1,10 +1,9 @@
-// What the committer has to know of a unit: its instances, the paths that it publishes on, its size.
+// Properties of a unit that the committer needs: its instances, the ordered paths that it publishes on, its size.
 
 import { type Answer, type UnitOfWork, VersionConflict, type Write } from './types.ts';
 
 /**
- * The unit with all its members, in one order: objects of many shapes make each look at a member a search. What is stored for those who must
- * acknowledge an event becomes writes.
+ * The unit with all members in one order: the engine optimizes accesses to objects of one shape. Delivery records of its events become writes.
  */
 export function uniform({
   writes,
@@ -33,11 +32,11 @@ const withDeliveries = (unit: UnitOfWork): UnitOfWork => ({
   events: unit.events.map(({ deliveries: _, ...event }) => event),
 });
 
-/** Names the instance that is written. */
+/** Key of the instance that is written. */
 export const keyOf = (write: Write): string =>
   `${write.collection}/${(write.op === 'insert' ? write.document._id : write.id).toHexString()}`;
 
-/** Messages of a topic, a source or a service event are taken in the order in which they were published. */
+/** The ordered paths of the unit's events: messages of a topic, source or service keep the order of publication. */
 export function published({ events }: UnitOfWork): readonly string[] {
   let paths: string[] | undefined;
   for (const { path } of events) if (!UNORDERED.test(path)) (paths ??= []).push(path);
@@ -45,7 +44,7 @@ export function published({ events }: UnitOfWork): readonly string[] {
 }
 const UNORDERED = /^\/(?:types|procedures|rules|statements)\//;
 
-/** Why a unit cannot be stored that goes on from what was not stored. */
+/** The error of a unit that follows a change which was not stored. */
 export function conflictOf({ after = NONE }: UnitOfWork): VersionConflict {
   const [first] = after.filter(({ isStored }) => isStored === false);
   const pending = first ?? after[0];
@@ -53,7 +52,7 @@ export function conflictOf({ after = NONE }: UnitOfWork): VersionConflict {
   return new VersionConflict(pending.collection, pending.id);
 }
 
-/** The instances that only one unit of a tick may write: nobody else can mean a new one. */
+/** The instances that only one unit of a batch may write; nobody else can write a new one. */
 export function keysOf({ writes }: UnitOfWork): string[] {
   const keys: string[] = [];
   for (const write of writes) if (write.op !== 'insert' || !write.isNew) keys.push(keyOf(write));
@@ -61,16 +60,16 @@ export function keysOf({ writes }: UnitOfWork): string[] {
 }
 
 /**
- * The instance that two writes of a unit name, by its keys; null where there is none. The order in which the store makes the changes of one request
- * is not ours, and a version that an earlier change of the same unit has replaced can never be met.
+ * The key that two writes of a unit share; null where there is none. The store does not keep the order of changes in one request, and an earlier
+ * change of the unit would replace the version that a later one expects.
  */
 export const writtenTwice = (keys: readonly string[]): string | null =>
   keys.length > 1 && new Set(keys).size < keys.length ? (keys.find((key, index) => keys.indexOf(key) < index) ?? null) : null;
 
-/** Of a document of which nobody knows more. */
+/** Assumed size of a document of unknown size. */
 const SMALL_BYTES = 500;
 
-/** A rough size, for the bounds of a tick and of the queue: what documents, events and steps carry as text. */
+/** A rough size in bytes, for the bounds of batch and queue: texts of documents, events and steps. */
 export function sizeOf(unit: UnitOfWork): number {
   let bytes = 0;
   for (const write of unit.writes)

@@ -24,7 +24,7 @@ export class FleetStore {
     return [...this.#of(collection).values()];
   }
 
-  /** Units of a process are stored in their order. @param record what is recorded with the unit @throws DuplicateKey, VersionMiss */
+  /** Units of a process are stored in their order. @param record what is recorded with the unit @throws DuplicateKey, VersionConflict */
   submit(life: Life, unit: UnitOfWork, record?: { run: string; answer: Answer }): Promise<void> {
     const before = this.#last.get(life) ?? Promise.resolve();
     const stored = before.then(() => this.#stored(life, unit, record));

@@ -22,7 +22,7 @@ import { type Life, World } from './world.ts';
 const EVENTS = 3;
 const PAIRS = 2;
 const COUNTS = 1;
-/** Instances that a client deletes with one request, more than one tick takes; and in how many worlds. */
+/** Instances that a client deletes with one request, more than one batch takes; and in how many worlds. */
 const OLD = 3;
 const ERASES = 0.3;
 const OWNER = 'owner';
