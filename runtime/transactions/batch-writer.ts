@@ -1,5 +1,5 @@
-// Stores the units of a batch in one transaction with their journal row. A unit that cannot be stored gets its own error, and the others are
-// retried without it; an in-doubt commit is looked up in the journal; an unavailable store is waited for.
+// Stores the units of a batch in one transaction with their journal row. A unit that cannot be stored gets its own error, and the others
+// are retried without it; an in-doubt commit is looked up in the journal; an unavailable store is waited for.
 
 import { type ClientSession, type Db, type MongoClient, MongoError } from 'mongodb';
 import { Backoff, isLockedOut, isWriteConflict, isUnavailable, retryUntilAvailable } from '../../platform/mongo/index.ts';
@@ -206,8 +206,8 @@ export class BatchWriter {
   }
 
   /**
-   * One attempt, retried while the store is unavailable. An in-doubt commit is resolved by looking for its row, however long that takes: a client
-   * that got an error would send the request again. Clients get the answer that the outcome is unknown.
+   * One attempt, retried while the store is unavailable. An in-doubt commit is resolved by looking for its row, however long that takes: a
+   * client that got an error would send the request again. Clients get the answer that the outcome is unknown.
    * @returns what is stored: these units, or those of an attempt that was in doubt
    */
   async #attempt(units: readonly UnitOfWork[], row: JournalRow | null, doubt: Doubt): Promise<Stored> {
@@ -238,8 +238,8 @@ export class BatchWriter {
   }
 
   /**
-   * The attempt in doubt that turns out to be stored; this ends the doubt. Waits until the store answers with a linearizable read, since a later
-   * attempt may have met a row that a majority does not hold yet.
+   * The attempt in doubt that turns out to be stored; this ends the doubt. Waits until the store answers with a linearizable read, since a
+   * later attempt may have met a row that a majority does not hold yet.
    */
   async #happened(doubt: Doubt): Promise<Stored | null> {
     const [first] = doubt;

@@ -1,5 +1,5 @@
-// The committer of a namespace: everything that changes the store goes through it. Units that arrive while a batch commits share the next one
-// (group commit, without a timer); a unit that cannot commit gets its own error, and the batch goes on without it.
+// The committer of a namespace: everything that changes the store goes through it. Units that arrive while a batch commits share the next
+// one (group commit, without a timer); a unit that cannot commit gets its own error, and the batch goes on without it.
 
 import type { Long } from 'mongodb';
 import { LinkedList, type ListNode, unlinked } from '../../platform/structures/linked-list.ts';
@@ -172,8 +172,8 @@ export class Committer implements AsyncDisposable {
   }
 
   /**
-   * Keeps all rows until the pin is released: during a take-over events of dead processes stand in our rows and in theirs, and only our rows have
-   * the completion marks that keep their runs from being repeated.
+   * Keeps all rows until the pin is released: during a take-over events of dead processes stand in our rows and in theirs, and only our
+   * rows have the completion marks that keep their runs from being repeated.
    */
   pinJournal(): () => void {
     this.#pins++;
@@ -199,8 +199,8 @@ export class Committer implements AsyncDisposable {
   /**
    * Stores the unit as a whole. Resolves after the majority commit.
    * @param urgent the unit belongs to acknowledged work: the bounds of the queue do not apply
-   * @throws DuplicateKey, VersionConflict: the unit's own; QueueFull: try later; Fenced; the driver's error when the store is unavailable for long;
-   *   TypeError: the unit names one instance twice, which is a bug of the caller
+   * @throws DuplicateKey, VersionConflict: the unit's own; QueueFull: try later; Fenced; the driver's error when the store is unavailable
+   *   for long; TypeError: the unit names one instance twice, which is a bug of the caller
    */
   submit(given: UnitOfWork, urgent = false): Promise<void> {
     return new Promise<void>((resolve, reject) => this.enqueue(given, urgent, resolve, reject));
@@ -242,7 +242,9 @@ export class Committer implements AsyncDisposable {
     if (!waits(waiting, this.#held)) this.#plan(); // else the new unit has to wait anyway
   }
 
-  /** Records that a run has ended, with the next batch or soon with one of its own. A crash before that replays the run from its history. */
+  /**
+   * Records that a run has ended, with the next batch or soon with one of its own. A crash before that replays the run from its history.
+   */
   markDone(run: RunId): void {
     if (this.#isClosed) return; // the store is closed: a timer that retried would keep the process alive
     this.#marks.push(run);

@@ -1,5 +1,5 @@
-// Compaction of the journal: a run that is open for long (it waits for a source, a lock, another service) would pin all later rows. Its events
-// and steps are copied into new rows, so that the old ones can be removed (mechanisms a.6).
+// Compaction of the journal: a run that is open for long (it waits for a source, a lock, another service) would pin all later rows. Its
+// events and steps are copied into new rows, so that the old ones can be removed (mechanisms a.6).
 
 import type { Db, Document } from 'mongodb';
 import type { Cipher } from '../../model/values/index.ts';

@@ -1,5 +1,6 @@
-// The journal in memory: the rows that this process has written, the runs that they opened, and which rows can be removed. Rows are only appended;
-// a prefix without open runs is declared void by a low-water mark and then removed, so that no completion mark outlives or leaves its event.
+// The journal in memory: the rows that this process has written, the runs that they opened, and which rows can be removed. Rows are only
+// appended; a prefix without open runs is declared void by a low-water mark and then removed, so that no completion mark outlives or leaves
+// its event.
 
 import type { Db } from 'mongodb';
 import { overflowOf } from './overflow.ts';
@@ -108,8 +109,9 @@ export class Journal {
   }
 
   /**
-   * Removes the rows before the oldest open run. First a low-water mark in the newest row declares them void; then they are removed in pieces, in
-   * any order and without a transaction. The newest row of each slot stays, emptied, since the next one follows it without a gap.
+   * Removes the rows before the oldest open run. First a low-water mark in the newest row declares them void; then they are removed in
+   * pieces, in any order and without a transaction. The newest row of each slot stays, emptied, since the next one follows it without a
+   * gap.
    * @returns how many were removed
    * @throws Fenced
    */
@@ -158,8 +160,8 @@ export class Journal {
   }
 
   /**
-   * The oldest runs that have been open for so long, and how many rows they pin; null when there are none, or more of them than rows: then it is
-   * not a few runs that pin the journal.
+   * The oldest runs that have been open for so long, and how many rows they pin; null when there are none, or more of them than rows: then
+   * it is not a few runs that pin the journal.
    */
   longOpen(forMs: number): { runs: Set<RunId>; rows: number } | null {
     const since = performance.now() - forMs;

@@ -1,5 +1,5 @@
-// Overflow of the journal: long values of events and long answers of steps are stored as documents of their own, in the transaction of their
-// row, since a document of the store holds 16 MB at most. Which texts overflow follows from the row alone.
+// Overflow of the journal: long values of events and long answers of steps are stored as documents of their own, in the transaction of
+// their row, since a document of the store holds 16 MB at most. Which texts overflow follows from the row alone.
 
 import { type ClientSession, type Collection, type Db, MaxKey, MinKey } from 'mongodb';
 import { PIECE, piecesOf, placesBeside } from './text-pieces.ts';

@@ -1,5 +1,5 @@
-// A change that is enqueued and not stored yet. A later change of the same instance may follow it (runs/contention.ts): it is stored with this
-// one or after it, and not at all if this one fails.
+// A change that is enqueued and not stored yet. A later change of the same instance may follow it (runs/contention.ts): it is stored with
+// this one or after it, and not at all if this one fails.
 
 import type { Document, ObjectId } from 'mongodb';
 

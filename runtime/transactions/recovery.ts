@@ -1,5 +1,5 @@
-// Reads what dead processes left unfinished in a namespace's journal: events whose runs have no completion mark, with the recorded steps of those
-// runs. Reading changes nothing; dead epochs are closed first, so that no late batch of theirs can commit.
+// Reads what dead processes left unfinished in a namespace's journal: events whose runs have no completion mark, with the recorded steps of
+// those runs. Reading changes nothing; dead epochs are closed first, so that no late batch of theirs can commit.
 
 import { type Db, type MongoClient, MongoServerError } from 'mongodb';
 import { wholeEvent, wholeStep } from './overflow.ts';
@@ -64,7 +64,8 @@ export function* referencesOf(runs: readonly RunReference[]): Iterable<RunRefere
 }
 
 /**
- * Reads the unfinished runs of the epochs, a row at a time. An event that stands in rows of two epochs (a take-over was interrupted) counts once.
+ * Reads the unfinished runs of the epochs, a row at a time. An event that stands in rows of two epochs (a take-over was interrupted) counts
+ * once.
  * @param cipher opens the texts of rows; null where the namespace has no key
  */
 export async function readUnfinished(db: Db, epochs: readonly number[], cipher: Cipher | null = null): Promise<UnfinishedRuns> {
@@ -139,8 +140,8 @@ async function readLows(db: Db, epochs: readonly number[]): Promise<Map<number, 
 }
 
 /**
- * The runs that have ended. They are read before the events: a process that only stood still may come back meanwhile and remove rows, and an
- * event that is read after that must not lack its completion marks.
+ * The runs that have ended. They are read before the events: a process that only stood still may come back meanwhile and remove rows, and
+ * an event that is read after that must not lack its completion marks.
  */
 async function readEnded(db: Db, epochs: readonly number[]): Promise<Set<RunId>> {
   const ended = new Set<RunId>();
@@ -152,9 +153,9 @@ async function readEnded(db: Db, epochs: readonly number[]): Promise<Set<RunId>>
 }
 
 /**
- * Removes the epochs' rows once this process's rows hold what they left unfinished. One small transaction declares all of them void, so that no
- * mark goes before its event; then they go in pieces. The closing row of each slot stays, and the place before it: a process that comes back may
- * not know that its last batch was committed, and must not find that place free.
+ * Removes the epochs' rows once this process's rows hold what they left unfinished. One small transaction declares all of them void, so
+ * that no mark goes before its event; then they go in pieces. The closing row of each slot stays, and the place before it: a process that
+ * comes back may not know that its last batch was committed, and must not find that place free.
  */
 export async function removeRows(client: MongoClient, db: Db, epochs: readonly number[], nowMs: number): Promise<void> {
   if (epochs.length === 0) return;

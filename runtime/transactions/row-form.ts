@@ -1,5 +1,5 @@
-// The stored form of a journal row. A batch has up to a thousand events, which mostly share path, user, rules and programs: a head with these is
-// stored once, and each event is one text. Completion marks are one text.
+// The stored form of a journal row. A batch has up to a thousand events, which mostly share path, user, rules and programs: a head with
+// these is stored once, and each event is one text. Completion marks are one text.
 
 import type { RowId, RunId, Step, StoredEvent, JournalRow } from './types.ts';
 

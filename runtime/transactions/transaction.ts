@@ -1,5 +1,5 @@
-// One attempt to commit a batch: all writes and the journal row in one transaction, or, for inserts that no rule waits for, one unordered insert a
-// collection. It reports which units made it fail; the batch writer decides what follows.
+// One attempt to commit a batch: all writes and the journal row in one transaction, or, for inserts that no rule waits for, one unordered
+// insert a collection. It reports which units made it fail; the batch writer decides what follows.
 
 import { type ClientSession, type Db, type Document, Long, MongoBulkWriteError, MongoServerError } from 'mongodb';
 import { insertAll, type WriteError } from '../../platform/mongo/index.ts';
@@ -34,9 +34,9 @@ interface Placed {
 }
 
 /**
- * Whether this unit needs no transaction and no row: repeating its insert is harmless, and no rule follows. Only one insert, since without a
- * transaction several would not be atomic. Without a row another owner of the namespace does not fence it, so only for instances, which are read
- * from the store, and not for what an owner holds in memory (definitions, subscriptions, backlogs).
+ * Whether this unit needs no transaction and no row: repeating its insert is harmless, and no rule follows. Only one insert, since without
+ * a transaction several would not be atomic. Without a row another owner of the namespace does not fence it, so only for instances, which
+ * are read from the store, and not for what an owner holds in memory (definitions, subscriptions, backlogs).
  */
 export const isPlain = (unit: UnitOfWork): boolean =>
   unit.events.every((event) => event.runs.length === 0) &&
@@ -55,7 +55,10 @@ export async function insertPlain(db: Db, units: readonly UnitOfWork[]): Promise
   if (rejected.size > 0) throw new RejectedUnits(rejected);
 }
 
-/** Commits the units with their row. @throws RejectedUnits, BatchConflict, Fenced, the driver's error: nothing is stored but log messages */
+/**
+ * Commits the units with their row.
+ * @throws RejectedUnits, BatchConflict, Fenced, the driver's error: nothing is stored but log messages
+ */
 export async function commitWithRow(db: Db, session: ClientSession, units: readonly UnitOfWork[], row: JournalRow): Promise<void> {
   session.startTransaction({ writeConcern: DURABLE, readConcern: { level: 'local' } });
   const besides = writeLogs(db, units);

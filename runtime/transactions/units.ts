@@ -3,7 +3,8 @@
 import { type Answer, type UnitOfWork, VersionConflict, type Write } from './types.ts';
 
 /**
- * The unit with all members in one order: the engine optimizes accesses to objects of one shape. Delivery records of its events become writes.
+ * The unit with all members in one order: the engine optimizes accesses to objects of one shape. Delivery records of its events become
+ * writes.
  */
 export function uniform({
   writes,
@@ -60,8 +61,8 @@ export function keysOf({ writes }: UnitOfWork): string[] {
 }
 
 /**
- * The key that two writes of a unit share; null where there is none. The store does not keep the order of changes in one request, and an earlier
- * change of the unit would replace the version that a later one expects.
+ * The key that two writes of a unit share; null where there is none. The store does not keep the order of changes in one request, and an
+ * earlier change of the unit would replace the version that a later one expects.
  */
 export const writtenTwice = (keys: readonly string[]): string | null =>
   keys.length > 1 && new Set(keys).size < keys.length ? (keys.find((key, index) => keys.indexOf(key) < index) ?? null) : null;
