@@ -146,7 +146,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'a refused attempt is not held against an earlier one that nobody heard of',
     file: 'runtime/transactions/batch-writer.ts',
-    text: 'stored = await this.#happened(doubt); // an earlier attempt of ours may be what stands in the way',
+    text: 'stored = await this.#happened(doubt); // an earlier attempt of ours may be what conflicts',
     replacement: 'stored = null;',
   },
   {
