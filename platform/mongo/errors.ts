@@ -23,7 +23,7 @@ const isChanging = (error: MongoError): boolean => typeof error.code === 'number
 export const isClosed = (error: unknown): boolean =>
   error instanceof MongoError && (error.name === 'MongoNotConnectedError' || error.name === 'MongoClientClosedError');
 
-/** A conflict with another transaction: the same again may pass. */
+/** A write conflict with another transaction: a retry may succeed. */
 export const isWriteConflict = (error: unknown): boolean => error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
 
 /** A transaction met a collection that is being changed (an index built): no lock in time, or no snapshot from before. */
@@ -49,7 +49,7 @@ const isTroubled = (error: unknown): boolean =>
   typeof error.code === 'number' &&
   (error.code < FIRST_ASSERTION ? !OF_REQUEST.has(error.code) : TROUBLED_ASSERTIONS.has(error.code));
 
-/** What stands in the way goes by itself, sooner or later: who owes something to others tries again for as long as it takes. */
+/** A transient error: work that is acknowledged already is retried until it succeeds. */
 export const isRetryable = (error: unknown): boolean =>
   isUnavailable(error) || isWriteConflict(error) || isLockedOut(error) || isTroubled(error);
 

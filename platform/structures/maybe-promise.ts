@@ -1,4 +1,3 @@
-// A value that is there already, or will be. What mostly is there is asked for this way where each request asks for it: a promise that
-// nobody waits for costs more than the question.
+// A value, or a promise of it: what is mostly in memory is returned as it is, since a promise on the hot path costs more than the check.
 
 export type MaybePromise<T> = T | Promise<T>;

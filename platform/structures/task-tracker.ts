@@ -1,4 +1,4 @@
-// Work that is under way, so that others may wait for its end.
+// Counts work in flight, so that others can wait until none is left.
 
 export class TaskTracker {
   #count = 0;

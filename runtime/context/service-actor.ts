@@ -1,4 +1,4 @@
-// The service itself, where it does something without being asked.
+// The actor for what the service does without being asked.
 
 import type { Actor } from './actor.ts';
 import type { Clock } from '../../platform/clock/index.ts';

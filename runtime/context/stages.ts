@@ -1,36 +1,36 @@
-// Where an event and what its rules make of it are at, and since when: for figures of a rule. Nothing here is stored: the times are kept under a symbol,
-// which no serialization takes, and an event that is read back from the store has none.
+// Measures the stages that an event and its rules reach, for a rule's metrics. Nothing is stored: the times are kept under a symbol, which
+// no serialization includes, and an event that is read from the store has none.
 import type { StoredEvent } from '../transactions/index.ts';
 
 /**
- * In the order in which they are usually reached. `run_ended` and `effect_committed` of a rule whose last statement is its effect are one commit;
- * `subscriber_told`: a subscriber was handed an event that the rule has raised.
+ * In the order in which they are usually reached. `run_ended` and `effect_committed` of a rule whose last statement is its effect are one
+ * commit; `subscriber_told`: a subscriber was handed an event that the rule has raised.
  */
 export const STAGES = ['accepted', 'committed', 'run_begun', 'run_ended', 'effect_committed', 'subscriber_told'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** Told of each stage that a rule's run has reached, and how long after the request of its event. */
+/** Called for each stage that a rule's run has reached, with the time since the request of its event. */
 export type StageReached = (rule: string, stage: Stage, ms: number) => void;
 
-/** On the monotonic clock of this process. */
+/** Origin of a measurement, on the monotonic clock of this process. */
 export interface Since {
-  /** When the request came. */
+  /** Time of the request. */
   readonly fromMs: number;
-  /** The rule whose run asks; null: a client or the service does. */
+  /** The rule whose run made the request; null: a client or the service did. */
   readonly rule: string | null;
 }
 
 interface EventTimes {
   readonly fromMs: number;
   readonly acceptedMs: number;
-  /** What has raised the event, where that was a rule with times of its own. */
+  /** Origin of the event that caused this one, where a measured rule raised it. */
   readonly cause: Since | null;
 }
 
 const TIMES = Symbol('times');
 type Timed = StoredEvent & { [TIMES]?: EventTimes };
 
-/** The event with its times: it was raised now. */
+/** Attaches the times to an event that was raised now. */
 export function timed(event: StoredEvent, since: Since | undefined): StoredEvent {
   const now = performance.now();
   (event as Timed)[TIMES] =
@@ -40,13 +40,13 @@ export function timed(event: StoredEvent, since: Since | undefined): StoredEvent
   return event;
 }
 
-/** From when on what the rule makes of the event is measured; undefined: its times are not known. */
+/** Origin for what the rule does with the event; undefined: not measured. */
 export function sinceOf(event: StoredEvent, rule: string): Since | undefined {
   const times = (event as Timed)[TIMES];
   return times && { fromMs: times.fromMs, rule };
 }
 
-/** Tells of the events of a commit, for each of their rules. */
+/** Reports the stage `committed` for each rule of the events. */
 export function reportCommitted(events: readonly StoredEvent[], reached: StageReached): void {
   const now = performance.now();
   for (const event of events) {
@@ -60,7 +60,7 @@ export function reportCommitted(events: readonly StoredEvent[], reached: StageRe
   }
 }
 
-/** Tells of events that subscribers were handed. */
+/** Reports the stage `subscriber_told` for events that subscribers got. */
 export function reportDelivered(events: readonly StoredEvent[], reached: StageReached): void {
   const now = performance.now();
   for (const event of events) {

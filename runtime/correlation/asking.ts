@@ -1,5 +1,5 @@
-// Events of rules whose conditions ask programs (language.md W4): first what they ask is told, then the machine takes the event, so that it
-// stays without time and store.
+// Events of rules whose conditions ask programs (language.md W4): the programs answer first, then the machine takes the event, so that the
+// machine needs neither time nor store.
 
 import type { CompiledRule, ConditionData, CorrelationSpec, TriggerSpec } from '../../compiler/index.ts';
 import { ChildRunIds } from '../context/actor.ts';
@@ -11,10 +11,10 @@ import { eventObjectJson } from '../events/event-object.ts';
 import { eventOf } from './bindings-context.ts';
 import type { Answers, Bindings, MatchedEvent, Machine } from './types.ts';
 
-/** Under which the runs stand that conditions ask for. */
+/** Id prefix of the runs in which conditions ask programs. */
 const CONDITIONS = 'conditions';
 
-/** Whether events cannot be taken before a program has been asked. */
+/** Whether a program has to be asked before the machine can take an event. */
 export const asksPrograms = (triggers: readonly TriggerSpec[], { correlation }: CompiledRule): boolean =>
   [...triggers.map(({ condition }) => condition), ...constraintsOf(correlation)].some((one) => askedIn(one).length > 0);
 
@@ -24,12 +24,12 @@ const constraintsOf = (spec: number | CorrelationSpec | null): (ConditionData | 
 interface Arrival {
   readonly event: StoredEvent;
   readonly matched: MatchedEvent;
-  /** The triggers whose conditions it satisfies as far as the index can tell. */
+  /** The triggers whose conditions the event satisfies as far as the index can decide. */
   readonly places: readonly number[];
   readonly isReplayed: boolean;
 }
 
-/** What has been told of an arrival. */
+/** What programs have decided about an arrival. */
 interface Decided {
   readonly places: readonly number[];
   readonly answers: Answers;
@@ -39,11 +39,11 @@ export interface AskingOptions {
   readonly runs: RunHost;
   readonly triggers: readonly TriggerSpec[];
   readonly variables: readonly string[];
-  /** What stands for the rule among the runs of an event. */
+  /** The rule's name among the runs of an event. */
   readonly reference: string;
   readonly rule: string;
   readonly machine: () => Machine;
-  /** One of the versions, which all ask the same; null when there is none any more. */
+  /** One of the versions, which all have the same conditions; null when none is left. */
   readonly program: () => Executable | null;
 }
 
@@ -54,7 +54,7 @@ export class Asking {
     this.#options = options;
   }
 
-  /** @throws what has nothing to do with the conditions; an error in one counts as false */
+  /** @throws errors outside the conditions; an error in a condition counts as false */
   async decide({ event, matched, places, isReplayed }: Arrival): Promise<Decided> {
     const { triggers, machine } = this.#options;
     const ask = this.#asker(event, matched);
@@ -65,7 +65,7 @@ export class Asking {
       if (askedIn(condition).length === 0 || (await ask(condition, bindings))) satisfied.push(place);
     }
     const answers = new Map<string, boolean>();
-    // What is told of one pair may lead to another: a part of the trigger is complete then.
+    // An answer about one pair may complete a part of the trigger, and so lead to the next question.
     const open = () => (satisfied.length > 0 ? (machine().questions?.(matched, satisfied, isReplayed, answers) ?? []) : []);
     for (let questions = open(); questions.length > 0; questions = open())
       for (const { key, condition, bindings } of questions) answers.set(key, await ask(condition, bindings));
@@ -91,7 +91,7 @@ export class Asking {
   }
 }
 
-/** What the variables of a rule hold. */
+/** The values of a rule's variables. */
 export function givenBy(bindings: Bindings, triggers: readonly TriggerSpec[], variables: readonly string[], namespace: string): Given {
   const args: string[] = [];
   const events: number[] = [];

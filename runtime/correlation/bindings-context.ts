@@ -1,4 +1,4 @@
-// Events as conditions see them, by the variables of a rule's triggers.
+// The evaluation context of rules over several events: the matched events, by the variables of the triggers.
 
 import type { TriggerSpec } from '../../compiler/index.ts';
 import { decodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -6,7 +6,7 @@ import { eventObject } from '../events/event-object.ts';
 import type { EvaluationContext } from '../triggers/index.ts';
 import type { Bindings, MatchedEvent } from './types.ts';
 
-/** Values of events are kept as text; the one that has just arrived is looked at many times, and so is the one beside it in a condition. */
+/** Caches decoded values: events are kept as text, and the newest one and the one compared with it are read many times. */
 export class EventValues {
   #of: MatchedEvent | null = null;
   #value: Value = null;
@@ -14,7 +14,7 @@ export class EventValues {
   #other: MatchedEvent | null = null;
   #otherValue: Value = null;
 
-  /** The event that most look-ups will be for. @param value as it is known already */
+  /** Names the event that most look-ups will be for. @param value its value, where it is known */
   expect(matched: MatchedEvent, value?: Value): void {
     if (this.#of === matched) return;
     this.#of = matched;
@@ -40,9 +40,9 @@ export class EventValues {
   }
 }
 
-/** A variable whose event has not come holds null. */
+/** A variable whose event has not arrived holds null. */
 export class BindingsContext implements EvaluationContext {
-  /** May be another one for the next look: a condition keeps nothing of it. */
+  /** May be exchanged between two evaluations of a condition: conditions keep nothing of it. */
   bindings: Bindings;
   readonly #triggers: readonly TriggerSpec[];
   readonly #values: EventValues;

@@ -27,7 +27,7 @@ import {
 } from './types.ts';
 
 type Side = 'left' | 'right';
-/** @param came what has completed the evaluation, which `bound` holds, too */
+/** @param came what has completed the evaluation; `bindings` holds it, too */
 type Complete = (evaluation: Evaluation, bindings: Bindings, came: Bindings) => void;
 
 interface Node {
@@ -36,9 +36,9 @@ interface Node {
   readonly children: Readonly<Record<Side, number | Node>>;
   readonly withinMs: number;
   readonly test: ((context: EvaluationContext) => boolean) | null;
-  /** A program decides whether a pair that passes the test belongs together. */
+  /** A program decides whether a pair that passes the test matches. */
   readonly asks: ConditionData | null;
-  /** Null: nothing relates the sides by an equality, so each is a candidate for each. */
+  /** Null: no equality relates the sides, so each event is a candidate for each. */
   readonly join: Join | null;
   /** Evaluations by the side that they wait for. */
   readonly waitsFor: Readonly<Record<Side, SideIndex>>;
@@ -60,19 +60,19 @@ export class Correlation implements Machine {
   readonly #options: CorrelationOptions;
   readonly #root: Node;
   readonly #nodes: Node[] = [];
-  /** What one arrival leads to, while it is worked out. */
+  /** The outcome of the arrival that is being worked out. */
   #opened: Evaluation[] = [];
   #closed: Evaluation[] = [];
-  /** What a part of the trigger has yielded: the evaluation that was completed by it, and with what. */
+  /** Of each result of a part of the trigger, the evaluation that was completed, and by what. */
   #origins: Map<Bindings, { readonly evaluation: Evaluation; readonly came: Bindings }> | null = null;
-  /** What these parts led to, in its order. */
+  /** What these parts led to, in order. */
   #led: { readonly evaluation: Evaluation; readonly bindings: Bindings }[] = [];
   readonly #places: (readonly number[])[] = [];
   readonly #pairs: (readonly number[])[] = [];
   #order = 0;
   #isReplaying = false;
   #answers: Answers = NO_ANSWERS;
-  /** What has no answer, while that is worked out: nothing changes then. */
+  /** The unanswered questions while they are being collected: nothing changes then. */
   #questions: Map<string, Question> | null = null;
   #open = 0;
 
@@ -160,12 +160,12 @@ export class Correlation implements Machine {
     return node;
   }
 
-  /** One array for all that stand in this place alone: a million may be open. */
+  /** The shared places array of evaluations with one event: a million may be open. */
   #alone(place: number): readonly number[] {
     return (this.#places[place] ??= [place]);
   }
 
-  /** What the event yields at a child: nothing, itself, or what it completes there. */
+  /** What the event yields at a child: nothing, itself, or the pairs that it completes. */
   #yield(child: number | Node, matched: MatchedEvent, places: readonly number[]): readonly Bindings[] {
     if (typeof child === 'number') return places.includes(child) ? [{ places: this.#alone(child), events: [matched] }] : NONE;
     const yielded: Bindings[] = [];
@@ -200,7 +200,7 @@ export class Correlation implements Machine {
     else if (!paired) this.#beginEither(node, yielded, matched);
   }
 
-  /** Of AND whichever comes first begins: what has completed another's attempt came second. */
+  /** Of AND either side may come first; an event that has completed an evaluation came second and begins none. */
   #beginEither(node: Node, yielded: Readonly<Record<Side, readonly Bindings[]>>, matched: MatchedEvent): void {
     const isOneEvent = typeof node.children.left === 'number' && typeof node.children.right === 'number';
     if (isOneEvent && yielded.left.length > 0 && yielded.right.length > 0)
@@ -208,7 +208,7 @@ export class Correlation implements Machine {
     else for (const side of ['left', 'right'] as const) for (const bindings of yielded[side]) this.#begin(node, side, bindings, matched);
   }
 
-  /** Open evaluations that what came on this side completes, oldest first, each with all that it then holds. */
+  /** Open evaluations that an event on this side completes, oldest first, with the completed bindings. */
   #matching(
     node: Node,
     side: Side,
@@ -226,13 +226,13 @@ export class Correlation implements Machine {
       if (this.#isReplaying && evaluation.lastMs > atMs) continue;
       if (evaluation.deadlineMs < atMs || bindings.events.some(({ uuid }) => evaluation.has(uuid))) continue;
       const whole = this.#whole(this.#placesOf(node, evaluation, OPPOSITE[side]), evaluation, bindings);
-      // Both have the values themselves for a key: the condition has been decided by it.
+      // The keys are the compared values themselves, so that the join has decided the condition.
       if (((isExact && evaluation.isExact) || this.#holds(node, whole)) && this.#isAnswered(node, whole)) found.push({ evaluation, whole });
     }
     return found;
   }
 
-  /** What has begun and what came. All pairs of single events share the array of their places. */
+  /** The bindings of a completed pair. All pairs of single events share one places array. */
   #whole(begun: readonly number[], evaluation: OpenEvaluation, came: Bindings): Bindings {
     const { only } = evaluation;
     const [second] = came.events;
@@ -242,13 +242,13 @@ export class Correlation implements Machine {
     return { places: (this.#pairs[index] ??= [...begun, ...came.places]), events: [only, second] };
   }
 
-  /** Where the events of an evaluation stand on a side: one that may be in either place is in this one. */
+  /** The places of an evaluation's events on a side. */
   #placesOf({ children }: Node, { began, places }: Evaluation, side: Side): readonly number[] {
     const place = children[side];
     return began === 'either' && typeof place === 'number' ? this.#alone(place) : places;
   }
 
-  /** What a program has said of it; without an answer it is one of the questions. */
+  /** Whether a program has confirmed the pair; without an answer it becomes one of the questions. */
   #isAnswered({ asks, index }: Node, bindings: Bindings): boolean {
     if (!asks) return true;
     const key = JSON.stringify([index, bindings.places, bindings.events.map(({ uuid }) => uuid)]);
@@ -320,7 +320,7 @@ export class Correlation implements Machine {
     this.#options.environment.onFull();
   }
 
-  /** Each part goes with the last of what it led to: until then a restart needs it for the rest. */
+  /** A closed part is stored with the last evaluation that it led to: until then a restart needs it for the others. */
   #parts(origins: ReadonlyMap<Bindings, { readonly evaluation: Evaluation; readonly came: Bindings }>): Outcome['parts'] {
     const parts = new Map<Evaluation, Evaluation[]>();
     const placed = new Set<Evaluation>();
@@ -337,7 +337,7 @@ export class Correlation implements Machine {
   }
 
   #outcome(completed: Outcome['completed'], timedOut: readonly Evaluation[]): Outcome {
-    // What is handed out is never added to afterwards, an empty one neither: it is carried out with what the next events lead to.
+    // An outcome is never changed after it was returned: its writes may be stored with those of later events.
     const outcome = {
       opened: this.#opened.length > 0 ? this.#opened : NONE,
       closed: this.#closed.length > 0 ? this.#closed : NONE,
@@ -360,7 +360,7 @@ const COMPLETING: Readonly<Record<CorrelationSpec['operator'], readonly Side[]>>
   and: ['left', 'right'],
 };
 
-/** The one key of all evaluations where nothing tells them apart. */
+/** The one key of all evaluations of a node without a join. */
 const NO_JOIN = '';
 
 const placesOf = (child: number | Node): number[] =>

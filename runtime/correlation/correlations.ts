@@ -1,5 +1,5 @@
-// The rules of a namespace that wait for more than one event: which events concern them, what is restored at a start, and the round that
-// moves long waits from the journal to the store.
+// The rules over several events of a namespace: finds those that an event concerns, restores evaluations at a start, and spills evaluations
+// that wait for long from the journal to the store.
 
 import type { Db } from 'mongodb';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
@@ -17,12 +17,12 @@ export class Correlations implements AsyncDisposable {
   readonly #busy = new TaskTracker();
   readonly #groups = new Map<string, VersionGroup>();
   readonly #index: TriggerIndex;
-  /** The values of events on their way to the store and back, so that they need not be read from their text again. */
+  /** Decoded values of events that are being committed, so that their texts are not read again. */
   readonly #payloads = new WeakMap<RunReference, Value>();
-  /** Those to which something has happened since they stored what follows. */
+  /** Groups with outcomes that are not stored yet. */
   readonly #concerned = new Set<VersionGroup>();
   readonly #moving: NodeJS.Timeout;
-  /** Events that came before the start; null from then on. */
+  /** Events that arrived before the start; null from then on. */
   #early: { readonly event: StoredEvent; readonly reference: RunReference }[] | null = [];
 
   constructor(host: CorrelationHost) {
@@ -34,14 +34,14 @@ export class Correlations implements AsyncDisposable {
     this.#moving.unref();
   }
 
-  /** Evaluations that are open. */
+  /** Number of open evaluations. */
   get open(): number {
     let open = 0;
     for (const group of this.#groups.values()) open += group.open;
     return open;
   }
 
-  /** Puts a version of a rule in force. What its trigger waits for stays when nothing of the rule has changed, or others share it. */
+  /** Puts a version of a rule in force. Evaluations stay when the rule is unchanged, or when other versions share them. */
   put(rule: CorrelatedRule): void {
     const { compiled, baseName, executable } = rule;
     const known = this.#groups.get(baseName);
@@ -58,7 +58,7 @@ export class Correlations implements AsyncDisposable {
     if (this.#early === null) group.start();
   }
 
-  /** A version is no longer in force. */
+  /** Takes a version out of force. */
   remove(baseName: string, fullName: string): void {
     const group = this.#groups.get(baseName);
     if (!group?.versions.has(fullName)) return;
@@ -73,12 +73,12 @@ export class Correlations implements AsyncDisposable {
       if (group.triggers.some(({ paths }) => paths.some((path) => path.startsWith(`/types/${typeName}/`)))) group.retype();
   }
 
-  /** Whether any of the rules is on an event path. */
+  /** Whether one of the rules listens on an event path. */
   has(path: string): boolean {
     return this.#index.has(path);
   }
 
-  /** What an event is needed for: stored with it, and handed to `arrive` after the commit. */
+  /** The references of rules that an event concerns: stored with the event, and given to `arrive` after the commit. */
   match(path: string, payload: Value, event: () => ObjectValue): RunReference[] {
     const references = new Map<VersionGroup, number[]>();
     for (const { rule, trigger } of this.#index.matchTriggers(path, payload, event)) {
@@ -97,7 +97,7 @@ export class Correlations implements AsyncDisposable {
 
   /**
    * For each rule on the path whether the event concerns it, or the term that decided that it does not.
-   * @param uuid of an event that has come: the evaluations in which it still stands
+   * @param uuid of an event that has arrived: the open evaluations that hold it are given, too
    */
   explain(
     path: string,
@@ -108,7 +108,7 @@ export class Correlations implements AsyncDisposable {
     return this.#index.explain(path, payload, event).map((one) => ({ ...one, open: (one.rule.payload as VersionGroup).openWith(uuid) }));
   }
 
-  /** Committed events, in the order of their commits. Gives them without what is done here. */
+  /** Takes committed events, in the order of their commits. Gives them without the references of these rules. */
   arrive(events: readonly StoredEvent[]): readonly StoredEvent[] {
     if (!events.some(concernsUs)) return events;
     const left = events.map((event) => {
@@ -124,7 +124,7 @@ export class Correlations implements AsyncDisposable {
     return left;
   }
 
-  /** Takes back what was open when the service ended; what no rule in force waits for is removed. Before `start`; once more when it fails. */
+  /** Restores the evaluations of before; those of rules that are not in force are removed. Called before `start`, again if it failed. */
   async restore(db: Db): Promise<void> {
     for (const group of this.#groups.values()) group.empty();
     const stored = db.collection(EVALUATIONS);
@@ -135,24 +135,24 @@ export class Correlations implements AsyncDisposable {
       if (group?.owner.when === owner.when) group.restore(evaluation);
       else foreign.set(`${owner.rule} ${owner.when}`, owner);
     }
-    // First what stands beside them: without the evaluation nobody would look for it.
+    // Long texts go first: without their evaluation nobody would look for them.
     for (const { rule, when } of foreign.values())
       for (const name of [EVALUATION_TEXTS, EVALUATIONS]) await db.collection(name).deleteMany({ rule, when });
   }
 
-  /** From now on events count and time passes. @param order the events taken over from dead processes, in the order in which they came */
+  /** From now on events count and time passes. @param order events recovered from dead processes, in the order of their arrival */
   start(order: readonly StoredEvent[]): void {
     const early = this.#early ?? [];
     this.#early = null;
     const rank = new Map(order.map(({ uuid }, i) => [uuid, i]));
-    const rankOf = ({ event }: { event: StoredEvent }): number => rank.get(event.uuid) ?? order.length; // what is new comes last
+    const rankOf = ({ event }: { event: StoredEvent }): number => rank.get(event.uuid) ?? order.length; // new events come last
     early.sort((a, b) => rankOf(a) - rankOf(b));
     for (const { event, reference } of early) this.#take(event, reference, rank.has(event.uuid));
     this.#flush();
     for (const group of this.#groups.values()) group.start();
   }
 
-  /** Nothing has been started: another process keeps what the rules of the namespace wait for. */
+  /** Not started: another process keeps the evaluations of this namespace. */
   get areAsleep(): boolean {
     return this.#early !== null;
   }
@@ -161,7 +161,7 @@ export class Correlations implements AsyncDisposable {
     return this.#busy.isBusy;
   }
 
-  /** Resolves when nothing is being stored. */
+  /** Resolves when no outcome is being stored. */
   settled(): Promise<void> {
     return this.#busy.idle();
   }

@@ -1,4 +1,4 @@
-// How open evaluations are kept in the store, so that a restart finds them (language.md K9).
+// The stored form of open evaluations, from which a restart restores them (language.md K9).
 
 import { hash } from 'node:crypto';
 import { type Db, type Document, Long, ObjectId } from 'mongodb';
@@ -9,12 +9,12 @@ import type { Bindings, Evaluation, MatchedEvent } from './types.ts';
 export const EVALUATIONS = 'evaluations';
 /** Long texts of their events: an evaluation may hold more than a document does. */
 export const EVALUATION_TEXTS = 'evaluationTexts';
-/** What an event has besides its texts: a path, names. */
+/** Bound of an event's members besides its texts: path, names. */
 const BESIDES_TEXT_BYTES = 8_192;
-/** What sealed texts open under. */
+/** Names the use of the key that seals the texts. */
 const PURPOSE = 'evaluations';
 
-/** Whose an evaluation is: the rule without its version, and what its trigger is (another one has other evaluations). */
+/** The rule that an evaluation belongs to, without its version, and a hash of its trigger: another trigger has other evaluations. */
 export interface Owner {
   readonly rule: string;
   readonly when: string;
@@ -30,13 +30,13 @@ interface StoredEvaluation extends Document {
   readonly deadline: Date;
   readonly places: readonly number[];
   readonly happenings: readonly MatchedEvent[];
-  /** Of the texts of the events those that stand beside. */
+  /** Texts of the events that are stored in pieces. */
   readonly beside?: readonly SplitText[];
 }
 
 /**
- * The writes that store an evaluation, however much its events hold.
- * @param cipher seals the values of the events; null: the namespace has nothing to hide
+ * The writes that store an evaluation, however large its events are.
+ * @param cipher seals the values of the events; null where the namespace has no key
  */
 export function insertion({ rule, when }: Owner, evaluation: Evaluation, cipher: Cipher | null): Write[] {
   const { order, node, began, deadlineMs, places } = evaluation;
@@ -56,10 +56,10 @@ export function removal(owner: Owner, evaluation: Evaluation): Write[] {
   return [...texts, { collection: EVALUATIONS, op: 'delete', id, version: 1n }];
 }
 
-/** Two of each event. */
+/** Two texts of each event: value and transport properties. */
 const textsOf = ({ events }: Bindings): string[] => events.flatMap(({ value, transport }) => [value, transport?.properties ?? '']);
 
-/** Made from what it is, so that nothing more than the evaluation need be remembered. */
+/** A hash of the evaluation, so that its document can be removed without having remembered the id. */
 function idOf({ rule, when }: Owner, { node, began, deadlineMs, events }: Evaluation): ObjectId {
   const text = JSON.stringify([rule, when, node, began, deadlineMs, events.map(({ uuid }) => uuid)]);
   return new ObjectId(hash('sha256', text).slice(0, 24));

@@ -66,9 +66,9 @@ const INTERVAL = 0;
 const SEEN = 1;
 
 /**
- * One evaluation is where the grid of the intervals begins, the others mark intervals in which an event came. The grid is kept anew only with
- * a time-out, and the mark of an interval until the next one has ended: so an interval with events costs no write of its own, and a restart
- * knows whether the last one had any. Intervals that ended while the service was away count as one.
+ * One evaluation is where the grid of the intervals begins, the others mark intervals in which an event came. The grid is kept anew only
+ * with a time-out, and the mark of an interval until the next one has ended: so an interval with events costs no write of its own, and a
+ * restart knows whether the last one had any. Intervals that ended while the service was away count as one.
  */
 export class ExpectEvery implements Machine {
   readonly #everyMs: number;

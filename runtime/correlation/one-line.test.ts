@@ -1,5 +1,5 @@
-// What one event leads to may be more than one unit of the committer: a rule over three events in a simulated world, with units so small that
-// everything is several, and a service that dies at any moment or loses commands. In the end each completion must have run once.
+// What one event leads to may be more than one unit of the committer: a rule over three events in a simulated world, with units so small
+// that everything is several, and a service that dies at any moment or loses commands. In the end each completion must have run once.
 import { pino } from 'pino';
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,26 +1,26 @@
-// The open evaluations of one node of a trigger: found by the key of what they wait for, and in the order of their deadlines. Both cost the
-// same however many are open.
+// The open evaluations of one node of a trigger, indexed by the key that they wait for and by deadline. The costs do not grow with their
+// number.
 
 import { ANY, type JoinKey } from '../triggers/index.ts';
 import type { Began, Evaluation, MatchedEvent } from './types.ts';
 
-/** An evaluation with its places in the structures here. */
+/** An evaluation with its links in these indexes. */
 export class OpenEvaluation implements Evaluation {
   readonly order: number;
   readonly node: number;
   readonly began: Began;
   readonly places: readonly number[];
-  /** The one event that most have needs no array of its own: a million may be open. */
+  /** Mostly one event, which needs no array: a million may be open. */
   readonly #held: MatchedEvent | readonly MatchedEvent[];
-  /** From its last event to its deadline. */
+  /** Time from its last event to its deadline. */
   readonly #leftMs: number;
   isOpen = true;
-  /** Its key is the values that are compared, and nothing else is. */
+  /** Whether its key is all that the condition compares. */
   isExact = false;
   storedIn: Evaluation['storedIn'];
-  /** Under which it waits. */
+  /** The key that it waits for. */
   key: JoinKey = ANY;
-  /** Of one that may stand in either place: under which it waits for the left side. */
+  /** Of an evaluation that may stand in either place: the key for the left side. */
   otherKey: JoinKey | null = null;
   previousDue: OpenEvaluation | null = null;
   nextDue: OpenEvaluation | null = null;
@@ -40,7 +40,7 @@ export class OpenEvaluation implements Evaluation {
     return isOne(this.#held) ? [this.#held] : this.#held;
   }
 
-  /** The one event that it has, if it is one. */
+  /** The event, where there is only one. */
   get only(): MatchedEvent | null {
     return isOne(this.#held) ? this.#held : null;
   }
@@ -51,7 +51,7 @@ export class OpenEvaluation implements Evaluation {
     return false;
   }
 
-  /** The arrival of its last event. */
+  /** Arrival of its last event. */
   get lastMs(): number {
     return (isOne(this.#held) ? this.#held : this.#held.at(-1))?.atMs ?? 0;
   }
@@ -63,7 +63,7 @@ export class OpenEvaluation implements Evaluation {
 
 const isOne = (held: MatchedEvent | readonly MatchedEvent[]): held is MatchedEvent => !Array.isArray(held);
 
-/** Several evaluations with one key, oldest first; closed ones stay until enough of them have gathered. */
+/** Several evaluations with one key, oldest first; closed ones are removed when there are many. */
 class Bucket {
   #items: OpenEvaluation[];
   #head = 0;
@@ -110,7 +110,7 @@ export class SideIndex {
     else this.#byKey.set(key, new Bucket(found, evaluation));
   }
 
-  /** One of that key is closed. */
+  /** Called when an evaluation with that key is closed. */
   remove(evaluation: OpenEvaluation, key: JoinKey): void {
     const found = this.#byKey.get(key);
     if (found instanceof Bucket) {
@@ -123,7 +123,7 @@ export class SideIndex {
     return this.#byKey.size === 0;
   }
 
-  /** A copy of those that an event with this key may complete, oldest first. */
+  /** A copy of the evaluations that an event with this key may complete, oldest first. */
   candidates(key: JoinKey): readonly OpenEvaluation[] {
     if (key === ANY) return [...this.#byKey.keys()].flatMap((one) => this.#at(one)).sort(byAge);
     const same = this.#at(key);

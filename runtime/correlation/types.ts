@@ -1,10 +1,10 @@
-// What a correlation is made of: events that happened, evaluations that wait for more of them, and what comes out (language.md 6.3).
+// The types of correlation: matched events, evaluations that wait for more of them, and outcomes (language.md 6.3).
 
 import type { ConditionData } from '../../compiler/index.ts';
 import type { StoredEvent } from '../transactions/index.ts';
 import type { EvaluationContext } from '../triggers/index.ts';
 
-/** What is kept of an event while others are waited for. */
+/** What is kept of an event while the rule waits for others. */
 export interface MatchedEvent {
   readonly uuid: string;
   readonly path: string;
@@ -13,9 +13,9 @@ export interface MatchedEvent {
   /** Its arrival, milliseconds since the epoch. */
   readonly atMs: number;
   readonly by: string;
-  /** Null: it began one. */
+  /** Null: the event began its chain. */
   readonly chain: StoredEvent['chain'] | null;
-  /** Of a message (integrations.md 1.7). */
+  /** Of messages only (integrations.md 1.7). */
   readonly transport?: StoredEvent['transport'];
 }
 
@@ -30,9 +30,9 @@ export type Began = 'left' | 'right' | 'either';
 
 /** One attempt to complete a trigger. */
 export interface Evaluation extends Bindings {
-  /** Counts up over the evaluations of a rule: the oldest has the least. */
+  /** Sequence number within a rule: the oldest evaluation has the lowest. */
   readonly order: number;
-  /** The node of the trigger's tree that it is an attempt of. */
+  /** The node of the trigger's tree that it is to complete. */
   readonly node: number;
   readonly began: Began;
   /** An event that arrives later does not complete it. */
@@ -53,7 +53,9 @@ export interface Outcome {
   readonly completed: readonly { readonly evaluation: Evaluation; readonly bindings: Bindings }[];
   /** Their time is over, and the TIMEOUT section is due. */
   readonly timedOut: readonly Evaluation[];
-  /** The closed parts that go over into one that is opened or completed: stored with it, or a restart would lack both or have them twice. */
+  /**
+   * The closed parts that go over into one that is opened or completed: stored with it, or a restart would lack both or have them twice.
+   */
   readonly parts?: ReadonlyMap<Evaluation, readonly Evaluation[]>;
 }
 

@@ -344,8 +344,8 @@ export class VersionGroup {
   }
 
   /**
-   * Sees to it that a restart finds what was opened: by the event itself, whose run stays open in the journal, where the event opened nothing
-   * else; by a document otherwise.
+   * Sees to it that a restart finds what was opened: by the event itself, whose run stays open in the journal, where the event opened
+   * nothing else; by a document otherwise.
    * @returns what is to be stored, and whether the event's run stays open
    */
   #keep(opened: readonly Evaluation[], cause: MatchedEvent | null): { toStore: readonly Evaluation[]; isHeld: boolean } {
@@ -391,7 +391,9 @@ export class VersionGroup {
     return timed(event, undefined);
   }
 
-  /** The youngest version whose RULE WHERE holds now that all variables are bound (language.md V8), and those to try where programs decide. */
+  /**
+   * The youngest version whose RULE WHERE holds now that all variables are bound (language.md V8), and those to try where programs decide.
+   */
   #choose(bindings: Bindings, entry: Completion['entry']): RunReference | null {
     this.#byYouth ??= [...this.#versions.values()].sort((a, b) => byVersionDescending(a.compiled, b.compiled));
     const tried: CorrelatedRule[] = [];

@@ -1,4 +1,4 @@
-// What raising an event asks of a namespace.
+// What raising an event needs of a namespace.
 import type { Clock } from '../../platform/clock/index.ts';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import type { RunReference, StoredEvent } from '../transactions/index.ts';
@@ -6,9 +6,9 @@ import type { TriggerIndex } from '../triggers/index.ts';
 
 /** Events that are delivered until they are acknowledged. */
 export interface ReliableEvents {
-  /** Whether somebody must acknowledge events of this path. */
+  /** Whether a receiver must acknowledge events of this path. */
   hasSubscribers(path: string): boolean;
-  /** The event with what is to be stored for those who must acknowledge it; the event itself where nobody must. */
+  /** Adds the delivery records of those who must acknowledge the event; gives the event itself where nobody must. */
   withDeliveries(event: StoredEvent): StoredEvent;
   /** A definition was deleted: what is pending for it ends. */
   gone(kind: string, name: string): void;
@@ -16,7 +16,7 @@ export interface ReliableEvents {
   discard(kind: string, name: string): Promise<void>;
 }
 
-/** Who may take an event. */
+/** The receivers of events. */
 export interface EventTakers {
   /** WHEN rules by event path and condition. */
   readonly when: TriggerIndex;

@@ -2,17 +2,17 @@
 
 import { DateTime, decodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 
-/** What an event object is made of. */
+/** The facts that an event object is made of. */
 export interface EventFacts {
   readonly uuid: string;
   readonly path: string;
   /** Its arrival, milliseconds since the epoch. */
   readonly atMs: number;
-  /** Of a reliable resource (integrations.md 12.3). */
+  /** Of reliable resources (integrations.md 12.3). */
   readonly redelivered?: boolean;
-  /** From 1. */
+  /** Counted from 1. */
   readonly deliveryCount?: number;
-  /** Of a message: the topic it came on, and inner JSON of what its transport told of it. */
+  /** Of messages: the topic, and inner JSON of the transport's properties. */
   readonly transport?: { readonly topic: string | null; readonly properties: string };
 }
 

@@ -4,24 +4,24 @@ import { apiError } from '../../model/errors/api-errors.ts';
 import { checkName } from '../../model/types/index.ts';
 
 export interface EventPath {
-  /** As events are raised on it. */
+  /** The path in the spelling in which events are raised. */
   readonly path: string;
   readonly resource: 'topics' | 'types' | 'services' | 'sources' | 'inbox' | 'users' | 'namespaces' | 'audits';
-  /** Of the topic, with its slash in front; of the type; of the service; of the device; of the user, the namespace, the audited resource. */
+  /** Name of the topic (with its slash), type, service, device, user, namespace or audited resource. */
   readonly name: string;
-  /** Of a service. */
+  /** Of services only. */
   readonly eventType?: string;
 }
 
 const TOPIC = /^\/topics\/\/?(.+?)(?:\/publish)?$/;
 const TYPE = /^\/types\/([^/]+)\/(insert|update|delete)$/;
 const LOGS = /^\/logs(?:\/insert)?$/;
-/** On which messages of programs are heard: no rule can wait for them. */
+/** The path of log messages: subscribers may listen there, rules cannot. */
 export const LOGS_PATH = '/types/system.logs/insert';
 const SERVICE = /^\/services\/\/?([^/]+)\/([^/]+)$/;
 const SOURCE = /^\/sources\/\/?([^/]+)(?:\/(?:receive|publish))?$/;
 const INBOX = /^\/inbox\/([^/]+)$/;
-/** Those of the installation's resources (8.1), in one spelling only. */
+/** Paths of the installation's resources (8.1), in one spelling only. */
 const OTHERS = [
   ['users', /^\/users\/([A-Za-z0-9_.@-]+)\/(?:authenticationSuccess|authorizationFailure)$/],
   ['namespaces', /^\/namespaces\/([A-Za-z0-9][A-Za-z0-9_]*)\/(?:authorized|revoked)$/],

@@ -1,5 +1,5 @@
-// Events of a change, and what they set going. The trigger index decides before the commit which rules will run: they are
-// stored with the event, so that a crash after the commit forgets none (integrations.md 12).
+// Raises the events of a change. The trigger index decides before the commit which rules will run: they are stored with the event, so that
+// a crash after the commit loses none (integrations.md 12).
 
 import { randomUUID } from 'node:crypto';
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -13,7 +13,7 @@ import type { EventContext } from './context.ts';
 import { referenceOf } from './references.ts';
 import { timed } from '../context/stages.ts';
 
-/** Rule runs from one root event on (language.md G5). */
+/** Bound of rule runs in one chain (language.md G5). */
 export const LONGEST_CHAIN = 200;
 
 /** The path of a change of an instance: system resources have their own name in it (resources-and-api.md 8.1). */
@@ -23,17 +23,17 @@ export const instanceEvent = (
 ): string => `/types/${name === type.name ? name : `system.${name}`}/${operation}`;
 
 export interface Raising {
-  /** Gives the value's inner JSON, where the caller needs it, too; asked only when somebody takes the event. */
+  /** Gives the value's inner JSON where the caller needs it, too; called only when somebody receives the event. */
   readonly valueJson?: () => string;
-  /** Full names of rules that do not run by it. */
+  /** Full names of rules that must not run for it. */
   readonly except?: ReadonlySet<string>;
-  /** Of a message that came from outside. */
+  /** Of messages from outside. */
   readonly transport?: NonNullable<StoredEvent['transport']>;
 }
 
 /**
- * The event for a path and value, and those of services that it implements; nothing where neither a rule nor a subscriber takes it. One that no
- * rule takes is not stored.
+ * The event for a path and value, and those of services that implement it; empty where neither a rule nor a subscriber receives it. An
+ * event without rules is not stored.
  */
 export function raise(space: EventContext, path: string, value: Value, actor: Actor, raising: Raising = {}): StoredEvent[] {
   const own = raiseOn(space, path, value, actor, raising);
@@ -62,7 +62,7 @@ function raiseOn(space: EventContext, path: string, value: Value, actor: Actor, 
   return [whole];
 }
 
-/** EXECUTE ASYNC (language.md X2): a run of its own, stored as an event that only this procedure takes. */
+/** EXECUTE ASYNC (language.md X2): an event that only this procedure receives, so that the call is a run of its own. */
 export function asyncCall(procedure: string, args: Value, named: Value, actor: Actor): StoredEvent {
   const uuid = randomUUID();
   const chain = chainOf(uuid, actor);
@@ -77,7 +77,7 @@ export function asyncCall(procedure: string, args: Value, named: Value, actor: A
   };
 }
 
-/** Profiles that are not those of the user whom the run is by: it keeps to them. */
+/** Profiles that the run is confined to, where they are not its user's. */
 const underIn = ({ profiles, restricted, lent }: Identity): ObjectValue => ({
   ...((restricted || lent) && { profiles }),
   ...(restricted && { restricted }),
@@ -86,16 +86,16 @@ const underIn = ({ profiles, restricted, lent }: Identity): ObjectValue => ({
 
 export const asyncRun = (procedure: string): RunReference => ({ rule: procedure, program: ASYNC, binds: 'value' });
 
-/** The chain that an event belongs to: it goes on, or begins with the event. */
+/** The chain of a new event: it continues the actor's, or begins with the event. */
 function chainOf(uuid: string, { chain: { root, depth, via, hop } }: Actor): StoredEvent['chain'] {
   if (hop !== undefined) return { root: root ?? uuid, depth, ...(via && { via }), hop };
   return via ? { root: root ?? uuid, depth, via } : { root: root ?? uuid, depth };
 }
 
-/** Stands for a program where the procedure is looked up when the run starts. */
+/** Marks a run whose procedure is looked up when it starts. */
 export const ASYNC = 'async';
 
-/** The error of a chain that is too long; its events start nothing. */
+/** The error of a chain that is too long; its events start no rules. */
 export const chainTooLong = (event: StoredEvent) => langError('cascade.rule.chain.depth', event.chain.root, LONGEST_CHAIN);
 
 export const valueOf = (event: StoredEvent): Value => decodeInner(event.value);

@@ -1,5 +1,5 @@
-// Those who hear of committed events: metrics, correlation, rules, subscribers, deliveries. A commit stands whatever a listener does, and
-// none of them may keep the next one from hearing of it.
+// The listeners to committed events: metrics, correlation, rules, subscribers, deliveries. A commit stands whatever a listener does, and a
+// listener that fails does not keep the next one from its events.
 
 export class Listeners {
   readonly #onError: (error: unknown, listener: string) => void;

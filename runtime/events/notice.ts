@@ -1,16 +1,16 @@
-// What subscribers of events are sent.
+// The messages that subscribers get.
 
-/** What a subscriber is told (8.4). */
+/** A message to a subscriber (8.4). */
 export type Notice =
   | {
       kind: 'event';
-      /** With the id of the instance. */
+      /** The path with the id of the instance. */
       path: string;
-      /** The value's JSON text in REST's spelling: one for all subscribers. */
+      /** The value's JSON text in REST's spelling, shared by all subscribers. */
       valueJson: string;
       /** Milliseconds since the epoch. */
       createdAt: number;
-      /** Of a reliable resource, for a persistent subscription: what its acknowledgement names (8.5). */
+      /** For persistent subscriptions to reliable resources: what the acknowledgement names (8.5). */
       reliable?: { partitionId: number; sequenceId: number; redelivered: boolean };
     }
   /** Another socket has taken the persistent subscription over, or it is deleted; nothing follows. */

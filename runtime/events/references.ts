@@ -1,16 +1,16 @@
-// How the runs of an event are named in the journal: by rule, program and what of their conditions is still to be decided.
+// References from an event to its runs in the journal: rule, program, and the conditions that are still to be decided.
 import type { Executable } from '../programs/executable.ts';
 import type { RunReference } from '../transactions/index.ts';
 import type { Chosen, IndexedRule } from '../triggers/index.ts';
 
-/** What the trigger indexes hand back with a rule of ours. */
+/** The payload of our rules in the trigger indexes. */
 export interface IndexedProgram {
   readonly executable: Executable;
 }
 
 export const programIn = (rule: IndexedRule): IndexedProgram => rule.payload as IndexedProgram;
 
-/** What stands for a rule, or the version of it, among the runs of an event. */
+/** The reference to a rule, or to the version of it, in the runs of an event. */
 export function referenceOf({ rule, asks, next }: Chosen, path: string): RunReference {
   const { executable } = programIn(rule);
   const reference = { rule: executable.name, program: executable.program.id, binds: bindsOn(rule, path) };
@@ -22,6 +22,6 @@ export function referenceOf({ rule, asks, next }: Chosen, path: string): RunRefe
   return { ...reference, asks: { triggers, condition: { op: 'and', terms }, next: next && referenceOf(next, path) } };
 }
 
-/** What a rule's variable holds for an event on a path: the branches of an OR may be of different forms. */
+/** What a rule's variable holds for an event on a path: the branches of an OR may have different forms. */
 export const bindsOn = (rule: IndexedRule, path: string): 'event' | 'value' =>
   rule.triggers.find(({ paths }) => paths.includes(path))?.binds ?? 'event';

@@ -1,5 +1,5 @@
-// Who listens on which event path, in memory: handed each event after its commit, in the order of the commits
-// (resources-and-api.md 8.4). A path that nobody listens on costs one look-up.
+// The subscribers of event paths, in memory: each gets its events after the commit, in the order of the commits (resources-and-api.md 8.4).
+// A path without subscribers costs one look-up.
 
 import { deepEquals } from '../../stdlib/operators/index.ts';
 import { decodeInner, getOwn, isObject, MAX_DEPTH, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -8,14 +8,14 @@ import type { StoredEvent } from '../transactions/index.ts';
 import { parseJson } from '../../model/values/index.ts';
 
 export interface Subscriber {
-  /** Members that the value of an event must have, as JSON reads them; null: every event is wanted. */
+  /** Members that the value of an event must have, as JSON reads them; null: no filter. */
   readonly filter: ObjectValue | null;
   readonly deliver: (notice: Notice) => void;
-  /** Absent: any event, for as long as it likes. */
+  /** Checks the subscriber's rights; absent: it may see every event. */
   readonly sight?: Sight;
 }
 
-/** What a listener may do by the rights that it has when it is asked for. */
+/** The rights of a subscriber at the moment of the call. */
 export interface Sight {
   /** Whether it may see the value of an event: asked for each event after its commit. @param by who caused the event */
   maySee(value: Value, by: string): boolean | Promise<boolean>;
@@ -23,15 +23,15 @@ export interface Sight {
   mayListen(): boolean | Promise<boolean>;
 }
 
-/** Of a value that a program has raised, within what an event of several instances puts around it. */
+/** Bound of the nesting of a value that a program has raised, with the event of several instances around it. */
 export const DEEPEST_VALUE = MAX_DEPTH + 10;
 
-/** An event's value as clients see it, and the path that tells the instance. */
+/** Makes the text that clients see of an event's value, and the path with the instance's id. */
 export type Present = (path: string, value: Value) => { readonly path: string; readonly valueJson: string };
 
 export class Subscribers {
   readonly #byPath = new Map<string, Set<Subscriber>>();
-  /** Of subscribers whose rights are being read: the last event that waits. */
+  /** Subscribers whose rights are being read, with the promise of the last event that waits for them. */
   readonly #asking = new Map<Subscriber, Promise<void>>();
   readonly #present: Present;
   readonly #onError: (error: unknown) => void;
@@ -41,7 +41,7 @@ export class Subscribers {
     this.#onError = onError;
   }
 
-  /** Paths that somebody listens on. */
+  /** Number of paths with subscribers. */
   get size(): number {
     return this.#byPath.size;
   }
@@ -50,7 +50,7 @@ export class Subscribers {
     return this.#byPath.has(path);
   }
 
-  /** Active when it returns. Gives what ends it. */
+  /** Adds a subscriber, active at once. Gives the function that removes it. */
   add(path: string, subscriber: Subscriber): () => void {
     const present = this.#byPath.get(path);
     if (present) present.add(subscriber);
@@ -58,7 +58,7 @@ export class Subscribers {
     return () => this.#remove(path, subscriber);
   }
 
-  /** Hands out committed events. Never throws: the commit has happened, and others wait for theirs. */
+  /** Delivers committed events. Never throws: the commit has happened, and others wait for their events. */
   deliver(events: readonly StoredEvent[]): void {
     if (this.#byPath.size === 0) return;
     for (const event of events) {
@@ -72,7 +72,7 @@ export class Subscribers {
     }
   }
 
-  /** A resource is deleted: whoever listens on its events is told, for the last time. */
+  /** A resource is deleted: the subscribers of its events get a last notice. */
   gone(resource: string, name: string): void {
     const own = resource === 'topics' ? `/topics${name}/publish` : `/${resource}/${name}/`;
     for (const [path, subscribers] of [...this.#byPath]) {
@@ -82,7 +82,7 @@ export class Subscribers {
     }
   }
 
-  /** Rights have changed: whoever may not listen any more is told, for the last time. */
+  /** Rights have changed: subscribers without the right to listen get a last notice. */
   async recheck(): Promise<void> {
     for (const [path, subscribers] of [...this.#byPath])
       for (const subscriber of [...subscribers])
@@ -92,7 +92,7 @@ export class Subscribers {
         }
   }
 
-  /** The texts are made once, for all subscribers. */
+  /** Delivers an event; its texts are made once, for all subscribers. */
   #handOut(event: StoredEvent, subscribers: ReadonlySet<Subscriber>): void {
     const value = decodeInner(event.value);
     const shown = this.#present(event.path, value);
@@ -107,7 +107,7 @@ export class Subscribers {
     }
   }
 
-  /** Where rights have to be read first, what comes after waits for them: the order stays that of the commits. */
+  /** Where rights have to be read first, later events of the subscriber wait, so that the order of the commits is kept. */
   #notifyIfVisible(subscriber: Subscriber, value: Value, by: string, notice: Notice): void {
     const { sight } = subscriber;
     if (!sight) return this.#notify(subscriber, notice);
@@ -116,7 +116,7 @@ export class Subscribers {
     try {
       answer = before ? before.then(() => sight.maySee(value, by)) : sight.maySee(value, by);
     } catch (error) {
-      return this.#onError(error); // what is not known to be allowed is not shown
+      return this.#onError(error); // without a known right nothing is shown
     }
     if (typeof answer === 'boolean') {
       if (answer) this.#notify(subscriber, notice);
@@ -131,7 +131,7 @@ export class Subscribers {
     try {
       deliver(notice);
     } catch (error) {
-      this.#onError(error); // one listener's fault is not the others'
+      this.#onError(error); // a failing subscriber must not affect the others
     }
   }
 
@@ -141,7 +141,7 @@ export class Subscribers {
   }
 }
 
-/** Equal members on the top level, whatever else the value has. */
+/** Whether the top-level members of the filter are equal to the value's. */
 export function hasMembers(value: Value, filter: ObjectValue): boolean {
   return (
     isObject(value) && Object.keys(filter).every((key) => Object.hasOwn(value, key) && deepEquals(getOwn(value, key), getOwn(filter, key)))
