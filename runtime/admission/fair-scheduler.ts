@@ -1,22 +1,22 @@
-// While several namespaces ask, each of them has a few requests under way, and the rest of its own wait for these. What one turn of the event loop,
-// one commit and one batch of the sandbox hold is small then, so that who asks once stands behind little, whatever another one sends. A namespace
-// that asks alone is held up by nothing.
+// Shares a process fairly among namespaces: while several send requests, each has a bounded number in flight, and its others queue. So a
+// turn of the event loop, a commit and a batch of the sandbox stay small, whatever one namespace sends. A namespace that sends alone is not
+// limited.
 
 import { LinkedList, type ListNode, unlinked } from '../../platform/structures/linked-list.ts';
 import { QueueFull } from '../transactions/index.ts';
 import { Fifo } from '../../platform/structures/fifo.ts';
 import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 
-/** Of a namespace under way: enough that a commit is worth its price (half as many cost half of what such a namespace gets done). */
+/** Requests in flight a namespace: enough that a commit is worth its price (half as many cost half of the throughput). */
 const MOST_UNDER_WAY = 32;
-/** So long after the last change from one namespace to another they count as asking together. */
+/** How long namespaces count as concurrent after the last change from one to another. */
 const TOGETHER_MS = 1_000;
-/** What takes longer no longer counts: its work is elsewhere, and those behind it need not wait for it. */
+/** A request that takes longer gives its permit back: it waits for something else, and those behind it need not wait with it. */
 const COUNTED_MS = 100;
-/** Of a namespace. */
+/** Queued requests a namespace. */
 const MOST_WAITING = 20_000;
 
-/** Of one request. */
+/** The permit of one request in flight. */
 export interface Permit extends ListNode {
   begunAt: number;
   begin: ((place: Permit) => void) | null;
@@ -30,17 +30,17 @@ class Share {
 export class FairScheduler {
   readonly #shares = new Map<string, Share>();
   #lastAsked: Share | null = null;
-  /** When another namespace than the one before asked last. */
+  /** The last time that another namespace than the one before sent a request. */
   #changedAt = Number.NEGATIVE_INFINITY;
   #waiting = 0;
   #timer: NodeJS.Timeout | null = null;
 
-  /** Requests that wait for their turn. */
+  /** Number of queued requests. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** @returns to be given to `leave` when the request is answered @throws {QueueFull} */
+  /** @returns a permit, to be given to `leave` when the request is answered @throws {QueueFull} */
   enter(namespace: string): MaybePromise<Permit> {
     const share = this.#of(namespace);
     const now = performance.now();
@@ -89,7 +89,7 @@ export class FairScheduler {
     }
   }
 
-  /** Those that take long make room, and nobody waits for others that ask no more. */
+  /** Frees the permits of slow requests; lifts the limit when only one namespace sends. */
   #look(): void {
     this.#timer = null;
     const now = performance.now();

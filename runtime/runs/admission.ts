@@ -1,9 +1,9 @@
-// Whether code may run at all: whom it runs as may be gone, or suspended, since it was written, scheduled or set going (resources-and-api.md 7.6).
+// Asks whether a user may still run code: since it was written or scheduled the user may be gone or suspended (resources-and-api.md 7.6).
 
 import type { Identity } from '../../identity/index.ts';
 import type { RunHost } from './types.ts';
 
-/** Goes on, or refuses with the reason; at once where the rights are in memory, as they mostly are. */
+/** Calls `go` or `refuse`: at once where the rights are in memory, as they mostly are. */
 export function whenAdmitted(host: RunHost, identity: Identity, go: () => void, refuse: (reason: unknown) => void): void {
   let asked: unknown;
   try {

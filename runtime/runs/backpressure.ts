@@ -1,12 +1,12 @@
-// How much waits to be run in a namespace, and what that means for those who bring more (the events themselves are in the journal: what
-// was acknowledged is never dropped). Above the first bound clients are refused and runs bring their events one at a time; above the
-// second a run's statement fails: a storm ends there, not in the memory of the service.
+// Backpressure of a namespace whose runs wait (their events are in the journal: nothing acknowledged is dropped). Above the first bound
+// clients are refused, and runs raise events one at a time; above the second a run's statement fails, so that a storm of events does not
+// exhaust the memory.
 
 import { apiError } from '../../model/errors/api-errors.ts';
 
 export interface BackpressureLimits {
   readonly runs: number;
-  /** Of event values, as text. */
+  /** Characters of event values. */
   readonly characters: number;
 }
 
@@ -39,36 +39,35 @@ export class Backpressure {
     if (this.#waiting.length > 0 && !this.isHigh) for (const go of this.#waiting.splice(0)) go();
   }
 
-  /** No more from outside. */
+  /** Whether work from outside is refused. */
   get isHigh(): boolean {
     return this.#runs >= this.#high.runs || this.#characters >= this.#high.characters;
   }
 
-  /** A program's change that starts runs goes through at once. */
+  /** Whether a program's change that starts runs commits at once. */
   get isLow(): boolean {
     return !this.isHigh && this.#atGate === 0;
   }
 
-  /** Resolves when there is room again: for what brings events and can wait (redeliveries, schedules). */
+  /** Resolves when there is room again: for work that can wait (redeliveries, schedules). */
   async whenRelieved(): Promise<void> {
     while (this.isHigh && !this.#isClosed) await new Promise<void>((go) => this.#waiting.push(go));
   }
 
-  /** The service ends. */
+  /** Whether the service is stopping. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** Nobody waits any more: the service ends. */
+  /** Ends all waiting: the service is stopping. */
   close(): void {
     this.#isClosed = true;
     for (const go of this.#waiting.splice(0)) go();
   }
 
   /**
-   * Lets a program's change through that starts runs: at once while there is room, else one after the other, so that what is open comes
-   * to its end and frees what it holds.
-   * @throws cascade.quota.exceeded when far too much waits
+   * Commits a program's change that starts runs: at once while there is room, else one after the other, so that open runs end first.
+   * @throws cascade.quota.exceeded beyond the second bound
    */
   async pass<T>(commit: () => Promise<T>): Promise<T> {
     if (this.#runs >= this.#extreme.runs || this.#characters >= this.#extreme.characters)

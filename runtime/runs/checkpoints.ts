@@ -1,16 +1,16 @@
-// The parts of statements that store in several batches (a bulk operation, several instances): each is recorded as a step of its own,
-// so that a repetition after a crash goes on behind the last one.
+// Checkpoints of statements that take several batches (a bulk operation, several instances): each part is recorded as a step, and a replay
+// after a crash continues behind the last one.
 
 import type { Step } from '../transactions/index.ts';
 
-/** Under which a part is recorded. Sites of statements hold no `#`. */
+/** The site under which a checkpoint is recorded. Sites of statements hold no `#`. */
 export const checkpointSite = (site: string, number: number): string => `${site}#${number}`;
 
 export class Checkpoints {
-  /** Null: none yet, as of nearly all runs. */
+  /** Null: none yet, as for nearly all runs. */
   #byStatement: Map<string, Map<number, string>> | null = null;
 
-  /** Takes up a step if it is one of a part. */
+  /** Adds the step if it is a checkpoint. */
   add({ site, nth, answer }: Pick<Step, 'site' | 'nth' | 'answer'>): void {
     const end = site.lastIndexOf('#');
     if (end < 0 || !('ok' in answer)) return;
@@ -20,7 +20,7 @@ export class Checkpoints {
     this.#byStatement.set(statement, parts.set(Number(site.slice(end + 1)), answer.ok));
   }
 
-  /** The notes of one statement's parts, by number. */
+  /** The notes of a statement's checkpoints, by number. */
   of(site: string, nth: number): ReadonlyMap<number, string> {
     return this.#byStatement?.get(`${site}.${nth}`) ?? NONE;
   }

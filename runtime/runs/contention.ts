@@ -1,41 +1,41 @@
-// Lines of runs that want the same instance. An instance that nobody lost a race for has no line; after the first loss those
-// who read it take turns, so that each update meets the version it read (language.md U7). A turn ends when the change is enqueued: who is next goes
-// on from what it leaves, and is stored with it or after it. A rule that has lost a race lately takes turns from its first read on.
+// Queues of runs that want the same instance. There is none before a run loses a race; after that, runs that read the instance take turns,
+// so that each update meets the version it read (language.md U7). A turn ends when the change is enqueued: the next run follows the pending
+// change. A rule that lost a race lately takes turns from its first read on.
 
 import type { Pending } from '../transactions/index.ts';
 
 interface Line {
-  /** The first has its turn. */
+  /** The first run has the turn. */
   readonly runs: { readonly run: string; go: () => void }[];
-  /** The last change of the instance by a run of the line, until it is stored or is not. */
+  /** The last change of the instance by a run of the queue while it is not settled. */
   pending: Pending | null;
 }
 
-/** So many reads by runs of a rule go in line after a lost race; each that has to wait begins the count anew. */
+/** Number of reads that queue after a lost race; a read that has to wait starts the count again. */
 const PRONE_READS = 1_000;
-/** Rules and collections that are remembered for it. */
+/** How many rules and collections are remembered. */
 const MOST_PRONE = 10_000;
 
 export class Contention {
-  /** Of a rule and a collection: reads that still go in line. */
+  /** By rule and collection: how many further reads queue. */
   readonly #prone = new Map<string, number>();
   readonly #lines = new Map<string, Line>();
   readonly #held = new Map<string, Set<string>>();
 
-  /** Whether reads of this instance go in line. */
+  /** Whether the instance has a queue. */
   isContended(instance: string): boolean {
     return this.#lines.has(instance);
   }
 
-  /** A run of the rule lost a race for an instance of the collection, or had to wait for one. */
+  /** Records that a run of the rule lost a race for an instance of the collection, or had to wait for one. */
   lost(rule: string, collection: string): void {
     const key = proneKey(rule, collection);
-    this.#prone.delete(key); // it becomes the youngest
+    this.#prone.delete(key); // moves it to the end: the oldest is dropped first
     this.#prone.set(key, PRONE_READS);
     if (this.#prone.size > MOST_PRONE) this.#prone.delete(this.#prone.keys().next().value as string);
   }
 
-  /** Whether a read by a run of the rule goes in line although nobody has lost a race for that instance. Counts it as one. */
+  /** Whether a read by a run of the rule queues although the instance has no queue yet. Counts the read. */
   takesTurns(rule: string, collection: string): boolean {
     if (this.#prone.size === 0) return false;
     const key = proneKey(rule, collection);
@@ -46,12 +46,12 @@ export class Contention {
     return true;
   }
 
-  /** Whether the run has a turn or a place in any line: it must not wait in a second one (two such could wait for each other). */
+  /** Whether the run is in any queue: it must not wait in a second one, since two such runs could deadlock. */
   isEngaged(run: string): boolean {
     return this.#held.has(run);
   }
 
-  /** Puts the run in line, unless it is there; resolves when it is its turn. */
+  /** Puts the run into the queue, unless it is there; resolves when it has the turn. */
   enter(instance: string, run: string): Promise<void> {
     const line = this.#lines.get(instance) ?? { runs: [], pending: null };
     this.#lines.set(instance, line);
@@ -67,34 +67,34 @@ export class Contention {
     });
   }
 
-  /** Puts the run in line, after giving up places in other lines: a run is in one line at a time. It waits for its turn where it reads (`enter`). */
+  /** Moves the run from other queues into this one; `enter` waits for the turn. */
   moveTo(instance: string, run: string): void {
     if (!this.#held.get(run)?.has(instance)) this.leave(run);
     void this.enter(instance, run);
   }
 
-  /** Resolves when it is the run's turn in the line that it is in. */
+  /** Resolves when the run has the turn in its queue. */
   async turnOf(run: string): Promise<void> {
     for (const instance of this.#held.get(run) ?? []) await this.enter(instance, run);
   }
 
-  /** What the run whose turn it is goes on from; null: what is stored. */
+  /** The pending change that the run with the turn follows; null: it reads what is stored. */
   pendingFor(instance: string, run: string): Pending | null {
     const line = this.#lines.get(instance);
     return line?.pending && line.pending.isStored === null && line.runs[0]?.run === run ? line.pending : null;
   }
 
-  /** Whether the run is in the line of the instance. */
+  /** Whether the run is in the instance's queue. */
   isIn(instance: string, run: string): boolean {
     return this.#held.get(run)?.has(instance) === true;
   }
 
-  /** Whether it is the run's turn for the instance. */
+  /** Whether the run has the turn for the instance. */
   hasTurn(instance: string, run: string): boolean {
     return this.#lines.get(instance)?.runs[0]?.run === run;
   }
 
-  /** The run has enqueued its change of the instance whose turn it has: the next one goes on from there. */
+  /** The run with the turn has enqueued its change: the next run follows it. */
   pass(instance: string, run: string, pending: Pending): void {
     const line = this.#lines.get(instance);
     if (!line) return;
@@ -107,13 +107,13 @@ export class Contention {
     this.leave(run);
   }
 
-  /** The run has changed these instances: if it was its turn for one of them, that turn is over. */
+  /** The run has changed these instances: its turns for them end. */
   changed(instances: readonly string[], run: string): void {
     const held = this.#held.get(run);
     if (held && instances.some((instance) => held.has(instance))) this.leave(run);
   }
 
-  /** The run has ended: those behind it move up. */
+  /** The run has ended: it leaves its queues. */
   leave(run: string): void {
     for (const instance of this.#held.get(run) ?? []) {
       const line = this.#lines.get(instance);

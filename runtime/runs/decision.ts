@@ -1,5 +1,5 @@
-// Whether a rule runs, where a part of its conditions is a program's to tell (language.md W4): what they ask for are runs of their own, whose
-// values the conditions are then decided with like any others.
+// Decides whether a rule runs where programs decide a part of its conditions (language.md W4): each deferred call is a run of its own, and
+// the conditions are then evaluated with the results.
 
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { RunReference, Undecided } from '../transactions/index.ts';
@@ -10,16 +10,16 @@ import { type DirectCall, runDirect } from './direct-run.ts';
 import type { RunHost } from './types.ts';
 import type { Executable } from '../programs/executable.ts';
 
-/** What a rule's variables hold: inner JSON each, in their order. */
+/** The values of a rule's variables: inner JSON, in order. */
 export interface Given {
   readonly args: readonly string[];
-  /** Which of them are event objects (without `newValue`). */
+  /** Indexes of the event objects (without `newValue`). */
   readonly events: number[];
 }
 
 /**
- * The first that runs of a rule's versions; null when none does. An error in a condition counts as false, and is recorded.
- * @param caller within what they ask
+ * Chooses the first version that runs; null when none does. An error in a condition counts as false, and is recorded.
+ * @param caller context of the deferred calls
  */
 export async function choose(host: RunHost, first: RunReference, given: Given, caller: DirectCall['caller']): Promise<RunReference | null> {
   const known = new Map<string, Value>();
@@ -31,7 +31,7 @@ export async function choose(host: RunHost, first: RunReference, given: Given, c
   return null;
 }
 
-/** @param known what has been asked already, by its text */
+/** @param known results of deferred calls so far, by the text of the call */
 export async function holds(
   host: RunHost,
   executable: Executable,
@@ -44,7 +44,7 @@ export async function holds(
     for (const { n, text } of askedIn(condition))
       if (!known.has(text)) known.set(text, decodeInner(await runDirect(host, question(executable, n, given, caller))));
   } catch (error) {
-    if (error instanceof CascadeError) return false; // recorded by the run that it left
+    if (error instanceof CascadeError) return false; // the failed run has recorded it
     throw error;
   }
   if (condition === null) return true;
@@ -57,7 +57,7 @@ export async function holds(
       try {
         known.set(error.key, decodeInner(await runDirect(host, heavy(host, executable, error.call, caller))));
       } catch (reason) {
-        if (reason instanceof CascadeError) return false; // likewise
+        if (reason instanceof CascadeError) return false; // the failed run has recorded it
         throw reason;
       }
     }
@@ -68,7 +68,7 @@ function failed(host: RunHost, { name }: Executable, error: unknown): boolean {
   return false;
 }
 
-/** What would take too long in the service's own process. */
+/** A deferred call: it would take too long in the service's own process. */
 const heavy = (
   host: RunHost,
   { resource, name, service, identity }: Executable,

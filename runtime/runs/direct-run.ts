@@ -1,5 +1,5 @@
-// One run whose caller waits for its value: a procedure called from outside, a BEFORE rule, the body of EXECUTE *. Its end is
-// its answer. Within a durable run its effects are recorded as that run's are, so that a repetition does not make them twice.
+// A run whose caller waits for its value: a procedure called from outside, a BEFORE rule, the body of EXECUTE *. Within a durable run its
+// effects are recorded in that run's history, so that a replay does not make them twice.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { type Actor, ChildRunIds, RestartRun } from '../context/actor.ts';
@@ -25,30 +25,30 @@ export interface DirectCall {
   /** The program, or the name of a procedure that the sandbox resolves itself. */
   readonly body: Pick<RunRequest, 'program' | 'procedure' | 'entry'>;
   readonly argsJson: string;
-  /** Which arguments are event objects (without `newValue`). */
+  /** Indexes of the arguments that are event objects (without `newValue`). */
   readonly eventArgs?: number[];
   readonly namedJson?: string | null;
-  /** The procedure is called by EXECUTE: an array that is empty, or has the key of the partition (inner JSON, parsed). */
+  /** Set by EXECUTE: an empty array, or one with the key of the partition (inner JSON, parsed). */
   readonly executed?: RunRequest['opts']['executed'];
   readonly identity: Identity;
-  /** Who called: its chain goes on, and its record holds the effects. */
+  /** The calling context: its chain continues, and its history holds the effects. */
   readonly caller: Pick<Actor, 'chain' | 'childRunIds' | 'depth' | 'headers' | 'event'>;
-  /** CPU time that it may have, where that is less than any run's. */
+  /** CPU time of this run, where it is less than that of any run. */
   readonly cpuTimeMs?: number;
-  /** When it is over, from now on: who asked does not wait for longer. */
+  /** Time until the run is ended, from now on: its caller waits no longer. */
   readonly deadlineMs?: number;
-  /** Aborted when nobody waits for it any more: it is ended. */
+  /** Aborted when the caller is gone: the run is ended. */
   readonly signal?: AbortSignal;
   /** Whether an escaping error is kept as a snapshot (language.md H4). */
   readonly snapshot: boolean;
 }
 
-/** Runs it. Resolves to the value's inner JSON. @throws CascadeError what escaped from the program, after its record is stored */
+/** Runs it. Resolves to the value's inner JSON. @throws CascadeError that escaped from the program, after it was recorded */
 export function runDirect(host: RunHost, call: DirectCall): Promise<string> {
   return new Promise((resolve, reject) => new DirectRun(host, call, resolve, reject).start());
 }
 
-/** A run that is not recorded has often nothing to store with what it was answered. */
+/** Whether there is nothing to store, as often for a run without a history. */
 const isNothing = ({ writes, events, steps, logs }: UnitOfWork): boolean =>
   writes.length === 0 && events.length === 0 && !steps?.length && !logs?.length;
 
@@ -58,7 +58,7 @@ class DirectRun implements RunObserver {
   readonly #resolve: (valueJson: string) => void;
   readonly #reject: (error: unknown) => void;
   readonly #id: string;
-  /** Its effects are recorded under its id. */
+  /** Whether effects are recorded under its id. */
   readonly #recorded: boolean;
   readonly #limits: RunLimits;
   readonly #history: RunHistory;
@@ -101,7 +101,7 @@ class DirectRun implements RunObserver {
   }
 
   #go(): void {
-    if (this.#isOver) return; // while it was asked whether it may run
+    if (this.#isOver) return; // it ended while its rights were being read
     const given = this.#call.cpuTimeMs ?? Number.POSITIVE_INFINITY;
     const cpuTimeMs = Math.min(given, this.#limits.cpuTimeMs ?? Number.POSITIVE_INFINITY);
     const { opts, ...rest } = this.#given();
@@ -147,7 +147,7 @@ class DirectRun implements RunObserver {
     else void this.#perform(site, nth, kind, payloadJson);
   }
 
-  /** It has been open for longer than a run may be (language.md 10). */
+  /** Ends the run: it has been open for too long (language.md 10). */
   readonly #expire = (limit: string): void => {
     if (this.#open) this.#host.sandbox.drop(this.#open);
     this.fail({ ...toWireError(apiError('cascade.execution.timeout', this.#call.executable.resource, limit)), frames: [] });
@@ -176,7 +176,7 @@ class DirectRun implements RunObserver {
     this.#settle({ ...unit, writes }).then(() => this.#reject(fromWireError(failure)), this.#reject);
   }
 
-  /** Calls of others than programs count by themselves. */
+  /** Counts for the error breaker, unless a program has called it. */
   #note(hasFailed: boolean): void {
     const { executable, snapshot } = this.#call;
     if (snapshot) this.#host.errorBreaker.ended(executable.resource, hasFailed, this.#limits.errorBreaker);
@@ -193,12 +193,12 @@ class DirectRun implements RunObserver {
     const isOfRun = this.#call.caller.event !== undefined;
     let answer: Answer;
     try {
-      // What is part of a run was acknowledged: it is done once the store is back, however long that takes. A client is told instead.
+      // As part of a run the statement was acknowledged: it is retried until the store is back. A client gets an error instead.
       answer = await retryUntilAvailable(() => this.#host.perform(kind, payloadJson, this.#actor(site, nth, at, state, request)), {
         isRetried: (error) => isOfRun && isRetryable(error),
       });
     } catch (error) {
-      if (isOfRun && error instanceof Fenced) return; // another process repeats what it is a part of
+      if (isOfRun && error instanceof Fenced) return; // the next owner replays the run that it is part of
       if (isOfRun && error instanceof RestartRun) return this.#giveUp(error);
       if (!isApiError(error))
         this.#host.log.error({ err: error, resource: this.#call.executable.resource }, 'a request of a program failed unexpectedly');
@@ -208,7 +208,7 @@ class DirectRun implements RunObserver {
     this.#answer(answer, at);
   }
 
-  /** What it is a part of starts again. */
+  /** Ends it: the run that it is part of starts again. */
   #giveUp(reason: RestartRun): void {
     this.#unwatch();
     if (this.#open) this.#host.sandbox.drop(this.#open);
@@ -228,7 +228,7 @@ class DirectRun implements RunObserver {
     if (this.#open) this.#host.sandbox.answer(this.#open, answer, at.getTime());
   }
 
-  /** What is kept of the run as it went; nothing when that is too much, or when nobody is to look into it. */
+  /** The writes that keep the recording; none when it is too large or not wanted. */
   #kept(error: RunError | null): Write[] {
     const { executable, snapshot } = this.#call;
     if (!snapshot || (error === null && !this.#host.isTraced(executable.resource))) return [];
@@ -248,7 +248,7 @@ class DirectRun implements RunObserver {
       readSet: null,
       childRunIds: this.#recorded ? new ChildRunIds(`${this.#id}/${site}.${nth}`, caller.childRunIds?.stepStore) : null,
       depth: caller.depth + 1,
-      state: { run: this.#id, keep: () => undefined }, // it does not start again
+      state: { run: this.#id, keep: () => undefined }, // a direct run does not restart
       headers: caller.headers,
       checkpoints: this.#parts.of(site, nth),
       commit: async (unit, answer, part) => {
@@ -282,7 +282,7 @@ class DirectRun implements RunObserver {
     return this.#recorded ? { ...unit, steps: [step], logs } : { ...unit, logs };
   }
 
-  /** Stores what is left to store before the caller hears of the end. */
+  /** Stores the rest before the caller gets the result. */
   async #settle(unit: Pick<UnitOfWork, 'writes' | 'events'>): Promise<void> {
     this.#unwatch();
     this.#host.release(this.#id);

@@ -1,6 +1,6 @@
-// One run of a WHEN rule: it ends only when its end is in the journal. Its effects are recorded with their commits, so that a
-// repetition after a crash is answered from the record and makes only what is missing; a lost race for an instance starts the
-// run again with fresh reads (language.md U7, integrations.md 12).
+// A run of a WHEN rule, which ends only with its completion mark in the journal. Effects are recorded with their commits, so that a replay
+// after a crash is answered from the history and makes only what is missing; a lost race restarts it with fresh reads (language.md U7,
+// integrations.md 12).
 
 import type { Long } from 'mongodb';
 import { type Actor, ChildRunIds, type Initiator, type ReadSet, RestartRun, type StepStore } from '../context/actor.ts';
@@ -46,13 +46,13 @@ import { sharedOptions } from './shared-options.ts';
 import type { RunError, RunHost } from './types.ts';
 import type { Executable } from '../programs/executable.ts';
 
-/** Rules of a chain whose names go with its events: enough to see a round that it goes. */
+/** Rule names of a chain that its events carry: enough to recognize a cycle. */
 const NAMES_KEPT = 20;
-/** So often a run may exceed its CPU time or memory, or take the sandbox down (integrations.md 12.5). */
+/** How often a run may exceed its CPU time or memory, or take the sandbox down (integrations.md 12.5). */
 const MOST_LIMIT_VIOLATIONS = 3;
 /** A run that never wins its races has a fault that repetition does not mend. */
 const MOST_ATTEMPTS = 1_000;
-/** The site under which is recorded which version runs. */
+/** The site under which the choice of the version is recorded. */
 const CHOICE = 'version';
 
 export class DurableRun implements RunObserver, ReadSet, StepStore {
@@ -60,43 +60,43 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   readonly #host: RunHost;
   readonly #event: StoredEvent;
   readonly #reference: RunReference;
-  /** The version that runs. */
+  /** The version of the rule that runs. */
   #executable: Executable;
   readonly #ended: () => void;
   #messages: Messages;
   readonly #history: RunHistory;
-  /** Of the instances that this attempt has read; null: none yet. */
+  /** Versions of the instances that this attempt has read; null: none yet. */
   #versions: Map<string, bigint> | null = null;
-  /** EXECUTE ASYNC: whom it runs as, once that was asked for. */
+  /** EXECUTE ASYNC: the caller, once looked up. */
   #caller: Identity | null = null;
   readonly #parts = new Checkpoints();
-  /** Steps of the runs that its statements have started (BEFORE rules, procedures); null: none yet. */
+  /** Recorded steps of BEFORE rules and procedures that its statements have started; null: none yet. */
   #children: Map<RunId, readonly Step[]> | null = null;
   #startedAt: Date;
   readonly #limits: RunLimits;
   #attempt = 0;
   /** The present attempt, in the sandbox. */
   #open: OpenRun | null = null;
-  /** Requests that are under way, whichever attempt made them: what they commit belongs to the run, so the next attempt waits for their end. */
+  /** Requests in flight of any attempt: their commits belong to the run, so the next attempt waits for their end. */
   #underWay = 0;
-  /** What comes after them. */
+  /** Called when no request is in flight. */
   #whenIdle: (() => void) | null = null;
-  /** Times that it exceeded a limit by which others are kept from running. */
+  /** How often it exceeded a limit that protects other runs. */
   #limitViolations = 0;
-  /** Times that it lost its isolate and was too long to be repeated there. */
+  /** How often it lost its isolate while its record was too long to repeat it there. */
   #losses = 0;
   readonly #recorder = new RunRecorder();
-  /** Null: nothing had to be tried again yet. */
+  /** Null: nothing was retried yet. */
   #backoff: Backoff | null = null;
   #closed = false;
   #isChosen = false;
   #hasFailed = false;
-  /** Its rule is let rest. */
+  /** Its error breaker is open. */
   #isSkipped = false;
-  /** Changes that are not stored yet, which the present attempt goes on from. */
+  /** Pending changes that the present attempt follows. */
   #follows: Pending[] = [];
   readonly #beganMs = performance.now();
-  /** What its stages are measured from; undefined: its event was taken over from another process. */
+  /** Origin of its stage times; undefined: its event was recovered from another process. */
   readonly since: Since | undefined;
 
   constructor(host: RunHost, event: StoredEvent, executable: Executable, reference: RunReference, ended: () => void) {
@@ -124,7 +124,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   #startNow(): void {
     this.#reached('run_begun');
     this.#host.executionTimes.begin(this.#expire, this.#limits.executionTimeMs);
-    // What it has done already is not left half done.
+    // A run that has effects already is completed, whatever the breaker says.
     const restMs = this.#history.isEmpty ? this.#host.errorBreaker.restMs(this.#executable.resource, this.#limits.errorBreaker) : 0;
     if (restMs === 0) return this.#admit();
     this.#isSkipped = true;
@@ -211,7 +211,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   }
 
   // ------------------------------------------------------------ whether it runs
-  /** Which version runs, if any: settled once, so that a repetition goes on with the same. */
+  /** Chooses the version that runs, if any: recorded, so that a replay continues with the same one. */
   async #choose(attempt: number): Promise<void> {
     const actor = this.#actor({ site: CHOICE, nth: 0 });
     const kept = this.#history.answerTo(CHOICE, 0, () => '')?.answer;
@@ -223,7 +223,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
       if (!kept) await actor.commit({ writes: [], events: [] }, { ok: JSON.stringify(chosen?.rule ?? null) });
       if (!chosen) await this.#host.declined(this.#actor({ site: CHOICE, nth: 1 }));
     } catch (error) {
-      if (error instanceof Fenced) return; // another process repeats the run
+      if (error instanceof Fenced) return; // the next owner replays the run
       if (!isRetryable(error) && !(error instanceof RestartRun)) return this.fail(this.#asWire(error));
       await this.#pause();
       return attempt === this.#attempt ? this.#choose(attempt) : undefined;
@@ -248,7 +248,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     return one;
   }
 
-  /** What its variables hold. */
+  /** The values of its variables. */
   #held(): Held {
     const { binds } = this.#reference;
     if (binds === 'value') return { args: [this.#event.value], events: [] };
@@ -262,7 +262,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   }
 
   op(site: string, nth: number, kind: string, payloadJson: string, isLast: boolean): void {
-    const tail = isLast && !this.#isTraced; // such a run is recorded when it has ended
+    const tail = isLast && !this.#isTraced; // a traced run is recorded when it has ended
     this.#recorder.asked(site, nth, kind, payloadJson);
     const known = this.#history.answerTo(site, nth, () => digestOf(kind, payloadJson));
     if (known) this.#repeat(known);
@@ -279,7 +279,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     else this.#whenStanding(() => this.#done());
   }
 
-  /** What it has decided counts only if that is stored which it went on from. */
+  /** Continues when the pending changes are stored that the decision was based on. */
   #whenStanding(then: () => void): void {
     const attempt = this.#attempt;
     this.#underWay++;
@@ -307,13 +307,13 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     else this.#whenStanding(() => this.#stop(() => this.#failed(error)));
   }
 
-  /** Its isolate is gone, and it has talked too much to be repeated there: it goes on from what it has committed. */
+  /** Its isolate is gone and its record is too long to be repeated there: it restarts from its history. */
   lost(): void {
     this.#losses++;
     this.#stop(() => this.#restart(null));
   }
 
-  /** It has been open for longer than a run may be (language.md 10). */
+  /** Ends the run: it has been open for too long (language.md 10). */
   readonly #expire = (limit: string): void => {
     if (this.#open) this.#host.sandbox.drop(this.#open);
     this.#host.release(this.id); // it may wait for a lock
@@ -327,7 +327,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     this.#giveUp(error, violatesLimit);
   }
 
-  /** @param isPoison the event is given up for this rule, as it keeps others from running */
+  /** @param isPoison the event is given up for this rule, since its runs harm others */
   #giveUp(error: WireError & { frames?: readonly Frame[] }, isPoison: boolean): void {
     this.#hasFailed = true;
     const located = locate(error, this.#executable, this.#host);
@@ -338,7 +338,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     void this.#close({ writes: [...failure.writes, ...dead.writes], events: [...failure.events, ...dead.events] }, true);
   }
 
-  // ------------------------------------------------------------ Reading
+  // ------------------------------------------------------------ ReadSet
   record(collection: string, id: string, version: bigint): void {
     (this.#versions ??= new Map()).set(`${collection}/${id}`, version);
   }
@@ -350,7 +350,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   async turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on' | Pending> {
     const { contention } = this.#host;
     const instance = ids.map((id) => `${collection}/${id}`).find((one) => contention.isContended(one)) ?? this.#early(collection, ids);
-    // Nobody waits for a turn with a lock in hand: the run whose turn it is may be waiting for that lock.
+    // A run with a lock does not wait for a turn: the run that has the turn may wait for that lock.
     if (!instance || this.#host.holdsLocks(this.id)) return 'go on';
     if (contention.isEngaged(this.id) && (contention.hasTurn(instance, this.id) || !contention.isIn(instance, this.id)))
       return contention.pendingFor(instance, this.id) ?? 'go on';
@@ -360,7 +360,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     return contention.pendingFor(instance, this.id) ?? (waits ? 'read again' : 'go on');
   }
 
-  /** The one instance that it takes turns for from the first read on, as runs of its rule have lost races there; undefined: none. */
+  /** The one instance that it queues for at the first read, since runs of its rule have lost races there; undefined: none. */
   #early(collection: string, ids: readonly string[]): string | undefined {
     const { contention } = this.#host;
     if (ids.length !== 1 || contention.isEngaged(this.id)) return undefined;
@@ -379,7 +379,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     for (const pending of this.#unstored()) if (!(await pending.settled())) throw new RestartRun(pending.key);
   }
 
-  /** What it goes on from that is not stored yet. @throws RestartRun when something of it was not stored */
+  /** The pending changes that it follows. @throws RestartRun when one of them was not stored */
   #unstored(): readonly Pending[] {
     if (this.#follows.length === 0) return this.#follows;
     const lost = this.#follows.find(({ isStored }) => isStored === false);
@@ -388,7 +388,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     return this.#follows;
   }
 
-  // ------------------------------------------------------------ StepKeeper: it may start again, and its children with it
+  // ------------------------------------------------------------ StepStore: its children restart with it
   taken(run: RunId): readonly Step[] {
     const known = this.#children?.get(run);
     if (known) return known;
@@ -420,7 +420,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     return this.#host.isTraced(this.#executable.resource);
   }
 
-  /** What is kept of the run as it went; nothing when that is too much. */
+  /** The writes that keep the recording; none when it is too large. */
   #recorded(error: RunError | null): Write[] {
     const facts = { invocation: this.#messages.invocation, executable: this.#executable, event: this.#event, given: this.#given() };
     const recording = this.#recorder.recording(facts, error);
@@ -453,7 +453,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     next?.();
   }
 
-  /** The present attempt is over. What it has under way is waited for, as that may be the commit of an effect, or of the run's end. */
+  /** Ends the present attempt after its requests in flight, since one may be the commit of an effect or of the run's end. */
   #stop(then: () => void): void {
     const attempt = ++this.#attempt;
     const next = (): void => {
@@ -463,7 +463,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     else this.#whenIdle = next;
   }
 
-  /** Answers what was answered before. */
+  /** Answers a request from the history. */
   #repeat({ answer, at, seen, stale }: Known): void {
     if (stale !== null) this.#track(this.#show(stale, answer, at, this.#attempt));
     else {
@@ -472,7 +472,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     }
   }
 
-  /** Answers a change that the run has made with the instance as it is now: somebody else has changed it since. */
+  /** Answers a change of this run with the present state of the instance, which another run has changed since. */
   async #show(instance: string, answer: Answer, at: Date, attempt: number): Promise<void> {
     try {
       const present = await this.#host.present(instance, this.#actor({ site: '', nth: 0 }));
@@ -506,9 +506,9 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
       if (attempt !== this.#attempt) return;
       if (error instanceof VersionConflict) return this.#again(`${error.collection}/${error.id.toHexString()}`);
       if (error instanceof RestartRun) return this.#again(error.contended);
-      if (error instanceof Fenced) return; // another process repeats the run
+      if (error instanceof Fenced) return; // the next owner replays the run
       if (isRetryable(error)) {
-        // What was acknowledged is done once the store is back, however long that takes.
+        // Acknowledged work is retried until the store is back.
         await this.#pause();
         return this.#perform(site, nth, kind, payloadJson, tail, attempt);
       }
@@ -524,8 +524,8 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   }
 
   /**
-   * A last effect whose change is known at once, as most are: stored with the end of the run, and nothing else of the run waits for it. Where
-   * that is not possible, or fails, `#perform` does it and finds out why.
+   * Commits a tail effect together with the end of the run, where the change is known synchronously, as mostly. Where that is impossible,
+   * or fails, `#perform` does it and reports the error.
    */
   #endBy(site: string, nth: number, kind: string, payloadJson: string): boolean {
     let change: UnitOfWork | null;
@@ -558,7 +558,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     return true;
   }
 
-  /** Its end is stored; in its isolate it is just forgotten. */
+  /** The end is stored: the isolate drops the run. */
   #leave(): void {
     if (this.#open) this.#host.sandbox.drop(this.#open);
     this.#end();
@@ -593,7 +593,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
       checkpoints: this.#parts.of(site, nth),
       commit: async (unit, answer, part) => {
         const last = answer !== undefined;
-        const ends = last && tail && !('error' in answer); // what fails is told by the run before it ends
+        const ends = last && tail && !('error' in answer); // a failure is reported by the run before it ends
         const seen = last ? seenText(shownBy(unit)) : undefined;
         const step: Step = {
           run: this.id,
@@ -622,7 +622,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     };
   }
 
-  /** Stores a unit. The change of the instance whose turn it has is what the next one in the line goes on from. */
+  /** Stores a unit. A change of the instance that it has the turn for is what the next run in the queue follows. */
   #submit(unit: UnitOfWork): Promise<void> {
     const { committer, contention } = this.#host;
     if (!contention.isEngaged(this.id)) return committer.submit(unit, true);
@@ -635,19 +635,19 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     return stored;
   }
 
-  /** It may have been a neighbour's doing: once more, apart from all others (integrations.md 12.5). */
+  /** Retries it in an isolate of its own: another run may have caused the failure (integrations.md 12.5). */
   #retryIsolated({ code }: WireError): void {
     this.#host.log.warn({ run: this.id, code, tries: this.#limitViolations }, 'a run did harm and is tried again alone');
     this.#restart(null);
   }
 
-  /** Starts again with a place in the line of the contended instance: what it asks for before its turn has come is not waited for by others. */
+  /** Restarts it in the queue of the contended instance: nobody waits for its requests before its turn. */
   #again(contended: string): void {
     if (this.#open) this.#host.sandbox.drop(this.#open);
     this.#stop(() => {
       if (this.#attempt > MOST_ATTEMPTS) return this.#failed(this.#asWire(new Error(`${contended} changed too often`)));
       const { contention } = this.#host;
-      // With a lock it goes back to the line of the lock instead: no run is in two lines at a time.
+      // With a lock it queues for the lock instead: no run is in two queues at a time.
       if (this.#host.holdsLocks(this.id)) contention.leave(this.id);
       else contention.moveTo(contended, this.id);
       contention.lost(this.#executable.name, contended.slice(0, contended.lastIndexOf('/')));
@@ -656,7 +656,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   }
 
   /**
-   * From the event on: committed effects are answered from the history.
+   * Restarts the run from its event; committed effects are answered from the history.
    * @param contended the instance for which it lost a race; null: none
    */
   #restart(contended: string | null): void {
@@ -666,11 +666,11 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     this.#messages.restart();
     this.#recorder.restart();
     this.#host.release(this.id);
-    if (this.#history.isEmpty) this.#startedAt = this.#now(); // else its requests are to be those of before
+    if (this.#history.isEmpty) this.#startedAt = this.#now(); // else its requests are to be the same as before
     this.#admit();
   }
 
-  /** Before something is tried again that the store's absence stood in the way of. */
+  /** Waits before a retry while the store is unavailable. */
   #pause(): Promise<void> {
     return (this.#backoff ??= new Backoff()).pause();
   }
@@ -681,7 +681,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     if (this.#open) this.#host.sandbox.answer(this.#open, answer, at.getTime());
   }
 
-  /** Stores the end of the run, whatever comes with it. */
+  /** Stores the end of the run with further writes. */
   async #close(unit: Pick<UnitOfWork, 'writes' | 'events'>, isGivenUp = false): Promise<void> {
     const logs = this.#messages.waiting;
     const store = (settled: readonly Write[]): Promise<void> =>
@@ -696,7 +696,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
       }
       if (!(error instanceof Fenced)) {
         this.#host.log.error({ err: error, run: this.id }, 'what a run leaves at its end could not be stored');
-        this.#host.committer.markDone(this.id); // it has ended all the same, and is not to be repeated
+        this.#host.committer.markDone(this.id); // it has ended all the same, and must not be replayed
       }
     }
     this.#end();
@@ -713,16 +713,16 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   }
 }
 
-/** Requests that may read what is not stored yet: what comes of them is stored with it or after it. All others wait. */
+/** Requests that may follow pending changes: their effects are stored with these or after them. All others wait. */
 const FOLLOWING = new Set(['select', 'insert', 'update']);
 
 const HARM = new Set(['cascade.execution.timeout', 'cascade.execution.memory']);
 
-/** The limits themselves, not what a program throws under their names. */
+/** Whether a limit itself ended the run, not an error that a program raised under its code. */
 const isLimitViolation = ({ code, status, poison }: WireError & { poison?: boolean }): boolean =>
   poison === true || (HARM.has(code) && status === 429);
 
-/** What is asked of the host, and on whose behalf. */
+/** A request to the host. */
 interface Asked {
   readonly site: string;
   readonly nth: number;
@@ -734,19 +734,19 @@ interface Asked {
   readonly readSet?: RequestReadSet;
 }
 
-/** The instances that the answer to a change shows as it has left them. */
+/** The instances, with their versions, that the answer to a change shows. */
 const shownBy = ({ writes }: UnitOfWork): Seen =>
   writes.flatMap((write) => (write.op === 'replace' ? [[keyOf(write), (write.document['ars_version'] as Long).toBigInt()] as const] : []));
 
 const startsRuns = (unit: UnitOfWork): boolean => unit.events.some((event) => event.runs.length > 0);
 
-/** Who called EXECUTE ASYNC; with the profiles that the call was limited to, which stand in its event. */
+/** The caller of EXECUTE ASYNC, with the profiles that limit the call; its event holds both. */
 function callerOf({ by, value }: StoredEvent, { namespace }: Identity): Identity {
   const { profiles = [], restricted, lent } = JSON.parse(value) as { profiles?: string[]; restricted?: true; lent?: true };
   return { username: by, namespace, profiles, ...(restricted && { restricted }), ...(lent && { lent }) };
 }
 
-/** The arguments of EXECUTE ASYNC stand in its event. */
+/** The arguments of EXECUTE ASYNC; its event holds them. */
 function argumentsOf(event: StoredEvent): { argsJson: string; namedJson: string | null } {
   const { args, named } = JSON.parse(event.value) as { args: unknown; named: unknown };
   return { argsJson: JSON.stringify(args ?? []), namedJson: named === null ? null : JSON.stringify(named) };

@@ -1,20 +1,20 @@
-// Rules and procedures that fail nearly every time are let rest for a while (resources-and-api.md 9.2), where a quota says so. What is known of them
-// is this process's own, and goes with it.
+// The error breaker: rules and procedures that fail nearly every time are suspended for a while (resources-and-api.md 9.2), where a quota
+// says so. Its state is in this process's memory only.
 
 import type { BreakerLimits } from './run-limits.ts';
 
 interface Sample {
-  /** Whether the last runs failed, the oldest first: from the first failure on. */
+  /** Outcomes of the last runs, the oldest first, from the first failure on. */
   readonly failed: boolean[];
-  /** Null: it runs. */
+  /** Null: closed, the rule runs. */
   restsUntil: number | null;
-  /** Looked at after a rest. */
+  /** Half open: the runs after a suspension decide. */
   isTrial: boolean;
 }
 
 export class ErrorBreaker {
   readonly #now: () => number;
-  /** Of what has failed lately. */
+  /** By resource: those with recent failures. */
   readonly #samples = new Map<string, Sample>();
 
   /** @param now ms */
@@ -22,7 +22,7 @@ export class ErrorBreaker {
     this.#now = now;
   }
 
-  /** How long a rule or procedure is let rest, from now on, in ms; 0: it may run. @param limits undefined: nothing is */
+  /** How long a rule or procedure is suspended from now on, in ms; 0: it may run. @param limits undefined: no breaker */
   restMs(resource: string, limits: BreakerLimits | undefined): number {
     const sample = limits && this.#samples.get(resource);
     if (!sample || sample.restsUntil === null) return 0;
@@ -33,7 +33,7 @@ export class ErrorBreaker {
     return 0;
   }
 
-  /** A run has ended. */
+  /** Records the outcome of a run. */
   ended(resource: string, hasFailed: boolean, limits: BreakerLimits | undefined): void {
     if (!limits) return;
     let sample = this.#samples.get(resource);
@@ -41,7 +41,7 @@ export class ErrorBreaker {
       if (!hasFailed) return;
       this.#samples.set(resource, (sample = { failed: [], restsUntil: null, isTrial: false }));
     }
-    if (sample.restsUntil !== null) return; // it began before
+    if (sample.restsUntil !== null) return; // it began before the suspension
     sample.failed.push(hasFailed);
     const size = sample.isTrial ? limits.retrySample : limits.sample;
     if (sample.failed.length > size) sample.failed.shift();
@@ -54,7 +54,7 @@ export class ErrorBreaker {
     } else if (sample.isTrial) sample.isTrial = false;
   }
 
-  /** It has another text. */
+  /** Closes the breaker: the rule has a new text. */
   forget(resource: string): void {
     this.#samples.delete(resource);
   }

@@ -1,14 +1,14 @@
-// Where an error happened, in the lines of the rule's or procedure's own text.
+// Maps errors to lines and columns of the rule's or procedure's text.
 
 import { originalPosition } from '../../compiler/index.ts';
 import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
 import type { RunError, RunHost } from './types.ts';
 import type { Executable } from '../programs/executable.ts';
 
-/** What runs; its own places are looked up first, since rules that differ in literals only share a module but not their text. */
+/** The running program. Its map is looked up first: rules that differ only in literals share a module, but not their text. */
 export type Own = Pick<Executable, 'resource'> & Partial<Pick<Executable, 'map' | 'program'>>;
 
-/** Maps the frames of emitted code back. Frames of modules that nobody knows any more are left out. */
+/** Maps the frames of emitted code back. Frames of unknown modules are left out. */
 export function locate(error: WireError & { frames?: readonly Frame[] }, own: Own, host: Pick<RunHost, 'mapOf'>): RunError {
   const stack: { resource: string; line: number; column: number }[] = [];
   for (const frame of error.frames ?? []) {

@@ -1,4 +1,4 @@
-// An event as the sandbox is given it: as text, which is made when it is asked for, and by its value, where that is still at hand.
+// An event in the form that the sandbox gets: its text is made on demand, from the decoded value where that is in memory.
 import type { Value } from '../../stdlib/values/index.ts';
 import type { StoredEvent } from '../transactions/index.ts';
 import { keptValue } from '../events/event-values.ts';

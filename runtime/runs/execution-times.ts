@@ -1,16 +1,16 @@
-// How long runs may be open (language.md 10, quota `executionTime`): a run that waits for a lock, a source or another service for longer is ended.
-// One timer for all.
+// Bounds how long runs may be open (language.md 10, quota `executionTime`), also while they wait for a lock, a source or another service.
+// One timer serves all runs.
 
 const LOOK_EVERY_MS = 1_000;
 const HOUR_MS = 3_600_000;
 
-/** Ends a run. @param limit what it has exceeded, for its error */
+/** Ends a run. @param limit the exceeded limit, for its error */
 export type Expire = (limit: string) => void;
 
 export class ExecutionTimes {
   readonly #mostMs: number;
   readonly #timer: NodeJS.Timeout;
-  /** When each has been open for too long, on the monotonic clock, and how long that is. */
+  /** By run: the deadline on the monotonic clock, and the limit. */
   readonly #due = new Map<Expire, { readonly at: number; readonly mostMs: number }>();
 
   constructor(mostMs = 2 * HOUR_MS, lookEveryMs = LOOK_EVERY_MS) {
@@ -18,7 +18,7 @@ export class ExecutionTimes {
     this.#timer = setInterval(() => this.#look(), lookEveryMs).unref();
   }
 
-  /** A run begins. @param expire called once if it does not end in time; names the run in `end` */
+  /** Starts the time of a run. @param expire called once at the deadline; identifies the run in `end` */
   begin(expire: Expire, mostMs = this.#mostMs): void {
     this.#due.set(expire, { at: performance.now() + mostMs, mostMs });
   }

@@ -1,18 +1,16 @@
-// What a durable run has done so far: its committed effects and the reads before them, by which a repetition is answered (integrations.md 12.2).
-// A request is answered from here only if it is the same request: its digest is kept with the answer. With each answer stand the versions of the
-// instances that it showed to the program, so that a replayed run holds its updates to the versions it has computed with (language.md U7).
-//
-// Pure bookkeeping; durable-run.ts asks, and stores what is new.
+// The history of a durable run: its committed effects and the reads before them, from which a replay is answered (integrations.md 12.2). A
+// request is answered only if it is the same one: its digest is kept with the answer, and so are the versions that the answer showed to the
+// program, so that a replay holds its updates to them (language.md U7). Pure bookkeeping: durable-run.ts asks, and stores new steps.
 
 import { createHash } from 'node:crypto';
 import type { Answer, Read, Step } from '../transactions/index.ts';
 
-/** Characters of one read, and of all reads between two effects; what is longer, or comes after very much, is read again by a repetition. */
+/** Bound of one read, and of all reads between two effects, in characters; a replay makes larger or later reads again. */
 const LONGEST = 64 * 1024;
 const MOST = 1_000_000;
-/** Characters of reads before the last effect that a run keeps in memory; a crash is answered from the journal, which has them all. */
+/** Bound of the reads before the last effect that are kept in memory; after a crash the journal has all of them. */
 const MOST_KEPT = 256 * 1024;
-/** What a read counts besides its texts. */
+/** Characters that a read counts besides its texts. */
 const OVERHEAD = 100;
 /** Characters of a digest: 72 bits. */
 const DIGEST = 12;
@@ -24,7 +22,7 @@ export interface Known {
   readonly answer: Answer;
   readonly at: Date;
   readonly seen: Seen;
-  /** The answer shows this instance as it was before somebody else changed it: the program is to be given the present one. */
+  /** The answer shows an earlier version of this instance: the program must get the present one. */
   readonly stale: string | null;
 }
 
@@ -37,37 +35,37 @@ interface Effect extends Entry {
   isUsed: boolean;
 }
 
-/** What names a request: the same for the same kind and payload. */
+/** Digest of a request: equal for the same kind and payload. */
 export const digestOf = (kind: string, payloadJson: string): string =>
   createHash('sha1').update(kind).update(' ').update(payloadJson).digest('base64url').slice(0, DIGEST);
 
-/** A walk over many pages is known to this process only: a repetition opens it anew. */
+/** The cursor of a walk over many pages is known to this process only: a replay opens it again. */
 export const isRepeatable = (kind: string, answer: Answer): boolean =>
   kind !== 'next' && kind !== 'close' && (kind !== 'open' || ('ok' in answer && answer.ok.endsWith('"done":true}')));
 
 export class RunHistory {
-  /** Effects by their sites; null: nothing has been committed yet, as of most runs. */
+  /** Effects by site; null: nothing is committed yet, as for most runs. */
   #effects: Map<string, SiteEffects> | null = null;
-  /** Reads before the last committed effect, by `site.nth`, in the order in which they were made. */
+  /** Reads before the last committed effect, by `site.nth`, in order. */
   #reads: Map<string, Entry> | null = null;
   #keptCharacters = 0;
-  /** Reads since then: stored with the next effect. */
+  /** Reads since the last effect: stored with the next one. */
   #recent: Read[] = [];
   #recentCharacters = 0;
 
-  /** @param steps what an earlier process has stored of the run */
+  /** @param steps recorded by an earlier process */
   constructor(steps: readonly Step[]) {
     for (const step of steps) this.#take(step);
   }
 
-  /** Whether nothing of it has been committed. */
+  /** Whether nothing is committed. */
   get isEmpty(): boolean {
     return this.#effects === null;
   }
 
   /**
-   * The answer that was given to this request before; null when it is a new one. An effect belongs to the request that it was made for: to an
-   * equal one, and only where there is none, to the one at the same place (its payload may tell of what has changed since).
+   * The recorded answer to this request; null when it is a new one. An effect answers an equal request, or, where there is none, the
+   * request at the same place, whose payload may depend on what has changed since.
    */
   answerTo(site: string, nth: number, digest: () => string): Known | null {
     const effects = this.#effects?.get(site);
@@ -79,7 +77,7 @@ export class RunHistory {
     return { answer: entry.answer, at: entry.at, seen: seenIn(entry.seen), stale: 'stale' in entry ? (entry as Effect).stale : null };
   }
 
-  /** Takes up a read, unless it is too much. */
+  /** Adds a read, unless it is too large. */
   add(read: Read): void {
     const length = lengthOf(read);
     if (length > LONGEST || this.#recentCharacters + length > MOST) return;
@@ -92,7 +90,7 @@ export class RunHistory {
     return this.#recent;
   }
 
-  /** A step is stored, with the reads that were made before it. */
+  /** Adds a stored step, with the reads before it. */
   committed(step: Step): void {
     this.#take(step);
     this.#recent = [];
@@ -105,16 +103,16 @@ export class RunHistory {
     this.#effects?.get(step.site)?.use(step.nth);
   }
 
-  /** Something that is not of the store, and that a repetition in this process must not do again. */
+  /** Keeps an answer from outside the store that a restart in this process must not ask for again. */
   keep(site: string, nth: number, entry: Entry): void {
     this.#siteEffects(site).put(nth, entry);
     this.#siteEffects(site).use(nth);
   }
 
   /**
-   * The run starts again. What it has committed is not made again; what it has read since is read again, and so is whatever showed the
-   * contended instance since the run's own last change of it.
-   * @param contended null: no race was lost, and what was read before the last effect holds
+   * Prepares a restart: effects stay; reads since the last effect are made again, and so is every read that showed the contended instance
+   * since the run's own last change of it.
+   * @param contended null: no race was lost, and reads before the last effect hold
    */
   restart(contended: string | null): void {
     this.#recent = [];
@@ -148,10 +146,10 @@ export class RunHistory {
   }
 }
 
-/** The effects of one site of a program, which a loop may have come to often. */
+/** The effects of one site of a program, which may be in a loop. */
 class SiteEffects {
   readonly #byNth = new Map<number, Effect>();
-  /** Those that no request of this attempt has been answered with, by their requests; null: to be made. */
+  /** Effects that have answered no request of this attempt yet, by request; null: to be built. */
   #byRequest: Map<string, Effect[]> | null = null;
   #open = 0;
 
@@ -174,14 +172,14 @@ class SiteEffects {
     if (effect && !effect.isUsed) this.#use(effect);
   }
 
-  /** All may be asked for again. */
+  /** Makes all effects available again. */
   open(): void {
     for (const effect of this.#byNth.values()) effect.isUsed = false;
     this.#open = this.#byNth.size;
     this.#byRequest = null;
   }
 
-  /** The effect of such a request, else the one at this place; once. */
+  /** Takes the effect of an equal request, else the one at this place; each only once. */
   take(nth: number, request: string): Effect | null {
     if (this.#open === 0) return null;
     const same = this.#byNth.get(nth);
@@ -203,7 +201,7 @@ class SiteEffects {
     if (this.#byRequest) return this.#byRequest;
     this.#byRequest = new Map();
     for (const effect of this.#byNth.values()) {
-      if (effect.request === undefined) continue; // of a record of an earlier version
+      if (effect.request === undefined) continue; // recorded by an earlier version
       const equal = this.#byRequest.get(effect.request);
       if (equal) equal.push(effect);
       else this.#byRequest.set(effect.request, [effect]);

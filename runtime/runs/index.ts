@@ -1,4 +1,4 @@
-// The door of the runs: rules that an event started, and programs whose caller waits.
+// The door of runs/: durable runs of rules, and direct runs whose caller waits.
 
 export { Contention } from './contention.ts';
 export { ErrorBreaker } from './error-breaker.ts';

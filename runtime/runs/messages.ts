@@ -12,12 +12,12 @@ export function invocationOf(run: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Messages that wait for the commit they belong to. */
-/** What one run may have waiting; a flood beyond it is told of in one message and not kept. */
+/** Bound of a run's waiting messages; beyond it one message says that further ones were dropped. */
 const MOST_WAITING = 10_000;
 const MOST_WAITING_CHARACTERS = 8_000_000;
 const LONGEST_TEXT = 32_768;
 
+/** A run's messages that wait for the commit they belong to. */
 export class Messages {
   readonly #run: string;
   /** `/<kind>/<name>` */
@@ -25,7 +25,7 @@ export class Messages {
   readonly #username: string;
   readonly #clock: Clock;
   #waiting: LogEntry[] = [];
-  /** Messages below this number are stored. */
+  /** Number of messages that are stored. */
   #stored = 0;
   #next = 0;
   #characters = 0;
@@ -67,12 +67,12 @@ export class Messages {
     });
   }
 
-  /** One more, behind all others. */
+  /** Adds a message at the end. */
   append(level: string, text: string): void {
     this.#keep(this.#next, level, text);
   }
 
-  /** Those to be stored with the next commit; `stored` tells that it happened. */
+  /** The messages for the next commit; `stored` removes them. */
   get waiting(): readonly LogEntry[] {
     return this.#waiting;
   }
@@ -83,7 +83,7 @@ export class Messages {
     this.#characters = 0;
   }
 
-  /** The attempt begins again: what was not stored was never said. */
+  /** The attempt starts again: messages that are not stored are dropped. */
   restart(): void {
     this.#waiting = [];
     this.#characters = 0;

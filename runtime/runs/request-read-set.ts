@@ -1,5 +1,5 @@
-// What one request of a run reads: the versions that its answer shows to the program are kept with the answer, and count for the run's later
-// updates while the attempt that made the request is the present one.
+// The read set of one request: the versions that its answer shows to the program are kept with the answer, and count for later updates of
+// the run as long as the attempt that made the request goes on.
 
 import type { ReadSet } from '../context/actor.ts';
 import type { Pending } from '../transactions/index.ts';
@@ -42,7 +42,7 @@ export class RequestReadSet implements ReadSet {
     return this.#run.standing();
   }
 
-  /** What has been seen, as it is stored; undefined: nothing. */
+  /** The versions in their stored form; undefined: none. */
   get text(): string | undefined {
     return this.#seen ? seenText(this.#seen) : undefined;
   }

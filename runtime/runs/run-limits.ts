@@ -1,4 +1,4 @@
-// What a quota says of single runs (language.md 10, resources-and-api.md 9.1). Absent: what holds for everybody.
+// The limits of single runs in a quota (language.md 10, resources-and-api.md 9.1). Absent: the general limits.
 
 export interface RunLimits {
   /** Calls on one stack. */
@@ -8,22 +8,22 @@ export interface RunLimits {
   readonly memoryBytes?: number;
   readonly cpuTimeMs?: number;
   readonly executionTimeMs?: number;
-  /** When a rule or procedure that keeps failing is let rest. */
+  /** When a rule or procedure that keeps failing is suspended. */
   readonly errorBreaker?: BreakerLimits;
 }
 
 export interface BreakerLimits {
-  /** So many runs are looked at. */
+  /** Number of runs whose outcomes are compared. */
   readonly sample: number;
   readonly failurePercent: number;
-  /** So many are looked at after it has rested. */
+  /** The same after a suspension. */
   readonly retrySample: number;
   readonly retryAfterMs: number;
 }
 
 export const NO_LIMITS: RunLimits = {};
 
-/** What of it is kept inside the isolate, as its options. */
+/** The limits that are checked inside the isolate, as its options. */
 export const isolateLimits = ({
   callDepth,
   iterations,

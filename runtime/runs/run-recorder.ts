@@ -1,14 +1,14 @@
-// A run as it went: what the sandbox was given for it and what it was answered, in order. Its last attempt counts; one that asks for very much
-// is not kept.
+// Records a run for `cascade replay`: what the sandbox got for it and each answer, in order. Only the last attempt counts; one with too
+// much data is not kept.
 
 import type { Answer, StoredEvent } from '../transactions/index.ts';
 import type { RunRequest } from '../../sandbox/index.ts';
 import type { RunError } from './types.ts';
 import type { Executable } from '../programs/executable.ts';
 
-/** Characters of all requests and answers of a run. */
+/** Bound of all requests and answers of a run, in characters. */
 const MOST = 256 * 1024;
-/** Characters of what it began with, and of its program. */
+/** Bound of the run's input and program, in characters. */
 const MOST_GIVEN = 4 * 1024 * 1024;
 
 /** One request of a run and its answer. */
@@ -22,7 +22,7 @@ export interface RecordedStep {
   readonly at: number;
 }
 
-/** What a run begins with: the same again gives the same run. */
+/** The input of a run: the same input gives the same run. */
 export type Given = Omit<RunRequest, 'observer' | 'alone' | 'cpuTimeMs' | 'at' | 'seed' | 'opts'> & {
   readonly opts: RunRequest['opts'] & Pick<RunRequest, 'at' | 'seed'>;
 };
@@ -31,11 +31,11 @@ export interface Recording {
   /** The invocation, as the logs and snapshots name it. */
   readonly invocation: string;
   readonly executable: Pick<Executable, 'resource' | 'name'> & Partial<Pick<Executable, 'map'>>;
-  /** What started it; null for a program whose caller waited. */
+  /** The event that started it; null for a program whose caller waited. */
   readonly event: StoredEvent | null;
   readonly given: Given;
   readonly steps: readonly RecordedStep[];
-  /** Null: it came to its end. */
+  /** Null: it succeeded. */
   readonly error: Pick<RunError, 'code' | 'message' | 'line' | 'column'> | null;
 }
 
@@ -56,7 +56,7 @@ export class RunRecorder {
     this.#asked = null;
   }
 
-  /** The recording; null when it would be too much. */
+  /** The recording; null when it is too large. */
   recording(facts: Omit<Recording, 'steps' | 'error'>, error: RunError | null): Recording | null {
     const { argsJson, namedJson, event, program } = facts.given;
     const given = argsJson.length + (namedJson?.length ?? 0) + (event?.json.length ?? 0) + (program?.module.source.length ?? 0);

@@ -1,6 +1,6 @@
-// Starts the runs of committed events, so many at a time: what a chain has begun before what is new, else in the order of the commits.
-// So a chain that fans out is followed to its ends one by one, and what waits stays few. A rule gets the events of one instance in the order of
-// the commits, one after the other, however they are placed else (resources-and-api.md 8.1).
+// Starts the runs of committed events, a bounded number at a time: deeper in a chain first, else in the order of the commits, so that a
+// chain that fans out is followed to its ends and few runs wait. A rule gets the events of one instance in order, one after the other
+// (resources-and-api.md 8.1).
 
 import type { RunReference, StoredEvent } from '../transactions/index.ts';
 import { Fifo } from '../../platform/structures/fifo.ts';
@@ -10,21 +10,21 @@ import { STATEMENT, StatementRun } from './statement-run.ts';
 import type { RunHost } from './types.ts';
 import type { Executable } from '../programs/executable.ts';
 
-/** Runs of a namespace that are open in the sandbox at one time; the others wait as events. */
+/** Bound of a namespace's open runs; the others wait as events. */
 const MOST_OPEN = 2_000;
-/** Begun at a time; then others have their turn. */
+/** Runs that start in one turn of the event loop. */
 const MOST_AT_ONCE = 256;
 
-/** What an event's run reference stands for; null when the rule's text is not kept any more. */
+/** Resolves a run reference; null when the rule's text is not kept any more. */
 export type FindExecutable = (rule: string, program: string) => Executable | null;
 
 export interface RunnerOptions {
   readonly host: RunHost;
   readonly find: FindExecutable;
   readonly backpressure: Backpressure;
-  /** Takes care of an event that must not run (its chain is too long) and says so. */
+  /** Handles an event that must not run (its chain is too long). @returns whether it did */
   readonly refuse: (event: StoredEvent, rule: string) => boolean;
-  /** Takes care of an event whose rule has no text any more. */
+  /** Handles an event whose rule has no text any more. */
   readonly lost: (event: StoredEvent, rule: string) => void;
   /** Runs that are open at one time; absent: 2,000. */
   readonly mostOpen?: number;
@@ -34,18 +34,18 @@ interface Started {
   readonly event: StoredEvent;
   readonly executable: Executable;
   readonly reference: RunReference;
-  /** Rule and instance, of which only one run is open at a time; null: the order does not matter. */
+  /** Rule and instance: one run at a time; null: the order does not matter. */
   readonly line: string | null;
 }
 
 export class Runner {
   readonly #options: RunnerOptions;
   readonly #mostOpen: number;
-  /** By the depth of the chain; each in the order of the commits. */
+  /** By depth of the chain, each in the order of the commits. */
   readonly #lines: Fifo<Started>[] = [];
-  /** Of each rule and instance with an open or waiting run, those that come after it; null: none. */
+  /** By rule and instance with an open or waiting run: the runs behind it; null: none. */
   readonly #following = new Map<string, Fifo<Started> | null>();
-  /** How many open runs have a text. */
+  /** Number of open runs by program. */
   readonly #inUse = new Map<string, number>();
   /** Open runs for events of reliable resources. */
   readonly #reliable = new Set<string>();
@@ -61,17 +61,17 @@ export class Runner {
     this.#mostOpen = options.mostOpen ?? MOST_OPEN;
   }
 
-  /** Runs that have not ended, waiting ones included. */
+  /** Runs that have not ended, with those that wait. */
   get pending(): number {
     return this.#open + this.#waiting;
   }
 
-  /** Whether a run with this text is open or waits. @param key `<rule> <program>` */
+  /** Whether a run with this program is open or waits. @param key `<rule> <program>` */
   uses(key: string): boolean {
     return this.#inUse.has(key);
   }
 
-  /** Never throws: the events are committed. A run that cannot begin stays open in the journal, for the next start. */
+  /** Never throws, since the events are committed. A run that cannot start stays open in the journal for the next process. */
   begin(events: readonly StoredEvent[]): void {
     for (const event of events)
       for (const reference of event.runs)
@@ -87,7 +87,7 @@ export class Runner {
     const { host, find, lost, refuse, backpressure } = this.#options;
     const { rule, program } = reference;
     if (program === STATEMENT) {
-      // A client waits for it: not behind rules.
+      // A client waits for this one: it does not queue behind rules.
       const run = new StatementRun(host, event, rule, () => {
         this.#open--;
         this.#pump();
@@ -108,7 +108,7 @@ export class Runner {
     if (started.line === null || !this.#follows(started.line, started)) this.#queue(started);
   }
 
-  /** Puts it behind an earlier run of its line. @returns false: there is none, and it is the first */
+  /** Queues it behind an earlier run of its line. @returns false: there is none */
   #follows(line: string, started: Started): boolean {
     const following = this.#following.get(line);
     if (following === undefined) {
@@ -126,7 +126,7 @@ export class Runner {
     this.#queued++;
   }
 
-  /** The run has ended: the next one of its line may begin. */
+  /** A run has ended: the next one of its line may start. */
   #leave(line: string): void {
     const next = this.#following.get(line)?.shift();
     if (next) this.#queue(next);
@@ -196,11 +196,11 @@ export class Runner {
   }
 }
 
-/** How the value of an event of one instance begins. */
+/** How the value of an event of a single instance begins. */
 const INSTANCE = '{"_id":"';
 const ID_LENGTH = 24;
 
-/** Redeliveries keep no order (integrations.md 12.1), and completions of several events are of no one instance. */
+/** Redeliveries keep no order (integrations.md 12.1), and completions of several events have no single instance. */
 function lineOf({ path, value, attempt = 1 }: StoredEvent, { rule, binds }: RunReference): string | null {
   if (attempt > 1 || binds === 'arguments' || !path.startsWith('/types/') || !value.startsWith(INSTANCE)) return null;
   const version = rule.indexOf(':');

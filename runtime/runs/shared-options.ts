@@ -1,4 +1,4 @@
-// What the runs of a rule have in common, for the sandbox: one object as long as nothing of it changes, by which it knows that it has told it.
+// The options that all runs of a rule share: one object until one of them changes, by which the sandbox knows that the isolate has them.
 import type { RunOptions } from '../../sandbox/index.ts';
 import { isolateLimits, type RunLimits } from './run-limits.ts';
 import type { Executable } from '../programs/executable.ts';

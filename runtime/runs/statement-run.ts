@@ -1,5 +1,5 @@
-// A client's statement over more instances than one batch takes, also that of a procedure which a client calls: a run of its own, stored as an
-// event before it begins. So it comes to its end and raises its event whatever becomes of this process, or of the client, who waits for it.
+// A client's statement over more instances than one batch takes: a run of its own, stored as an event before it begins. So it completes and
+// raises its event whatever becomes of this process, or of the client.
 
 import { randomUUID } from 'node:crypto';
 import { type Actor, ChildRunIds, type StepStore } from '../context/actor.ts';
@@ -12,10 +12,10 @@ import { fromWireError, toWireError } from './wire-error.ts';
 import { checkpointSite, Checkpoints } from './checkpoints.ts';
 import type { RunHost } from './types.ts';
 
-/** Stands for a program where a run is one statement; its rule is then the statement's kind. */
+/** In place of a program: the run is one statement, and its rule is the statement's kind. */
 export const STATEMENT = 'statement';
 
-/** Where its parts are recorded. */
+/** The site of its checkpoints. */
 const SITE = 'all';
 
 interface Client {
@@ -23,14 +23,14 @@ interface Client {
   readonly headers: Actor['headers'];
 }
 
-/** Who waits for a statement's answer, by the uuid of its event; after a crash nobody does. */
+/** Clients that wait for a statement's answer, by the uuid of its event; after a crash there is none. */
 const clients = new Map<string, Client>();
 
 /**
- * Carries out a statement of an actor who records nothing.
- * @param kind @param payload as a program would ask for it
- * @returns what it gives, as inner JSON
- * @throws what `commit` of the actor does, and the statement
+ * Carries out a statement of an actor without a history.
+ * @param kind @param payload as in a program's request
+ * @returns its answer as inner JSON
+ * @throws errors of the actor's `commit`, and of the statement
  */
 export async function runDurably(kind: string, payload: ObjectValue, actor: Actor): Promise<string> {
   const { identity, depth, headers, chain } = actor;
@@ -55,7 +55,7 @@ export async function runDurably(kind: string, payload: ObjectValue, actor: Acto
   }
 }
 
-/** The service ends: the next start goes on. */
+/** The service is stopping: the next start continues. */
 class ShuttingDown extends Error {}
 
 export class StatementRun implements StepStore {
@@ -69,7 +69,7 @@ export class StatementRun implements StepStore {
   readonly #depth: number;
   readonly #parts = new Checkpoints();
   readonly #startedAt: Date;
-  /** Steps of BEFORE rules, by their runs, for those instances that the statement may come to again. */
+  /** Recorded steps of BEFORE rules, by run, for instances that a retry may come to again. */
   readonly #children = new Map<RunId, readonly Step[]>();
   #isStored = false;
 
@@ -94,14 +94,14 @@ export class StatementRun implements StepStore {
       if (!this.#isStored) this.#host.committer.markDone(this.#id);
       this.#reply(answer);
     } catch (error) {
-      if (!(error instanceof Fenced || error instanceof ShuttingDown)) throw error; // another process, or the next start, goes on with it
+      if (!(error instanceof Fenced || error instanceof ShuttingDown)) throw error; // another process, or the next start, continues it
       this.#reply({ error: toWireError(apiError('cascade.server.unavailable')) });
     } finally {
       this.#ended();
     }
   }
 
-  // ------------------------------------------------------------ StepKeeper
+  // ------------------------------------------------------------ StepStore
   taken(run: RunId): readonly Step[] {
     const known = this.#children.get(run) ?? this.#host.takeRecorded(run);
     if (known.length > 0) this.#children.set(run, known);
@@ -113,7 +113,7 @@ export class StatementRun implements StepStore {
   }
 
   // ------------------------------------------------------------ inside
-  /** @throws Fenced, Ending */
+  /** @throws Fenced, ShuttingDown */
   async #answer(): Promise<Answer> {
     try {
       return await retryUntilAvailable(() => this.#host.perform(this.#kind, this.#payloadJson, this.#actor()), {
@@ -121,7 +121,7 @@ export class StatementRun implements StepStore {
       });
     } catch (error) {
       if (error instanceof Fenced) throw error;
-      if (this.#host.backpressure.isClosed && !this.#isStored) throw new ShuttingDown(); // whatever it was: the store may be closed already
+      if (this.#host.backpressure.isClosed && !this.#isStored) throw new ShuttingDown(); // the store may be closed already
       return { error: this.#asWire(error) };
     }
   }
@@ -138,7 +138,7 @@ export class StatementRun implements StepStore {
       this.#host.log.warn({ statement: this.#id, ...answer.error }, 'a statement that a crash had cut off ended with an error');
   }
 
-  /** What lies behind a part is not asked again. */
+  /** Drops the recorded steps of instances before a checkpoint. */
   #forgetBefore(last: string): void {
     const start = `${this.#id}/${SITE}/`.length;
     for (const run of this.#children.keys()) if (run.slice(start, start + last.length) <= last) this.#children.delete(run);
@@ -179,7 +179,7 @@ export class StatementRun implements StepStore {
   }
 }
 
-/** The `_id` of the last instance of a part, by its note. */
+/** The `_id` of the last instance of a part, from its note. */
 const lastOf = (note: string): string => String(getOwn(decodeInner(note) as ObjectValue, 'after'));
 
 const startsRuns = (unit: UnitOfWork): boolean => unit.events.some((event) => event.runs.length > 0);

@@ -1,4 +1,4 @@
-// What the runs need of the rest of a namespace, and what can be run.
+// What runs need of their namespace, and the programs that can run.
 
 import type { Logger } from 'pino';
 import type { Actor, Initiator } from '../context/actor.ts';
@@ -26,56 +26,56 @@ export interface RunHost {
   readonly backpressure: Backpressure;
   readonly executionTimes: ExecutionTimes;
   readonly errorBreaker: ErrorBreaker;
-  /** What the namespace's quota says of a run that begins now. */
+  /** The quota's limits for a run that starts now. */
   limits(): RunLimits;
   readonly log: Logger;
-  /** Throws, at once or later, when whom code is to run as may not act any more; absent: everybody may. */
+  /** Throws, or rejects, when the user may not act any more; absent: everybody may. */
   admit?(identity: Identity): unknown;
-  /** When a rule's run may begin, where it has to wait for its turn under a quota; undefined: now. */
+  /** Waits for a run's turn under a quota; undefined: it may start now. */
   turn?(): Promise<void> | undefined;
-  /** What conditions on events need. */
+  /** The environment of conditions on events. */
   readonly conditions: ConditionEnvironment;
-  /** What a run reference stands for; null when its text is not kept any more. */
+  /** Resolves a run reference; null when the text is not kept any more. */
   executable(rule: string, program: string): Executable | null;
-  /** What does a part of a condition that takes too long where conditions are decided. */
+  /** The program of a deferred call. */
   programFor(work: DeferredCall): Program;
   /** Records an error in a condition of a rule. */
   conditionFailed(rule: string, error: unknown): void;
-  /** No version of the rule runs for its event, as programs have told: it is not brought again (integrations.md 12.3). */
+  /** No version of the rule runs for its event: the event is acknowledged for it (integrations.md 12.3). */
   declined(actor: Actor): Promise<void>;
   /** Carries out a request of a run (stdlib/isolate/protocol.ts, OpPayloads). */
   perform(kind: string, payloadJson: string, actor: Actor): Promise<Answer>;
-  /** The unit that a request comes to, where nothing but its commit has to be waited for; null, or an error: `perform` has to be asked. */
+  /** The unit of a request that needs nothing but its commit; null, or an error: `perform` has to do it. */
   changeAtOnce(kind: string, payloadJson: string, initiator: Initiator): UnitOfWork | null;
-  /** A rule's run has come to its end, or failed. */
+  /** Counts a rule's run that has ended. */
   ran?(rule: string, outcome: 'done' | 'failed', seconds: number): void;
-  /** Told of what a rule's run has reached; absent: nobody asks. */
+  /** Called with the stages that a rule's run has reached; absent: not measured. */
   readonly reached?: StageReached;
-  /** A run has ended, or starts again: what it held of the state is free. */
+  /** Frees the locks and objects of a run that has ended or restarts. */
   release(run: string): void;
-  /** Whether a run has a lock of the state. */
+  /** Whether a run holds a lock of a service's state. */
   holdsLocks(run: string): boolean;
   /** An instance, `<collection>/<id>`, as programs see it now (inner JSON); null: it is gone. */
   present(instance: string, actor: Actor): Promise<{ readonly json: string; readonly version: bigint } | null>;
   /** Steps that an earlier process recorded for a run, taken once. */
   takeRecorded(run: RunId): readonly Step[];
-  /** The unit that tells of an error which left a run (language.md H4). */
+  /** The unit that records an error which escaped from a run (language.md H4). */
   failure(resource: string, invocation: string, error: RunError, actor: Actor): Pick<UnitOfWork, 'writes' | 'events'>;
   /** The unit that gives an event up for a rule or procedure (integrations.md 12.5). */
   poisoned(event: StoredEvent, resource: string, error: RunError): Pick<UnitOfWork, 'writes' | 'events'>;
-  /** Takes care of an event whose rule has no text any more: its run ends with that. */
+  /** Handles an event whose rule has no text any more: its run ends with that. */
   lost(event: StoredEvent, rule: string): void;
-  /** Stores the end of a run that is given up, together with the writes by which its event is not brought again. */
+  /** Stores the end of a run that is given up, with the writes that stop the redelivery of its event. */
   settle(event: StoredEvent, rule: string, store: (settled: readonly Write[]) => Promise<void>): Promise<void>;
-  /** The write that keeps a run as it went; none when a storm of failures has filled what is kept. */
+  /** The write that keeps a recording; none when recordings of failures exceed their bound. */
   record(recording: Recording): Write[];
-  /** Whether runs of this resource are kept also when they don't fail. */
+  /** Whether successful runs of this resource are recorded, too. */
   isTraced(resource: string): boolean;
   /** Level of messages that a run of this resource keeps: ERROR 40 … TRACE 0. */
   logLevel(resource: string): number;
-  /** The service that a run is within; null: none. */
+  /** The service that a run belongs to; null: none. */
   serviceOf(event: StoredEvent, executable: Executable): string | null;
-  /** Source map of a module, for places in errors; null when it is not known any more. */
+  /** Source map of a module, for the location of errors; null when unknown. */
   mapOf(module: string): { readonly map: string; readonly resource: string } | null;
 }
 

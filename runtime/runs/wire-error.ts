@@ -1,4 +1,4 @@
-// An error on its way into or out of an isolate.
+// Converts errors on their way into and out of an isolate.
 
 import { randomUUID } from 'node:crypto';
 import { CascadeError } from '../../stdlib/errors.ts';
@@ -7,11 +7,13 @@ import { encodeInner, fromInner, type Value } from '../../stdlib/values/index.ts
 import { CascadeErrors, apiError } from '../../model/errors/api-errors.ts';
 import { isRetryable } from '../../platform/mongo/index.ts';
 
-/** Of what was found together in one request, as much is told to a program. */
+/** Bound of the errors of one request that a program gets. */
 const MOST_ERRORS = 1_000;
 
-/** What a program sees of an error of the host: of several problems the first with a list of all, of one that passes
- * that, of an unexpected one only a reference. */
+/**
+ * The error that a program sees: the first of several, with a list of all; a transient one as unavailable; an unexpected one as a mere
+ * reference.
+ */
 export function toWireError(error: unknown): WireError {
   if (error instanceof CascadeErrors && error.errors[0])
     return { ...oneToWire(error.errors[0]), errors: error.errors.slice(0, MOST_ERRORS).map(oneToWire) };
@@ -29,7 +31,7 @@ const oneToWire = ({ code, message, params, status }: CascadeError): OneWireErro
   status,
 });
 
-/** What a client or a caller sees of an error that left a program. */
+/** The error that a client or caller gets when it escapes from a program. */
 export function fromWireError({ code, message, params, status, errors }: WireError): CascadeError | CascadeErrors {
   const all = errors?.map(oneOf) ?? null;
   if (all && all.length > 1) return new CascadeErrors(all);
