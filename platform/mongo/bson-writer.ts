@@ -1,5 +1,6 @@
-// Documents to BSON bytes: a loop over what instances are made of. The driver's serializer looks at each value in every way there is; a batch of
-// a thousand documents spends more time there than in all else that the driver does. What this one does not know it leaves to the driver's.
+// Documents to BSON bytes: a loop over what instances are made of. The driver's serializer looks at each value in every way there is; a
+// batch of a thousand documents spends more time there than in all else that the driver does. What this one does not know it leaves to the
+// driver's.
 
 import { BSON, Decimal128, type Document, Double, Long, ObjectId } from 'mongodb';
 

@@ -1,13 +1,13 @@
-// Commands whose connection breaks while they are written. The driver (7.9.0) waits for the socket's `drain` alone: a socket that was destroyed meanwhile
-// never drains, and the command never ends, nor does what waits for it; one that the server has closed fails with Node's own EPIPE, which carries none of
-// the driver's labels, so that nobody would know that the same may work in a moment.
+// Commands whose connection breaks while they are written. The driver (7.9.0) waits for the socket's `drain` alone: a socket that was
+// destroyed meanwhile never drains, and the command never ends, nor does what waits for it; one that the server has closed fails with
+// Node's own EPIPE, which carries none of the driver's labels, so that nobody would know that the same may work in a moment.
 
 import { MongoError, MongoNetworkError } from 'mongodb';
 import { Connection } from 'mongodb/lib/cmap/connection.js';
 
 const REPAIRED = Symbol('writes end with their connection');
 
-/** Makes each command end with its connection, by an error of the driver's own. To be called before the first client is made; more often changes nothing. */
+/** Makes each command fail with its connection, by an error of the driver's own. Called before the first client is made; idempotent. */
 export function endWritesWithTheirConnection(): void {
   const prototype = Connection.prototype as Connection & { [REPAIRED]?: true };
   if (prototype[REPAIRED]) return;
@@ -32,7 +32,7 @@ export function endWritesWithTheirConnection(): void {
   };
 }
 
-/** What the socket itself told, as the driver tells it of all other moments; the connection is not used again. */
+/** The error of the socket, as the driver wraps it at all other moments; the connection is closed. */
 function asNetworkError(connection: Connection, reason: unknown, signal: AbortSignal | undefined): unknown {
   if (reason instanceof MongoError || (signal?.aborted && reason === signal.reason) || !(reason instanceof Error)) return reason;
   const error = new MongoNetworkError(reason.message, { cause: reason });

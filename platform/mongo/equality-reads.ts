@@ -41,8 +41,8 @@ export class EqualityReads {
   }
 
   /**
-   * All documents whose property is this text, in the order of their ids; null where they are not read together with others. They are read after the
-   * call, so they have what was committed before.
+   * All documents whose property is this text, in the order of their ids; null where they are not read together with others. They are read
+   * after the call, so they have what was committed before.
    * @param property a top-level name that never holds an array
    */
   read(collection: string, property: string, text: string): Promise<Uint8Array[] | null> {

@@ -1,9 +1,9 @@
-// What the store's errors mean for whoever asked it.
+// Classifies errors of the store.
 
 import { MongoBulkWriteError, MongoError, MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb';
 import { apiError } from '../../model/errors/api-errors.ts';
 
-/** The server is out of reach or changing: the same thing may work in a moment, and an outcome may be unknown. */
+/** The server is out of reach or changing: a retry may succeed, and the outcome may be unknown. */
 export const isUnavailable = (error: unknown): boolean =>
   error instanceof MongoNetworkError ||
   // The driver wraps what broke the connection of a bulk write in an error without any write's own.
@@ -15,11 +15,14 @@ export const isUnavailable = (error: unknown): boolean =>
       error.name === 'MongoExpiredSessionError' ||
       isChanging(error)));
 
-/** The codes of a server that is stepping down, stopping, or has begun anew: it has nothing that a majority holds yet, or lacks the cursors of before. */
+/**
+ * The codes of a server that is stepping down, stopping, or has begun anew: it has nothing that a majority holds yet, or lacks the cursors
+ * of before.
+ */
 const CHANGING = new Set([91, 189, 10107, 11600, 11602, 13435, 13436, 134, 43]);
 const isChanging = (error: MongoError): boolean => typeof error.code === 'number' && CHANGING.has(error.code);
 
-/** This process is about to end and has closed its connections: what still waited for one comes to nothing. */
+/** This process is stopping and has closed its connections. */
 export const isClosed = (error: unknown): boolean =>
   error instanceof MongoError && (error.name === 'MongoNotConnectedError' || error.name === 'MongoClientClosedError');
 
@@ -34,15 +37,18 @@ export const isLockedOut = (error: unknown): boolean => error instanceof MongoSe
 const FIRST_ASSERTION = 10_000;
 /** Of these: Interrupted, OutOfDiskSpace. */
 const TROUBLED_ASSERTIONS = new Set([11601, 14031]);
-/** What the server says of the request or of the account: BadValue, Unauthorized, MaxTimeMSExpired, a sort that takes too much memory and the like. */
+/**
+ * What the server says of the request or of the account: BadValue, Unauthorized, MaxTimeMSExpired, a sort that takes too much memory and
+ * the like.
+ */
 const OF_REQUEST = new Set([
   2, 4, 5, 9, 13, 14, 15, 16, 17, 18, 20, 22, 26, 27, 28, 29, 30, 31, 34, 38, 40, 42, 48, 50, 52, 53, 54, 56, 57, 59, 60, 66, 67, 68, 72,
   73, 85, 86, 115, 121, 146, 166, 167, 168, 171, 197, 224, 229, 238, 241, 263, 292, 301,
 ]);
 
 /**
- * The server's own trouble, under whichever code: a full disk (UnknownError, OutOfDiskSpace), no signing keys in the first second after its start
- * (KeyNotFound), an operator's killOp (Interrupted). What it says of a request is listed, since what may go wrong inside it cannot be.
+ * The server's own trouble under any code: a full disk (UnknownError, OutOfDiskSpace), no signing keys in the first second after its start
+ * (KeyNotFound), killOp (Interrupted). Codes that blame the request are listed, since those of the server cannot be.
  */
 const isTroubled = (error: unknown): boolean =>
   error instanceof MongoServerError &&
@@ -55,7 +61,7 @@ export const isRetryable = (error: unknown): boolean =>
 
 const TIME_IS_UP = 50;
 
-/** An error of a query: one that was stopped for its time is refused as too expensive, any other stays as it is. */
+/** Maps an error of a query: exceeded time becomes "too expensive", any other stays as it is. */
 export const asTooExpensive = (error: unknown): unknown =>
   error instanceof MongoServerError && error.code === TIME_IS_UP ? apiError('cascade.query.too.expensive', 'time') : error;
 

@@ -1,5 +1,5 @@
-// A transaction whose client has died stays open at the store for a minute and more. Nobody can write meanwhile what it has written: not even what
-// ends the journal of the dead process.
+// A transaction whose client has died stays open at the store for a minute and more, and blocks writes to what it has written, also the row
+// that closes the journal of the dead process.
 
 import { type Document, type MongoClient, MongoServerError } from 'mongodb';
 import { isUnavailable } from './errors.ts';
@@ -8,8 +8,8 @@ import { isUnavailable } from './errors.ts';
 const LOCAL = { readConcern: { level: 'local' } } as const;
 
 /**
- * Ends the transactions that are open for clients of these names. Where the store does not let us (a user with few rights, a router of shards) they
- * end by themselves, later.
+ * Aborts the open transactions of clients with these names. Where the store does not permit that (a user with few rights, a router of
+ * shards) they time out later.
  * @returns how many there were
  */
 export async function abortTransactionsOf(client: MongoClient, names: readonly string[]): Promise<number> {

@@ -98,8 +98,8 @@ export class RowReader {
 
   #open(learnt: string, collection: string, command: Document, isSlow: boolean): Rows {
     const db = this.#db;
-    // A cursor belongs to the session that it was opened in. Nothing else is done in this one, so it need not order anything. It is begun when the
-    // turn has come: a session that is given back costs the driver the more, the more of them there are.
+    // A cursor belongs to the session that it was opened in. Nothing else is done in this one, so it need not order anything. It is begun
+    // when the turn has come: a session that is given back costs the driver the more, the more of them there are.
     let session: ClientSession | null = null;
     let cursor: bigint | null = null; // 0: the store has no more
     const ask = async (): Promise<Document> => {

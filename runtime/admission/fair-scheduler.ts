@@ -19,7 +19,7 @@ const MOST_WAITING = 20_000;
 /** The permit of one request in flight. */
 export interface Permit extends ListNode {
   begunAt: number;
-  begin: ((place: Permit) => void) | null;
+  begin: ((permit: Permit) => void) | null;
 }
 
 class Share {
@@ -48,23 +48,23 @@ export class FairScheduler {
       if (this.#lastAsked) this.#changedAt = now;
       this.#lastAsked = share;
     }
-    const place: Permit = { begunAt: now, begin: null, ...unlinked };
+    const permit: Permit = { begunAt: now, begin: null, ...unlinked };
     if (share.waiting.size === 0 && this.#hasRoom(share, now)) {
-      share.underWay.add(place);
-      return place;
+      share.underWay.add(permit);
+      return permit;
     }
     if (share.waiting.size >= MOST_WAITING) throw new QueueFull('waitingRequests', MOST_WAITING);
-    share.waiting.push(place);
+    share.waiting.push(permit);
     this.#waiting++;
     this.#timer ??= setTimeout(() => this.#look(), COUNTED_MS).unref();
     return new Promise((resolve) => {
-      place.begin = resolve;
+      permit.begin = resolve;
     });
   }
 
-  leave(namespace: string, place: Permit): void {
+  leave(namespace: string, permit: Permit): void {
     const share = this.#of(namespace);
-    share.underWay.remove(place);
+    share.underWay.remove(permit);
     if (share.waiting.size > 0) this.#beginNext(share, performance.now());
   }
 
@@ -95,9 +95,9 @@ export class FairScheduler {
     const now = performance.now();
     for (const share of this.#shares.values()) {
       if (share.waiting.size === 0) continue;
-      for (const place of share.underWay) {
-        if (now - place.begunAt < COUNTED_MS) break;
-        share.underWay.remove(place);
+      for (const permit of share.underWay) {
+        if (now - permit.begunAt < COUNTED_MS) break;
+        share.underWay.remove(permit);
       }
       this.#beginNext(share, now);
     }

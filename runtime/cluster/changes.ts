@@ -1,4 +1,4 @@
-// What is committed to the collections of all namespaces that other processes follow, in the order of the commits: one change stream a process.
+// One change stream a process: changes of the collections that other processes follow, in all namespaces, in the order of the commits.
 
 import type { ChangeStream, ChangeStreamDocument, Document, MongoClient, ObjectId, ResumeToken } from 'mongodb';
 import { Backoff } from '../../platform/mongo/index.ts';
@@ -8,16 +8,16 @@ export interface Change {
   readonly database: string;
   readonly collection: string;
   readonly id: ObjectId;
-  /** The document as it was stored; null: it is removed. */
+  /** The stored document; null: it was removed. */
   readonly document: Document | null;
-  /** Of an update in place, which does not say what the whole document is: the members that are others now. */
+  /** The changed members of an update in place, whose event lacks the whole document. */
   readonly updated?: readonly string[];
 }
 
 /**
- * Resolves once it listens: what is committed from then on is told, each change after the one before has been taken in.
- * @param onGap changes may have been missed: everything has to be looked at again
- * @param onError told; it goes on by itself
+ * Resolves once the stream is open: `onChange` gets every change from then on, one after the other.
+ * @param onGap changes may have been missed: everything has to be read again
+ * @param onError gets errors; the stream is opened again by itself
  */
 export async function openChanges(
   client: MongoClient,
@@ -34,7 +34,7 @@ export async function openChanges(
       token ? { resumeAfter: token, batchSize: 1_000 } : { batchSize: 1_000 },
     );
   let stream = watch();
-  await stream.tryNext(); // the stream is at the server from here on
+  await stream.tryNext(); // opens the stream at the server
   const backoff = new Backoff();
   const round = async (): Promise<void> => {
     while (isOpen) {
@@ -49,7 +49,7 @@ export async function openChanges(
         await stream.close().catch(() => undefined); // it has failed already
         await backoff.pause();
         if (!isOpen) return;
-        // What the token names may be gone from the store's log.
+        // The log of the store may not reach back to the resume token.
         token = null;
         stream = watch();
         await onGap().catch(onError);

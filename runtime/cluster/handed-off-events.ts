@@ -1,6 +1,6 @@
-// Events that another process than the leader has committed and that rules wait for: a document each, in the transaction of the event. The leader
-// takes them into its own journal, in the order of their commits, and removes the document in the same transaction: none is lost or counted twice.
-// Who is to lead takes first what waits for the leader before, its own events among it: in the journal, too, they so stand in the order in which they count.
+// Events that a process of an earlier version has handed off to its leader: a document each, stored in the transaction of the event. The
+// owner of the namespace takes them into its own journal, in the order of their commits, and removes the document in the same transaction:
+// none is lost or doubled.
 
 import { type Db, type Document, Long, ObjectId } from 'mongodb';
 import {
@@ -21,26 +21,26 @@ import { Backoff, isRetryable, retryUntilAvailable } from '../../platform/mongo/
 import type { Cipher } from '../../model/values/index.ts';
 
 export const HANDED_OFF_EVENTS = 'arrivals';
-/** Long texts of the events: an event may hold more than a document does. */
+/** Long texts of the events are stored in pieces: an event may be larger than a document. */
 export const HANDED_OFF_TEXTS = 'arrivalTexts';
-/** What an event has besides its texts: paths, names, the rules that wait for it. */
+/** Bound of an event's members besides its texts. */
 const BESIDES_TEXT_BYTES = 100_000;
 const CHARACTERS_A_PIECE = 2_000_000;
-/** Events in one unit: they stay in their order. */
+/** Events in one unit, in their order. */
 const MOST_AT_ONCE = 500;
 const BYTES_AT_ONCE = 4_000_000;
 
 interface HandedOffEvent extends Document {
   readonly _id: ObjectId;
   readonly event: StoredEvent;
-  /** Of the event's texts those that stand beside. */
+  /** Texts of the event that are stored in pieces. */
   readonly beside?: readonly SplitText[];
 }
 
 interface HandedOffEventsOptions {
   readonly db: Db;
   readonly committer: () => Committer;
-  /** Events are sealed on their way; null while the namespace has no key. */
+  /** Seals the events; null while the namespace has no key. */
   readonly cipher: () => Cipher | null;
   readonly onError: (error: unknown) => void;
 }
@@ -49,7 +49,7 @@ type Commit = (unit: UnitOfWork) => Promise<void>;
 
 export class HandedOffEvents {
   readonly #options: HandedOffEventsOptions;
-  /** In the order of their commits. Null: another process takes them. */
+  /** In the order of their commits. Null: this process does not take them. */
   #waiting: Map<string, HandedOffEvent> | null = null;
   #taking: Promise<void> | null = null;
 
@@ -57,7 +57,7 @@ export class HandedOffEvents {
     this.#options = options;
   }
 
-  /** The unit with a document for what its events are awaited for, for a process that does not lead. */
+  /** Hands off events that rules wait for: adds their documents to the unit. */
   handOff(unit: UnitOfWork): UnitOfWork {
     if (!unit.events.some(isAwaited)) return unit;
     const writes: Write[] = [];
@@ -81,26 +81,26 @@ export class HandedOffEvents {
   }
 
   /**
-   * From now on they are taken here.
-   * @param commit stores those that wait already, while nothing else is stored
+   * Takes handed-off events from now on.
+   * @param commit stores the ones that wait already, while nothing else is stored
    */
   async start(commit: Commit): Promise<void> {
-    this.#waiting ??= new Map(); // what comes meanwhile is behind
+    this.#waiting ??= new Map(); // later events queue behind
     const reading = this.#stored().catch((error: unknown) => {
-      this.#give(); // until it is tried again
+      this.#give(); // until the next try
       throw error;
     });
     await (this.#taking = reading.then((stored) => this.#takeAll(stored, commit)).finally(() => this.#taken()));
   }
 
-  /** Looks for those that are stored. */
+  /** Reads the stored ones. */
   async look(): Promise<void> {
     if (!this.#waiting) return;
     for (const [id, one] of await this.#stored()) this.#waiting.set(id, one);
     this.#take();
   }
 
-  /** One has been committed. */
+  /** Adds one that was committed. */
   add(document: Document): void {
     if (!this.#waiting) return;
     this.#waiting.set((document as HandedOffEvent)._id.toHexString(), document as HandedOffEvent);
@@ -158,7 +158,7 @@ export class HandedOffEvents {
             continue;
           }
         }
-        // One of them has been taken before: one by one.
+        // One of them was taken before: each is tried alone.
         for (const one of some)
           await retryUntilAvailable(() => this.#store([one], commit), { isWanted: () => this.#waiting !== null }).catch(
             (reason: unknown) => reason instanceof VersionConflict || this.#options.onError(reason),
@@ -210,7 +210,7 @@ const withTexts = (event: StoredEvent, [value = '', properties = '']: readonly s
   ...(event.transport && { transport: { ...event.transport, properties } }),
 });
 
-/** Characters, about. */
+/** Approximate length in characters. */
 const lengthOf = ({ event, beside = [] }: HandedOffEvent): number =>
   beside.reduce((sum, [, pieces]) => sum + Number(pieces) * CHARACTERS_A_PIECE, (event.value as string | null)?.length ?? 0);
 

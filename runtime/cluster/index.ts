@@ -1,5 +1,5 @@
-// The door of what several processes on one database have between them: leases, owners of namespaces, calls to these, and events that an earlier
-// version handed from one process to another.
+// The door of cluster/: leases of processes, owners of namespaces, calls between processes, and events that an earlier version has handed
+// off.
 export { HANDED_OFF_TEXTS, HandedOffEvents, HANDED_OFF_EVENTS } from './handed-off-events.ts';
 export { type Change, openChanges } from './changes.ts';
 export { type Answer, type ByteStream, Calls, type Handler, LinkClosed, LinkFull, LinkLost, type Message } from './links/index.ts';

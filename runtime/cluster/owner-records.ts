@@ -1,17 +1,17 @@
-// What the database says of who owns a namespace.
+// The record of a namespace's owner in the database.
 
 export const OWNERS = 'owners';
 
 export interface OwnerRecord {
   /** The namespace. */
   readonly _id: string;
-  /** The epoch of the process that has it; null: nobody. */
+  /** The epoch of the owning process; null: none. */
   readonly process: number | null;
-  /** Of the last ownership. */
+  /** The epoch of the last ownership. */
   readonly epoch: number;
-  /** Epochs of owners that may still believe that they are: their journals have to be closed. */
+  /** Epochs of former owners whose journals may still be open: the next owner has to close them. */
   readonly unclosed?: readonly number[];
-  /** Nothing is left to be done there unless somebody asks. */
+  /** Nothing is left to do there until a request comes. */
   readonly isResting?: boolean;
   /** Epochs of the processes whose clients have subscriptions there. */
   readonly listeners?: readonly number[];

@@ -1,13 +1,13 @@
-// Who owns a namespace: one record a namespace, which names the process and an epoch of its own (the fencing token). Each time a namespace changes
-// hands, or is opened again, it gets a new epoch: the journal's rows bear it, and the next owner closes the journal of the one before, so that no
-// late commit of it can succeed. Records of a dead process are freed in the transaction that claims it (process.ts).
+// Ownership of namespaces: a record a namespace names the owning process and the epoch of the ownership (the fencing token), which is new
+// each time a namespace is opened or changes hands. Journal rows bear it, and the next owner closes the journal of the former one, so that
+// no late commit of it can succeed. The claim of a dead process frees its records in the same transaction (process.ts).
 
 import { type ClientSession, type Collection, type Db, type MongoClient } from 'mongodb';
 import { Fenced } from '../transactions/index.ts';
 import { OWNERS, type OwnerRecord } from './owner-records.ts';
 import type { ServiceProcess } from './process.ts';
 
-/** A namespace is this process's. */
+/** The ownership of a namespace by this process. */
 export interface Ownership {
   readonly epoch: number;
   readonly unclosed: readonly number[];
@@ -21,7 +21,7 @@ interface Wanted {
   readonly reject: (error: unknown) => void;
 }
 
-/** Namespaces that are acquired in one transaction. */
+/** Namespaces acquired in one transaction. */
 const MOST_AT_ONCE = 500;
 
 export class Owners {
@@ -42,10 +42,10 @@ export class Owners {
   }
 
   /**
-   * Takes a namespace that nobody has, or that this process has had: its ownership begins anew. Those that are asked for together are taken
-   * together.
-   * @returns or the process that has it
-   * @throws Fenced when this process was taken for dead
+   * Acquires a namespace that has no owner, or that this process owns: its ownership gets a new epoch. Concurrent calls share a
+   * transaction.
+   * @returns the ownership, or the process that owns the namespace
+   * @throws Fenced when this process was declared dead
    */
   acquire(namespace: string): Promise<Acquired> {
     return new Promise((resolve, reject) => {
@@ -58,51 +58,51 @@ export class Owners {
     });
   }
 
-  /** What its former owners have left is in the journal of this one. */
+  /** Records that what former owners left is in this owner's journal. */
   async closed(namespace: string, { epoch, unclosed }: Ownership): Promise<void> {
     if (unclosed.length === 0) return;
     await this.#records.updateOne({ _id: namespace, epoch }, { $pull: { unclosed: { $in: [...unclosed] } } });
   }
 
-  /** Nobody has it from here on. @param isResting nobody needs to, until it is asked for */
+  /** Gives up the ownership. @param isResting no process needs to own it until a request comes */
   async release(namespace: string, epoch: number, isResting: boolean): Promise<void> {
     await this.#records.updateOne({ _id: namespace, epoch }, { $set: { process: null, isResting } });
   }
 
-  /** The same, of one that could not be opened: who has it next closes this journal, too. */
+  /** Gives up a namespace that could not be opened: its next owner closes this journal, too. */
   async giveUp(namespace: string, epoch: number): Promise<void> {
     const change = { $set: { process: null, isResting: false }, $addToSet: { unclosed: epoch } };
     await this.#records.updateOne({ _id: namespace, epoch }, change);
   }
 
-  /** It is new: nobody has it, and nobody needs to until it is asked for. */
+  /** Adds the record of a new namespace, which has no owner until a request comes. */
   async add(namespace: string, session: ClientSession): Promise<void> {
     const record = { process: null, epoch: 0, isResting: true };
     await this.#records.updateOne({ _id: namespace }, { $setOnInsert: record }, { upsert: true, session });
   }
 
-  /** The namespace is deleted. */
+  /** Removes the record of a deleted namespace. */
   async remove(namespace: string): Promise<void> {
     await this.#records.deleteOne({ _id: namespace });
   }
 
-  /** Clients of these processes have subscriptions there: the next owner waits for them before it commits anything. */
+  /** Records the processes whose clients have subscriptions there: the next owner waits for them before it commits anything. */
   async recordListeners(namespace: string, epoch: number, listeners: readonly number[]): Promise<void> {
     await this.#records.updateOne({ _id: namespace, epoch }, { $set: { listeners } });
   }
 
-  /** The process that has it; null: nobody. */
+  /** The owning process; null: none. */
   async ownerOf(namespace: string): Promise<number | null> {
     return (await this.#records.findOne({ _id: namespace }, { projection: { process: 1 } }))?.process ?? null;
   }
 
-  /** Those that nobody has although something is left to be done there. */
+  /** Namespaces without an owner where something is left to do. */
   async abandoned(): Promise<string[]> {
     const free = await this.#records.find({ process: null, isResting: { $ne: true } }, { projection: { _id: 1 } }).toArray();
     return free.map(({ _id }) => _id);
   }
 
-  /** Of all that there are those that were never owned: an earlier version may have left something there. */
+  /** Those of all namespaces that never had an owner: an earlier version may have left work there. */
   async unknown(names: readonly string[]): Promise<string[]> {
     const recorded = new Set(await this.#records.distinct('_id', {}));
     return names.filter((name) => !recorded.has(name));
@@ -123,7 +123,7 @@ export class Owners {
   }
 
   async #acquireAll(names: readonly string[]): Promise<Map<string, Acquired>> {
-    // Numbers that are not needed are lost: taking them in the transaction would make all processes wait for each other.
+    // Unused numbers are lost: taking them in the transaction would serialize all processes.
     const counted = await this.#counters.findOneAndUpdate(
       { _id: 'epoch' },
       { $inc: { value: names.length } },
@@ -140,7 +140,7 @@ export class Owners {
 
   async #acquireIn(session: ClientSession, names: readonly string[], first: number): Promise<Map<string, Acquired>> {
     const { epoch: own } = this.#process;
-    // Who takes this process for dead writes there, too: one of the two begins again.
+    // A process that declares this one dead writes there, too: one of the two transactions is retried.
     const { matchedCount } = await this.#processes.updateOne(
       { _id: own, takenBy: { $exists: false } },
       { $inc: { acquired: 1 } },
@@ -157,7 +157,7 @@ export class Owners {
         acquired.set(name, { owner: record.process });
         continue;
       }
-      const former = record?.process === own ? [record.epoch] : []; // an opening of it failed, or it was not told that it is free
+      const former = record?.process === own ? [record.epoch] : []; // an opening failed, or the release got no answer
       const unclosed = [...new Set([...(record?.unclosed ?? []), ...former])];
       const epoch = first + index;
       const owned = { process: own, epoch, unclosed, isResting: false, listeners: [] };

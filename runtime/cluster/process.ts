@@ -1,6 +1,6 @@
-// One record for each process that serves an installation: its epoch, which names its journal rows, and its lease.
-// A process whose record is dead has left rows behind that another may take over. Whether a lease is over is the database's time to say, and what
-// the claimant has itself seen unchanged for a whole lease: no clock of another machine decides it.
+// One record for each process of an installation: its epoch and its lease. A process whose lease is over has left work that another may
+// take over. Only the database's time, and an unchanged record that the claimant itself has watched for a whole lease, decide that: no
+// clock of another machine.
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -10,74 +10,74 @@ import { OWNERS } from './owner-records.ts';
 
 const LEASE_MS = 30_000;
 const RENEW_EVERY_MS = 5_000;
-/** So long before others may take its lease for over a process no longer relies on it: monotonic clocks, too, run a little faster or slower. */
+/** A process stops to rely on its lease that long before others may take it for over: monotonic clocks differ a little, too. */
 const MARGIN_MS = 2_000;
-/** Between two looks at the leases of others, for what was seen to count on. */
+/** Longest time between two looks at the leases of others for both to count. */
 const LONGEST_GAP_MS = 2 * RENEW_EVERY_MS;
-/** The end of a lease that nobody renews: its process has ended in order. */
+/** The end of a lease whose process has stopped in order. */
 const ENDED = new Date(0);
 
 interface ProcessRecord {
   _id: number;
   host: string;
-  /** Names the machine's start and the table of processes in which `pid` means something; absent in records of an earlier version. */
+  /** Identifies the boot and the pid namespace in which `pid` is valid; absent in records of an earlier version. */
   machine?: string | null;
   pid: number;
   startedAt: Date;
   leaseUntil: Date;
-  /** What its connections to the store are called; absent in records of an earlier version. */
+  /** Name of its connections to the store; absent in records of an earlier version. */
   client?: string;
-  /** The process that takes over what this one left; its own death makes both free again. */
+  /** The process that takes over from it; when that one dies, both are free again. */
   takenBy?: number;
-  /** It owns namespaces by records (owners.ts); absent in records of an earlier version, which knows nothing of these. */
+  /** It uses owner records (owners.ts); absent in records of an earlier version, which does not know them. */
   owns?: true;
-  /** Others can reach it. */
+  /** Other processes can reach it. */
   hasBus?: boolean;
-  /** It takes part in who owns what: it is ready, and is not about to stop. */
+  /** It may own namespaces: it is ready, and is not about to stop. */
   serves?: boolean;
 }
 
-/** Another process that serves the installation, as the last look saw it. */
+/** Another process of the installation, as of the last look. */
 export interface LivingProcess {
   readonly epoch: number;
   readonly host: string;
   readonly pid: number;
   readonly hasBus: boolean;
   readonly serves: boolean;
-  /** Of an earlier version, which does not know of owners. */
+  /** Of an earlier version, without owner records. */
   readonly isOld: boolean;
-  /** Its lease has been seen to be renewed: it is there. */
+  /** Its lease was seen to be renewed: it lives. */
   readonly isSure: boolean;
 }
 
 export interface ServiceProcess extends AsyncDisposable {
   readonly epoch: number;
   /**
-   * Declares dead all processes that are gone, and frees in the same transaction all namespaces that they own.
+   * Declares all processes dead whose leases are over, and frees their namespaces in the same transaction.
    * @returns their epochs, oldest first
    */
   claim(): Promise<number[]>;
-  /** The others, as the last `claim` saw them. */
+  /** The other processes as of the last `claim`. */
   readonly others: readonly LivingProcess[];
-  /** Whether the lease is surely held: nobody can have taken this process for dead. By its own monotonic clock, so it needs no answer. */
+  /** Whether the lease is certainly held, by the process's own monotonic clock: nobody can have declared it dead. */
   isSure(): boolean;
-  /** Whether it takes part in who owns what. */
+  /** Sets whether it may own namespaces. */
   serve(serves: boolean): Promise<void>;
 }
 
 export interface ProcessOptions {
   readonly installation: Db;
-  /** What the connections of this process are called. */
+  /** Name of this process's connections. */
   readonly client: string;
-  /** Nobody else can be using this installation (the embedded database has one owner): all other epochs are dead. */
+  /** No other process can use this installation (the embedded database): all other epochs are dead. */
   readonly exclusive: boolean;
   readonly hasBus: boolean;
-  /** Another process has taken over what this one does: it was taken for dead. */
+  /** This process was declared dead: another one takes over. */
   readonly onTaken: () => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** Takes a new epoch and keeps its lease. */
+/** Acquires a new epoch and renews its lease. */
 export async function openProcess({ installation, client, exclusive, hasBus, onTaken, onError }: ProcessOptions): Promise<ServiceProcess> {
   const counters = installation.collection<{ _id: string; value: number }>('counters');
   const processes = installation.collection<ProcessRecord>('processes');
@@ -99,7 +99,7 @@ export async function openProcess({ installation, client, exclusive, hasBus, onT
   const watched = new WatchedLeases();
   let living: LivingProcess[] = [];
 
-  /** All that is dead, or nothing: who takes over from a process takes over what that had taken over from others, too. */
+  /** Claims all dead processes or none: whoever takes over from a process takes over what that one had taken over, too. */
   const claimAll = async (session: ClientSession): Promise<ProcessRecord[]> => {
     const records = await processes
       .aggregate<ProcessRecord & { isOver: boolean }>(
@@ -109,9 +109,9 @@ export async function openProcess({ installation, client, exclusive, hasBus, onT
       .toArray();
     const seen = performance.now();
     watched.look(seen);
-    if (records.find(({ _id }) => _id === epoch)?.takenBy !== undefined) return []; // it is dead itself
+    if (records.find(({ _id }) => _id === epoch)?.takenBy !== undefined) return []; // it was declared dead itself
     const others = records.filter(({ _id }) => _id !== epoch);
-    const stale = new Set(others.filter((one) => watched.isStale(one, seen))); // all are looked at: that they do not change counts from now on
+    const stale = new Set(others.filter((one) => watched.isStale(one, seen))); // every lease is looked at, so that its unchanged time counts from now on
     const dead = others.filter((one) => exclusive || isGone(one) || (one.isOver && stale.has(one)));
     living = others
       .filter((one) => !dead.includes(one) && one.takenBy === undefined)
@@ -121,7 +121,7 @@ export async function openProcess({ installation, client, exclusive, hasBus, onT
     const ids = free.map(({ _id }) => _id);
     if (ids.length === 0) return free;
     await processes.updateMany({ _id: { $in: ids } }, { $set: { takenBy: epoch } }, { session });
-    // Their journals are closed by whoever owns the namespaces next.
+    // The next owners of the namespaces close their journals.
     const unclosed = { $setUnion: [{ $ifNull: ['$unclosed', []] }, ['$epoch']] };
     await installation.collection(OWNERS).updateMany({ process: { $in: ids } }, [{ $set: { process: null, unclosed } }], { session });
     return free;
@@ -149,30 +149,30 @@ export async function openProcess({ installation, client, exclusive, hasBus, onT
     },
     async [Symbol.asyncDispose]() {
       clearInterval(renewal);
-      // What it could not hand over is found through this record.
+      // The next claimant finds what it could not hand over through this record.
       await processes.updateOne({ _id: epoch }, { $set: { leaseUntil: ENDED } }).catch(onError);
     },
   };
 }
 
-/** Leases of others as this process has seen them: since when, on its own monotonic clock, each has not been renewed. */
+/** Watches the leases of others: since when, on this process's monotonic clock, each has not been renewed. */
 export class WatchedLeases {
   readonly #seen = new Map<number, { readonly until: number; readonly since: number }>();
   readonly #renewed = new Set<number>();
   #lookedAt = Number.NEGATIVE_INFINITY;
 
-  /** The records are read. While the database does not answer nobody can renew a lease: after a gap all of them count anew. */
+  /** The records are about to be read. While the database is unavailable nobody can renew a lease: after a gap all of them count anew. */
   look(now: number): void {
     if (now - this.#lookedAt > LONGEST_GAP_MS) this.#seen.clear();
     this.#lookedAt = now;
   }
 
-  /** Whether the lease has been seen to change: somebody renews it. */
+  /** Whether the lease was seen to be renewed. */
   isRenewed(epoch: number): boolean {
     return this.#renewed.has(epoch);
   }
 
-  /** Whether the lease has been seen unchanged for as long as a lease lasts. @param now of the monotonic clock, when the record was read */
+  /** Whether the lease was seen unchanged for its whole length. @param now monotonic time of the read */
   isStale({ _id, leaseUntil }: Pick<ProcessRecord, '_id' | 'leaseUntil'>, now: number): boolean {
     const until = leaseUntil.getTime();
     if (until === ENDED.getTime()) return true;
@@ -194,10 +194,10 @@ const livingOf = (one: ProcessRecord & { isOver: boolean }, isRenewed: boolean):
   isSure: isRenewed || (!one.isOver && isHere(one)),
 });
 
-/** It runs here: its pid is there. */
+/** Whether it runs on this machine. */
 const isHere = (one: ProcessRecord): boolean => one.machine === machineId() && one.machine !== null && !isGone(one);
 
-/** It ran here, and its pid is gone. */
+/** Whether it ran on this machine and its pid is gone. */
 function isGone(other: ProcessRecord): boolean {
   const machine = machineId();
   if (machine === null || other.machine !== machine || other.host !== hostname()) return false;
@@ -210,13 +210,13 @@ function isGone(other: ProcessRecord): boolean {
 }
 
 /**
- * Two processes with the same one see each other's pids: containers may share a host's name, or its kernel, and not these. Null where the system
- * does not tell: then leases alone count.
+ * Two processes with the same id see each other's pids: containers may share a host's name or its kernel, but not this. Null where the
+ * system does not tell: then only leases count.
  */
 function machineId(): string | null {
   try {
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
   } catch {
-    return null; // no Linux
+    return null; // not Linux
   }
 }

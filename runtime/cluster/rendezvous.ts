@@ -1,5 +1,5 @@
-// Which of the living processes a namespace belongs to (rendezvous hashing): every process works out the same for itself, and when one joins or
-// leaves only its own share moves. It says who should own a namespace; who does own it is what the database says (owners.ts).
+// Which of the living processes a namespace belongs to (rendezvous hashing): every process works out the same for itself, and when one
+// joins or leaves only its own share moves. It says who should own a namespace; who does own it is what the database says (owners.ts).
 
 import { createHash } from 'node:crypto';
 

@@ -1,5 +1,5 @@
-// Two engines on one database and one bus: each namespace has one owner, whoever is asked; what one changes is in force in the other, and the one that
-// stays goes on with what was open.
+// Two engines on one database and one bus: each namespace has one owner, whoever is asked; what one changes is in force in the other, and
+// the one that stays goes on with what was open.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';

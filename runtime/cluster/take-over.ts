@@ -1,4 +1,5 @@
-// What dead processes left open in a namespace: it stands in this process's rows before theirs go, and runs.
+// Recovery of a namespace from dead owners: copies what they left unfinished into this owner's journal, removes their rows, and lets it
+// run.
 
 import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
@@ -25,28 +26,28 @@ import { STATEMENT } from '../runs/index.ts';
 import type { Executable } from '../programs/executable.ts';
 import { retryUntilAvailable, type Store } from '../../platform/mongo/index.ts';
 
-/** What of a namespace is taken over. */
+/** What a take-over needs of a namespace. */
 export interface TakenNamespace {
   readonly name: string;
   readonly storage: { readonly db: Db; readonly cipher: Cipher | null };
   readonly transactions: Committer;
   readonly log: Logger;
-  /** The same time for all processes: what ended is kept for a day of it. */
+  /** The installation's time: closing rows are kept for a day of it. */
   readonly clock: Pick<Clock, 'now'>;
-  /** Rules as compiled, by rule and program: gets the texts that open runs began with. */
+  /** Compiled rules by rule and program: gets the programs that open runs began with. */
   readonly execution: { readonly executables: Map<string, Executable> };
 }
 
 /**
- * The take-overs of a namespace by this process. One that fails half-way is tried again by the same process, which has begun to run what it had
- * copied by then: what stands in its own rows is not copied a second time, and no row of its own goes until the rows of the dead are gone.
+ * The take-overs of a namespace by this process. A failed one is retried by the same process, which by then runs what it has copied: events
+ * in its own rows are not copied again, and its journal is pinned until the rows of the dead owners are gone.
  */
 export class TakeOver {
   readonly #space: TakenNamespace;
   readonly #store: Pick<Store, 'client'>;
-  /** Gets the steps of the runs that go on. */
+  /** Gets the recorded steps of the runs that continue. */
   readonly #recorded: Map<RunId, readonly Step[]>;
-  /** Events that stand in our rows and in those of the dead, with how many pieces of each. */
+  /** Events in our rows and in those of dead owners, with the number of pieces of each. */
   readonly #copied = new Map<string, number>();
   #unpinJournal: (() => void) | null = null;
 
@@ -56,12 +57,12 @@ export class TakeOver {
     this.#recorded = recorded;
   }
 
-  /** @returns the events that they left open, in the order in which they came */
+  /** @returns the unfinished events of the dead owners, in order */
   async take(dead: readonly number[]): Promise<readonly StoredEvent[]> {
     if (dead.length === 0) return [];
     const { storage, transactions, log, name, clock } = this.#space;
     const { db, cipher } = storage;
-    // However long the store is away: each of these steps may be done again, and none does harm when it was done before.
+    // Each of these steps is idempotent, and retried however long the store is unavailable.
     await retryUntilAvailable(() => removeOldEnds(db, clock.now()));
     await fence(db, dead, clock);
     const left = await retryUntilAvailable(() => readUnfinished(db, dead, cipher));
@@ -69,11 +70,11 @@ export class TakeOver {
     const stepsOf = this.#stepsByEvent(left.steps, new Set(fresh.map(({ uuid }) => uuid)));
     await this.#loadPrograms(fresh);
     this.#unpinJournal ??= transactions.pinJournal();
-    // They are committed in any order, and more than once tried. Their places are between what has come here so far and what comes from now on.
+    // The copies commit in any order, some of them repeatedly. Their order numbers lie between earlier and later events of this process.
     const { order } = transactions.journal;
     const placed = left.events.map((event, index) => ({ ...event, order: order + (index + 1) / (left.events.length + 1) }));
     await Promise.all(placed.map((event) => this.#copy(event, stepsOf.get(event.uuid) ?? [])));
-    // What they left stands in our rows now, and must not be found a second time.
+    // What they left is in our rows now, and must not be read a second time.
     await retryUntilAvailable(() => removeRows(this.#store.client, db, dead, clock.now()));
     this.#copied.clear();
     this.#unpinJournal();
@@ -82,7 +83,7 @@ export class TakeOver {
     return left.events;
   }
 
-  /** The event first: steps without one would be cleaned away. Until the end of this they stand in the rows of the dead as well. */
+  /** Copies the event first: steps without their event would be removed. Until the take-over ends both are in the rows of the dead, too. */
   async #copy(event: StoredEvent, steps: readonly (readonly [RunId, readonly Step[]])[]): Promise<void> {
     const open = event.runs.map(({ rule }) => runIdOf(event, rule));
     const theirs = steps.flatMap(([run, of]) => (open.some((one) => isOrUnder(run, one)) ? of : []));
@@ -97,7 +98,7 @@ export class TakeOver {
     }
   }
 
-  /** @param fresh uuids of the events whose runs have not begun here: only these take up what was recorded */
+  /** @param fresh uuids of the events whose runs have not begun here: only these get their recorded steps */
   #stepsByEvent(steps: ReadonlyMap<RunId, readonly Step[]>, fresh: ReadonlySet<string>): Map<string, [RunId, readonly Step[]][]> {
     const byEvent = new Map<string, [RunId, readonly Step[]][]>();
     for (const [run, of] of steps) {
@@ -110,7 +111,7 @@ export class TakeOver {
     return byEvent;
   }
 
-  /** The texts that their runs began with, where they are no longer in force. */
+  /** Loads the programs that their runs began with, where these are not in force any more. */
   async #loadPrograms(events: readonly StoredEvent[]): Promise<void> {
     const {
       name,
@@ -129,8 +130,8 @@ export class TakeOver {
 }
 
 /**
- * Ends the epochs of former owners: what they had under way is stored by now, or never will be. Before anything of the namespace is read that is
- * known by heart from then on.
+ * Closes the journals of former owners: what they had in flight is stored by now, or never will be. Called before anything of the namespace
+ * is read into memory.
  */
 export const fence = (db: Db, dead: readonly number[], clock: Pick<Clock, 'now'>): Promise<void> =>
   retryUntilAvailable(() => closeEpochs(db, dead, SLOTS, clock.now()));

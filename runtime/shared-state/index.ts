@@ -1,4 +1,4 @@
-// The door of the state room: what services keep between calls, and what several runs hold at one time.
+// The door of shared-state/: the state that services keep between calls, and the objects that several runs share.
 export type { StateProperties, StateProperty } from './cells.ts';
 export { handleOf, storedValue, type StoredValue, kindOf, NOTHING, type SharedRef, valueOf } from './stored-value.ts';
 export type { StateEnvironment } from './shared-map.ts';

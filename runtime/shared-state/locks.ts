@@ -1,10 +1,10 @@
-// Locks of runs: taken in the order of asking, by one run as often as it likes, freed when the run ends. A run that would wait for
-// itself by way of others is refused, not left to hang.
+// Reentrant locks of runs, acquired in the order of asking and freed when the run ends. A run that would wait for itself (a deadlock) is
+// refused.
 import { apiError } from '../../model/errors/api-errors.ts';
 
 interface Lock {
   owner: string;
-  /** How often its owner has taken it. */
+  /** How often its owner has acquired it. */
   depth: number;
   readonly queue: { readonly run: string; readonly granted: () => void; readonly refused: (error: Error) => void }[];
 }
@@ -12,7 +12,7 @@ interface Lock {
 export class Locks {
   readonly #onWait: (run: string) => void;
   readonly #locks = new Map<string, Lock>();
-  /** What a run waits for. */
+  /** The lock that a run waits for. */
   readonly #waits = new Map<string, string>();
   readonly #owned = new Map<string, Set<string>>();
 
@@ -21,12 +21,12 @@ export class Locks {
     this.#onWait = onWait;
   }
 
-  /** Whether the run has any lock. */
+  /** Whether the run holds a lock. */
   holds(run: string): boolean {
     return (this.#owned.get(run)?.size ?? 0) > 0;
   }
 
-  /** Whether the run would get it at once. */
+  /** Whether the run would get the lock at once. */
   isFree(name: string, run: string): boolean {
     const lock = this.#locks.get(name);
     return lock === undefined || lock.owner === run;
@@ -46,14 +46,14 @@ export class Locks {
     await new Promise<void>((granted, refused) => lock.queue.push({ run, granted, refused }));
   }
 
-  /** Gives it back once. Nothing happens when the run does not have it (it ended meanwhile). */
+  /** Releases the lock once. No-op when the run does not hold it (it has ended meanwhile). */
   free(name: string, run: string): void {
     const lock = this.#locks.get(name);
     if (!lock || lock.owner !== run || --lock.depth > 0) return;
     this.#pass(name, lock);
   }
 
-  /** The run is over: it has nothing and waits for nothing any more. */
+  /** The run has ended: releases its locks and its waiting. */
   freeAll(run: string): void {
     const waited = this.#waits.get(run);
     if (waited !== undefined) {
@@ -87,7 +87,7 @@ export class Locks {
     next.granted();
   }
 
-  /** Follows who waits for whom. */
+  /** Whether waiting for the owner would close a cycle. */
   #wouldCycle(owner: string, run: string): boolean {
     for (let at: string | undefined = owner; at !== undefined; ) {
       if (at === run) return true;

@@ -1,5 +1,5 @@
-// Concurrent.Map and Concurrent.Cache: entries that several runs may change (builtins.md 10). A Cache lets entries go: the one that was
-// used longest ago when it is full, and those whose time is over.
+// Concurrent.Map and Concurrent.Cache: entries that several runs may change (builtins.md 10). A Cache evicts entries: the least recently
+// used one when it is full, and expired ones.
 import { deepEquals } from '../../stdlib/operators/index.ts';
 import { isInteger, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/api-errors.ts';
@@ -7,7 +7,7 @@ import type { Clock, Timer } from '../../platform/clock/index.ts';
 import { type StoredValue, NOTHING, valueOf } from './stored-value.ts';
 import type { Behaviour } from './shared-objects.ts';
 
-/** What an entry takes besides its characters. */
+/** Characters that an entry counts besides its own. */
 const ENTRY = 64;
 const MOST_ENTRIES = 10_000_000;
 
@@ -18,7 +18,7 @@ interface Entry {
   usedAt: number;
 }
 
-/** When entries go. All are whole numbers; -1: never. */
+/** When entries are evicted. All are whole numbers; -1: never. */
 export interface Eviction {
   readonly maximumSize: number;
   readonly expireAfterAccessMs: number;
@@ -28,7 +28,7 @@ export const NO_EVICTION: Eviction = { maximumSize: -1, expireAfterAccessMs: -1,
 
 export interface StateEnvironment {
   readonly clock: Clock;
-  /** Tells a topic of an entry that was let go. */
+  /** Publishes an evicted entry on a topic. */
   evicted(topic: string, key: string, value: StoredValue): void;
 }
 
@@ -41,7 +41,7 @@ export class Entries implements Behaviour {
   /** In the order of use where that matters, else in that of insertion. */
   readonly #entries = new Map<string, Entry>();
   #size = 0;
-  /** No entry's time is over before. */
+  /** No entry expires before. */
   #nextEnd = Number.POSITIVE_INFINITY;
   #topic: string | null = null;
   #timer: Timer | null = null;
@@ -86,7 +86,7 @@ export class Entries implements Behaviour {
     return this.#entries.size;
   }
 
-  /** The value, which counts as used. */
+  /** Reads the value, which counts as a use. */
   find(key: string): StoredValue | null {
     const entry = this.#entries.get(key);
     if (!entry) return null;
@@ -147,7 +147,7 @@ export class Entries implements Behaviour {
     this.#entries.set(key, entry);
   }
 
-  /** When the entry's time is over; infinity: never. */
+  /** When the entry expires; infinity: never. */
   #endOf({ writtenAt, usedAt }: Entry): number {
     const { expireAfterAccessMs, expireAfterWriteMs } = this.#eviction;
     const byUse = expireAfterAccessMs < 0 ? Number.POSITIVE_INFINITY : usedAt + expireAfterAccessMs;
@@ -169,7 +169,7 @@ export class Entries implements Behaviour {
     }
   }
 
-  /** Who is told of evictions is told when they are due, not when the Cache is used next. */
+  /** Evicts entries on time, for the topic that is notified, not at the next use of the Cache. */
   #watch(): void {
     if (this.#topic === null || !Number.isFinite(this.#nextEnd)) return;
     if (this.#timer && this.#watchedFor <= this.#nextEnd) return;
@@ -192,7 +192,7 @@ export class Entries implements Behaviour {
   }
 }
 
-/** Those that change one entry wait for a lambda that is at work on it. */
+/** Methods that wait for a lambda which works on the same entry. */
 const LOCKED: ReadonlySet<string> = new Set(['put', 'putIfAbsent', 'remove']);
 
 const METHODS: Readonly<Record<string, Method>> = {

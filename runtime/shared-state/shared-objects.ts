@@ -1,5 +1,5 @@
-// The shared objects of a namespace: what each kind does, atomically, since nothing here waits (builtins.md 10). What a lambda decides
-// is done in two steps, begin and end, under a lock (state-store.ts).
+// The shared objects of a namespace: what each kind does, atomically, since nothing here waits (builtins.md 10). A lambda's change takes
+// two requests, begin and end, under a lock (state-store.ts).
 import type { SharedKind, Value } from '../../stdlib/values/index.ts';
 import type { StoredValue, SharedRef } from './stored-value.ts';
 import { sharedLock } from './shared-lock.ts';
@@ -19,7 +19,7 @@ export interface Behaviour {
   write(key: string, changed: StoredValue | null): void;
 }
 
-/** How each kind begins. `options`: the arguments of its constructor. */
+/** Creates the behaviour of a kind. `options`: the arguments of its constructor. */
 const KINDS: Record<SharedKind, (options: readonly Value[], environment: StateEnvironment) => Behaviour> = {
   Map: (_options, environment) => new Entries(environment),
   Cache: (options, environment) => new Entries(environment, evictionOf(options)),

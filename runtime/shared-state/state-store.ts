@@ -1,5 +1,6 @@
-// The state of a namespace's services, and everything that several runs may hold at one time. It lives in the host: two lanes see one
-// state, and the end of a sandbox process does not lose it (mechanisms.md b). Each request is one step in which nothing waits but for a lock.
+// The state store of a namespace: the state of its services, and the objects that several runs share. It is in the host, so that all lanes
+// see one state and the end of a sandbox process loses nothing (mechanisms.md b). Each request is one synchronous step, but for waiting for
+// a lock.
 import { langError } from '../../stdlib/errors.ts';
 import type { StatePayload } from '../../stdlib/isolate/protocol.ts';
 import { encodeShared, type ObjectValue, type SharedKind, type Value } from '../../stdlib/values/index.ts';
@@ -11,19 +12,19 @@ import { Locks } from './locks.ts';
 import type { StateEnvironment } from './shared-map.ts';
 import { behaviourOf, SharedObject } from './shared-objects.ts';
 
-/** Characters that the state of one namespace may take. */
+/** Bound of the state of one namespace, in characters. */
 const MOST_CHARACTERS = 256 * 1024 * 1024;
-/** Partitions of one service. */
+/** Bound of one service's partitions. */
 const MOST_PARTITIONS = 1_000_000;
 
-/** Who asks: the open run, and the way to keep an answer for a repetition of this run in this process. */
+/** The run that asks, with the way to keep an answer for a restart in this process. */
 export interface StateUser {
   readonly run: string;
-  /** A change is not made again when the run starts again after a lost race. */
+  /** Keeps the answer to a change, which must not be made again when the run restarts. */
   keep(answer: Answer): void;
 }
 
-/** What a service declares; null: it has no such state. `version` changes with the types behind it. */
+/** The declared state of a service; null: it has none of that kind. `version` changes with the types behind it. */
 export interface ServiceState {
   readonly version: string;
   readonly global: StateProperties | null;
@@ -37,13 +38,13 @@ interface ServiceCells {
   readonly declared: ServiceState;
 }
 
-/** A lambda that is at work on an entry. */
+/** A lambda that works on an entry. */
 interface Begun {
   readonly shared: SharedObject;
   readonly key: string;
   readonly lock: string;
   readonly user: StateUser;
-  /** Keeps the answer to the beginning, once the end has been made too. */
+  /** Keeps the answer to `begin`, once `end` is done, too. */
   keep(): void;
 }
 
@@ -52,7 +53,7 @@ export class StateStore {
   readonly #environment: StateEnvironment;
   readonly #services = new Map<string, ServiceCells>();
   readonly #locks: Locks;
-  /** The objects that a run has handles of. */
+  /** By run: the objects that it has handles of. */
   readonly #known = new Map<string, Map<number, SharedObject>>();
   readonly #begun = new Map<string, Map<number, Begun>>();
   readonly #accounts: FinalizationRegistry<{ size: number }>;
@@ -110,7 +111,7 @@ export class StateStore {
     }
   }
 
-  /** A new object; whoever keeps its handle keeps it alive. */
+  /** Creates an object; its handles keep it alive. */
   make(kind: SharedKind, options: readonly Value[] = []): SharedObject {
     const shared = new SharedObject(++this.#ids, kind, behaviourOf(kind, options, this.#environment));
     const account = { size: 0 };
@@ -124,7 +125,7 @@ export class StateStore {
     return this.#locks.holds(run);
   }
 
-  /** The run is over, or starts again: what it held is free, what it had begun is undone. */
+  /** The run has ended or restarts: its locks are freed and its begun changes dropped. */
   release(run: string): void {
     this.#known.delete(run);
     this.#begun.delete(run);
@@ -139,7 +140,7 @@ export class StateStore {
 
   // -------------------------------------------------------------- state variables
 
-  /** Makes the state where it is missing; whoever made it runs the initialising procedure, the others wait. */
+  /** Creates missing state; the run that creates it runs the initializing procedure, the others wait. */
   async #enter(service: string, partition: string | null, user: StateUser): Promise<Answer> {
     const lock = initialising(service, partition);
     const cells = this.#cells(service, partition);
@@ -175,7 +176,7 @@ export class StateStore {
     return cells;
   }
 
-  /** What a service has is made anew when its state types change. */
+  /** A service's state is created anew when its state types change. */
   #service(service: string): ServiceCells | null {
     const declared = this.#declared(service);
     const entry = this.#services.get(service);
@@ -207,7 +208,7 @@ export class StateStore {
     }
   }
 
-  /** Takes the lock and tells what the lambda is given: `{token, present, value}`. */
+  /** Acquires the lock and returns what the lambda gets: `{token, present, value}`. */
   async #begin({ object, key }: StatePayload & { op: 'begin' }, user: StateUser): Promise<Answer> {
     const shared = this.#object(object as Value, user);
     const lock = lockOn(shared, key);
@@ -220,10 +221,10 @@ export class StateStore {
     return answer;
   }
 
-  /** What became of it: `change` is 'set', 'remove', or 'none' (nothing changed, or the lambda failed). */
+  /** Applies the lambda's result: `change` is 'set', 'remove', or 'none' (nothing changed, or the lambda failed). */
   #end({ token, change, value }: StatePayload & { op: 'end' }, user: StateUser): Answer {
     const begun = this.#begun.get(user.run)?.get(token);
-    if (!begun) return { ok: 'null' }; // the run has started again meanwhile: nothing is held any more
+    if (!begun) return { ok: 'null' }; // the run has restarted meanwhile and holds nothing any more
     this.#begun.get(user.run)?.delete(token);
     const { shared, key, lock } = begun;
     try {
@@ -236,7 +237,7 @@ export class StateStore {
     return kept(user, { ok: 'null' });
   }
 
-  /** The object behind a handle. One that a process before this one gave is empty now: state ends with the process. */
+  /** The object behind a handle. A handle of an earlier process gets an empty object: state ends with the process. */
   #object(handle: Value, user: StateUser): SharedObject {
     const { refs } = this.#received(handle, user);
     const [shared] = refs;
@@ -254,7 +255,7 @@ export class StateStore {
     return shared;
   }
 
-  /** The text for a run, which may use the objects in it from here on. */
+  /** The text of a value for a run, which gets handles of the objects in it. */
   #shown(value: StoredValue, user: StateUser): string {
     if (value.refs.length > 0) {
       const known = this.#known.get(user.run) ?? new Map<number, SharedObject>();
@@ -274,7 +275,7 @@ export class StateStore {
     return result;
   }
 
-  /** @throws CascadeError when the state of the namespace has grown too large; what made it so stays */
+  /** @throws CascadeError when the state of the namespace has become too large; the change that made it so stays */
   #grow(by: number): void {
     this.#size += by;
     if (by > 0 && this.#size > MOST_CHARACTERS) throw apiError('cascade.quota.exceeded', 'serviceState', MOST_CHARACTERS);
@@ -295,7 +296,7 @@ function sizeOf({ global, partitions }: ServiceCells): number {
   return size;
 }
 
-/** The state was taken away while a program that uses it ran. */
+/** The service's state was removed while a program used it. */
 function undeclared(service: string): never {
   throw langError('cascade.service.state.type', service, 'state', 'declared');
 }

@@ -1,10 +1,10 @@
-// A value as the room keeps it: inner JSON text, and the shared objects that the text names by their handles. An object lives as long
-// as a value or an open run holds it; the garbage collector does the rest.
+// A value in the state store: inner JSON text, and the shared objects whose handles are in the text. An object lives as long as a value or
+// an open run holds it; the garbage collector does the rest.
 import { decodeInner, Shared, type SharedKind, type Value } from '../../stdlib/values/index.ts';
 
-/** What several runs may hold at one time: a Map, a Cache, a Value, a Lock (builtins.md 10). */
+/** A reference to a Map, Cache, Value or Lock that several runs share (builtins.md 10). */
 export interface SharedRef {
-  /** Unique in the room; the handle's number. */
+  /** Unique in the store; the handle's number. */
   readonly id: number;
   readonly kind: SharedKind;
 }
@@ -16,7 +16,7 @@ export interface StoredValue {
 
 export const NOTHING: StoredValue = { json: 'null', refs: [] };
 
-/** The text of a value that is all handle. */
+/** The text of a value that is just a handle. */
 export const handleOf = (object: SharedRef): StoredValue => ({
   json: JSON.stringify(`\u0001h${object.kind}:${object.id}`),
   refs: [object],
