@@ -1,4 +1,4 @@
-// What a namespace offers (its own types and procedures, and the resources of the service), for who describes the API to clients.
+// Describes a namespace (its own types and procedures, and the resources of the service) for the API's description.
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../stdlib/values/index.ts';
 import { inSlices } from '../platform/structures/slices.ts';

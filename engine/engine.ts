@@ -166,7 +166,7 @@ export async function openEngine({
       await cluster.owners.remove(name);
     };
     const drop = async (name: string): Promise<void> => {
-      // What is under way there has so long to end: who deletes it is itself one of them.
+      // Requests in flight there get a bounded time to end, since the deletion itself is one of them.
       const owner = await cluster.owners.ownerOf(name);
       const isTheirs = owner !== null && owner !== process.epoch && cluster.calls?.isGone(owner) === false;
       const dropped = isTheirs ? cluster.forwarding.dropAt(owner, name) : dropHere(name);
@@ -220,7 +220,7 @@ export async function openEngine({
             stalls,
             egress,
           });
-          // What the sandbox has been told of its procedures may be of before, when another process owned it since.
+          // The sandbox may remember procedures from before, when another process owned the namespace.
           if (reopened.has(name))
             for (const [procedure] of opened.space.catalog.definitions.list('procedures')) sandbox.procedureChanged(name, procedure);
           reopened.add(name);

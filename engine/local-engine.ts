@@ -1,4 +1,4 @@
-// What the engine does in a namespace that this process owns, whoever has asked: a client of this process, or another process for one of its own.
+// What the engine does in a namespace that this process owns, for clients of this process and for other processes.
 
 import type { Logger } from 'pino';
 import { auditSecurity } from '../features/audits/index.ts';

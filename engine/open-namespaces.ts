@@ -27,7 +27,7 @@ export interface OpenNamespacesOptions {
   readonly release: (name: string, epoch: number, isResting: boolean) => Promise<void>;
   /** One that could not be opened. */
   readonly giveUp: (name: string, epoch: number) => Promise<void>;
-  /** Who waits for one that is closed asks again who has it. */
+  /** Requests that wait for a namespace which is closed have to look up its owner again. */
   readonly isShared: boolean;
   readonly log: Logger;
 }
@@ -125,7 +125,7 @@ export class OpenNamespaces {
     if (--visits.open === 0) visits.emptied?.();
   }
 
-  /** For its runs, and for who has subscriptions, which begin before it serves; undefined: it is not open. */
+  /** For its runs, and for subscriptions, which begin before it serves; undefined: it is not open. */
   async running(name: string): Promise<OpenNamespace | undefined> {
     return (await this.#opened.get(name)?.catch(() => undefined))?.space;
   }

@@ -6,7 +6,7 @@ import type { LivingProcess, ServiceProcess } from '../runtime/cluster/index.ts'
 const LOOK_EVERY_MS = 500;
 
 /**
- * Waits until it is known of each other process that is in the way whether it lives: its lease is renewed, or over.
+ * Waits until each other process that may conflict is known to live or to be dead: its lease is renewed, or over.
  * @throws Error with a reason for people when one does
  */
 export async function requirePeers(process: ServiceProcess, hasBus: boolean): Promise<void> {

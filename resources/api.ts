@@ -90,7 +90,7 @@ export interface DownloadedContent {
   readonly sizeBytes: number;
   /** SHA-256 in lower-case hex. */
   readonly digest: string;
-  /** Those from `from` to before `to`; closed by whoever takes them. */
+  /** The bytes from `from` to before `to`; the receiver closes them. */
   open(from: number, to: number): BytePieces;
 }
 
@@ -153,7 +153,7 @@ export interface Pieces {
    * @throws when it cannot go on: what was given so far is then the beginning of nothing
    */
   next(): Promise<string | null>;
-  /** Lets go of what stands behind them. Called by whoever takes the pieces, however that ended; a second time does nothing. */
+  /** Frees the resources behind the pieces. The receiver calls it, however it ended; idempotent. */
   close(): Promise<void>;
 }
 
@@ -182,7 +182,7 @@ export interface Health {
   status: 'ok' | 'starting' | 'draining' | 'database';
 }
 
-/** A resource of a namespace, for who describes the API. */
+/** A resource of a namespace, for the API's description. */
 export interface DescribedResource {
   name: string;
   /** Addressed under `custom/`. */

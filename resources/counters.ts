@@ -1,4 +1,4 @@
-// What a process counts of its own work, for whoever shows it (resources-and-api.md 9.4). No name here is anything but that of a resource.
+// Counts a process's work, for metrics (resources-and-api.md 9.4). The only names are those of resources.
 
 import type { Cause, Stall } from '../platform/stalls/index.ts';
 import { RuleStages } from './rule-stages.ts';
@@ -23,11 +23,11 @@ export class Counters {
   readonly activations = new Map<string, Activations>();
   /** How long rules take to what they reach. */
   readonly stages = new RuleStages();
-  /** Told of each run of a rule how long it took; one listener at most. */
+  /** Called with the duration of each run of a rule; one listener at most. */
   onRan: ((seconds: number) => void) | null = null;
   /** How often the main thread was kept from everything else. */
   readonly stalls = new Map<Cause, number>();
-  /** Told for how long; one listener at most. */
+  /** Called with the duration of each stall; one listener at most. */
   onStalled: ((seconds: number) => void) | null = null;
 
   event(path: string): void {

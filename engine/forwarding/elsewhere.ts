@@ -1,7 +1,7 @@
 /** A namespace is not this process's. */
 export class OwnedElsewhere extends Error {
   readonly owner: number | null;
-  /** @param owner null: who has it is to be asked again */
+  /** @param owner null: the owner has to be looked up again */
   constructor(owner: number | null) {
     super('another process owns the namespace');
     this.owner = owner;

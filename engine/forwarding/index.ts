@@ -1,4 +1,4 @@
-// The door of what makes several processes one service: who owns a namespace is asked for it, wherever a request came in.
+// The door of forwarding/, which makes several processes one service: each request goes to the owner of its namespace, wherever it came in.
 export { OwnedElsewhere } from './elsewhere.ts';
 export { Rebalancer } from './rebalancer.ts';
 export { Forwarding, type LocalEngine } from './forwarding.ts';

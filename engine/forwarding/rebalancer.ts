@@ -65,7 +65,7 @@ export class Rebalancer implements AsyncDisposable {
     await this.#round;
   }
 
-  /** All namespaces of this process go to the others, or to whoever comes next. */
+  /** Hands all namespaces of this process over to other processes, or frees them. */
   async handOverAll(): Promise<void> {
     const { names } = this.#options.namespaces;
     await this.#each(names, (name) => this.#close(name), names.length);

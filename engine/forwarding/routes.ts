@@ -11,7 +11,7 @@ import type { OpenNamespaces } from '../open-namespaces.ts';
 import { OwnedElsewhere } from './elsewhere.ts';
 
 const MOST_REMEMBERED = 10_000;
-/** Before it is asked again who has a namespace that is changing hands. */
+/** Pause before the owner of a namespace that is changing hands is looked up again. */
 const ASK_AGAIN_MS = 25;
 /** Longer than a handover takes. */
 const GIVE_UP_MS = 20_000;
@@ -56,7 +56,7 @@ export class Routes {
     return local ? this.#visit(namespace, local, here) : this.#find(namespace, here, there, isRepeatable);
   }
 
-  /** It is not known any more who has it. */
+  /** Forgets the owner: it has to be looked up. */
   forget(namespace: string): void {
     this.#owners.delete(namespace);
   }

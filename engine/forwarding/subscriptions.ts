@@ -24,7 +24,7 @@ export interface FollowedOptions {
   readonly owners: Owners;
   readonly calls: () => Calls;
   readonly subscribe: Subscribe;
-  /** For who may subscribe before the namespace serves. */
+  /** For calls that need the namespace before it serves. */
   readonly running: (namespace: string) => Promise<OpenNamespace | undefined>;
   /** Resolves when a namespace of this process serves. */
   readonly served: (namespace: string) => Promise<unknown>;
@@ -58,7 +58,7 @@ interface Served {
 }
 
 const AGAIN_AFTER_MS = 50;
-/** How long a new owner waits for those who listened at the one before. */
+/** How long a new owner waits for the listeners of the former one. */
 const GATHER_MS = 5_000;
 
 export class FollowedSubscriptions {
@@ -67,7 +67,7 @@ export class FollowedSubscriptions {
   readonly #byId = new Map<number, Followed>();
   /** `<process>/<id>/<turn>`. */
   readonly #served = new Map<string, Served>();
-  /** Namespaces that wait for those who listened at the owner before, and how many are still to come. */
+  /** Namespaces that wait for listeners of the former owner, with the number of processes still to come. */
   readonly #gathering = new Map<string, { missing: Set<number>; done: () => void }>();
   /** Of this process's namespaces: whose clients listen there, as the database has it. */
   readonly #listeners = new Map<string, Set<number>>();
@@ -113,7 +113,7 @@ export class FollowedSubscriptions {
     for (const one of [...this.#byId.values()]) this.#close(one);
   }
 
-  /** A namespace of this process is closed: its listeners go to whoever has it next. */
+  /** A namespace of this process is closed: its listeners move to the next owner. */
   closing(namespace: string): void {
     const calls = this.#options.calls();
     const listeners = new Set<number>();
@@ -139,7 +139,7 @@ export class FollowedSubscriptions {
     for (const [, gathering] of this.#gathering) if (gathering.missing.delete(epoch) && gathering.missing.size === 0) gathering.done();
   }
 
-  /** Waits for those who listened at the owner before; those who are not there in time have themselves to blame for what they miss. */
+  /** Waits for the listeners of the former owner; those that come too late may miss events. */
   async gather(namespace: string, listeners: readonly number[]): Promise<void> {
     const { epoch, calls } = this.#options;
     const missing = new Set(listeners.filter((one) => one !== epoch && !calls().isGone(one)));
@@ -311,7 +311,7 @@ export class FollowedSubscriptions {
     for (const one of [...(this.#byNamespace.get(namespace)?.values() ?? [])]) if (one.owner === owner) void this.#again(one, null);
   }
 
-  /** @param at whom it is to be attached to; null: whoever has it */
+  /** @param at the owner to attach to; null: it has to be looked up */
   #again(one: Followed, at: number | null): Promise<void> {
     if (at !== null && one.owner === at) return Promise.resolve();
     const before = one.attaching ?? Promise.resolve();
@@ -383,7 +383,7 @@ export class FollowedSubscriptions {
     this.#served.delete(key);
   }
 
-  /** That clients of a process listen is in the database before the first of them is told that it does. */
+  /** The database names the listening process before its first client gets the answer to a subscription. */
   async #note(namespace: string, listener: number, { epoch }: OpenNamespace): Promise<void> {
     const listeners = this.#listeners.get(namespace) ?? new Set<number>();
     this.#listeners.set(namespace, listeners);

@@ -16,7 +16,7 @@ export class DefinitionStore {
   /** By the ids of types, where it is another than that of a new type: those of earlier versions were named by the type. */
   readonly #collections = new Map<string, string>();
 
-  /** Told the kind of each definition that has changed. */
+  /** Called with the kind and name of each definition that has changed. */
   onChanged: ((kind: string, name: string) => void) | null = null;
 
   /** Reads all definitions of a namespace, in the order in which they were made. */

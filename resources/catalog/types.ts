@@ -134,7 +134,7 @@ export interface InstanceResource {
    * @throws CascadeError when it is wrong
    */
   receive?(body: Value, initiator: Initiator, isNew: boolean): Value;
-  /** What those see of an instance who may read their own ones only; absent: all of it. */
+  /** What of an instance users with rights to their own ones only may see; absent: all of it. */
   readonly seen?: {
     instance(shown: ObjectValue, username: string): ObjectValue;
     /** Stages of an aggregation that leave the same. */

@@ -55,7 +55,7 @@ async function again(
   const stored = space.catalog.definitions.get(kind.name, name) ?? {};
   const onExisting = typeof kind.onExisting === 'function' ? kind.onExisting(stored) : kind.onExisting;
   if (!upsert && onExisting === 'conflict') {
-    (await kind.define(space, body, null, actor)).abandon?.(); // what is wrong with it anyway is told first (resources-and-api.md 2)
+    (await kind.define(space, body, null, actor)).abandon?.(); // errors of the definition itself come first (resources-and-api.md 2)
     throw duplicate(kind, name);
   }
   return changeOnce(space, kind, name, withoutVersion(body), actor);

@@ -1,4 +1,4 @@
-// What a stored text is told to be wrong with after something that it names has gone (resources-and-api.md 4.1).
+// The errors that a stored definition gets when a type that it names is gone (resources-and-api.md 4.1).
 
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/api-errors.ts';

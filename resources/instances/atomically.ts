@@ -42,7 +42,7 @@ export async function atomically(
         return answer;
       } catch (error) {
         if (!(error instanceof VersionConflict || error instanceof DuplicateKey) || tries === TRIES) throw error;
-        await sleep(Math.random() * 10 * tries); // apart from those who lost the same race
+        await sleep(Math.random() * 10 * tries); // random: not at the same moment as the others that lost the race
       }
     }
   };

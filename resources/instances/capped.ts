@@ -9,7 +9,7 @@ import { StateKey } from '../states.ts';
 const BATCH = 1_000;
 const NAMESPACE_NOT_FOUND = 26;
 
-/** A round that runs, and the one that those wait for who came since it began. */
+/** A trim that runs, and the next one, for which all later callers wait. */
 interface Rounds {
   running: Promise<void>;
   next: Promise<void> | null;

@@ -24,7 +24,7 @@ class Cursors {
     try {
       return (await this.next(id)).replace('{', `{"cursor":"${id}",`);
     } catch (error) {
-      await this.close(id); // nobody has heard of it
+      await this.close(id); // no client knows it
       throw error;
     }
   }

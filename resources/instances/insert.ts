@@ -99,7 +99,7 @@ export function insertAtOnce(
   const stamped = stampNew(instance, initiator);
   const waits = admitInsert(space, resource, stamped, initiator);
   if (waits) {
-    waits.catch(() => undefined); // who waits for it is told
+    waits.catch(() => undefined); // the caller that waits gets the error
     return waits;
   }
   return { unit: unitOf(space, resource, stamped, stamped, initiator).unit, stamped };

@@ -16,7 +16,7 @@ export function ensureCollection(space: Namespace, { isLazy, collection, type }:
   if (!made) {
     made = make(space, collection, type);
     known.set(collection, made);
-    made.catch(() => known.delete(collection)); // told to who asked
+    made.catch(() => known.delete(collection)); // the caller gets the error, the next one tries again
   }
   return made;
 }

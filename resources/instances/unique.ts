@@ -40,7 +40,7 @@ const textOfKey = (collection: string, { index, values }: HeldKey): string =>
 
 type TypeOfCollection = (collection: string) => TypeDefinition | undefined;
 
-/** Texts that are equal for two documents which a unique index would not let live together. */
+/** Keys that are equal for two documents which a unique index would refuse. */
 export function uniqueKeysOf(unit: UnitOfWork, typeOfCollection: TypeOfCollection): string[] {
   const texts: string[] = [];
   for (const write of unit.writes) {

@@ -82,7 +82,7 @@ const OPERATIONS: Readonly<Record<string, ProgramOperation>> = {
   },
 };
 
-/** Carries out one request of a program, with the rights that who it runs as has now. @throws CascadeError, VersionConflict, RestartRun */
+/** Carries out one request of a program with the present rights of its user. @throws CascadeError, VersionConflict, RestartRun */
 export async function perform(space: Namespace, kind: string, payloadJson: string, actor: Actor): Promise<Answer> {
   const operation = Object.hasOwn(OPERATIONS, kind) ? OPERATIONS[kind] : space.catalog.features.operations.get(kind);
   if (!operation) throw refused(kind);

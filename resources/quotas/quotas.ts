@@ -41,7 +41,7 @@ export class Quotas {
     return known.usage;
   }
 
-  /** What is known of it now, for those who cannot wait. */
+  /** The quota as known in memory, for synchronous callers. */
   known(namespace: string): Usage | null {
     const asked = this.of(namespace);
     if (!(asked instanceof Promise)) return asked;

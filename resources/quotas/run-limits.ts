@@ -24,7 +24,7 @@ export function runLimitsIn(limits: ObjectValue): RunLimits {
   return named.length === 0 ? NO_LIMITS : Object.fromEntries(named);
 }
 
-/** Nobody is let rest who does not ask for it: see docs/decisions/running.md. */
+/** No error breaker unless the quota asks for it: see docs/decisions/running.md. */
 function breakerIn(limits: ObjectValue): BreakerLimits | undefined {
   if (!Object.hasOwn(limits, 'errorBreaker') || getOwn(limits, 'errorBreaker') === null) return undefined;
   const given = part(limits, 'errorBreaker', 'limits.');

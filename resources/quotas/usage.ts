@@ -62,7 +62,7 @@ export class Usage {
     return turn;
   }
 
-  /** More waits than the credit allows: who brings more is refused. */
+  /** Whether more waits than the credit allows: further work is refused. */
   get isBackedUp(): boolean {
     const { queueRatio } = this.#quota.credit;
     return this.#waiting.length > 0 && this.#waiting.length >= queueRatio * this.#credit('execution');

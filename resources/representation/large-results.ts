@@ -86,7 +86,7 @@ export class LargeResults {
   }
 }
 
-/** Elements put together to pieces; one is in the making at a time. */
+/** Joins elements to pieces; one piece is built at a time. */
 function joined<T>({ first, next, most = Infinity, write, pieceChars = PIECE_CHARS }: Elements<T>): Pieces['next'] {
   let batch = first;
   let index = 0;

@@ -147,7 +147,7 @@ async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, r
   return given;
 }
 
-/** What a repeated request is answered with: a secret that is told once is not in it, so that no copy of the store gives anybody a login. */
+/** The reply as it is recorded: without secrets that are shown only once, so that a copy of the store gives nobody a login. */
 function keptReply(space: Namespace, request: ApiRequest, id: ObjectId, { body, ...reply }: ApiReply): ApiReply {
   if (body === undefined) return reply;
   const isAccount = space.catalog.features.installationResource(request.resourceName, request.custom) !== undefined;

@@ -16,7 +16,7 @@ import { answersArray, bodyOf, counted, NO_CONTENT } from './request.ts';
 import { instanceText, typedIf } from './typed.ts';
 
 const MOST_INSTANCES = 10_000;
-/** So many errors are told of one request; of each instance that is refused at least the first. */
+/** Bound of the errors of one request; each refused instance has at least its first one. */
 const MOST_ERRORS = 20_000;
 /** So many are made ready at a time; then others have their turn. */
 const SLICE = 128;
@@ -89,7 +89,7 @@ async function readyEach(space: Namespace, resource: InstanceResource, bodies: r
   return all;
 }
 
-/** Each for itself, together. A client may insert thousands, and most need no promise. */
+/** Inserts instances independently, in parallel. A client may insert thousands, and most need no promise. */
 function insertedEach(
   resource: InstanceResource,
   all: readonly Ready[],

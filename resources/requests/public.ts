@@ -20,6 +20,6 @@ function isSystemResource(space: Namespace, name: string): boolean {
   try {
     return resolve(space, name, false).kind === 'definitions';
   } catch {
-    return false; // that there is no such resource is not told either
+    return false; // that there is no such resource is not disclosed either
   }
 }

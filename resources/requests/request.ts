@@ -21,7 +21,7 @@ export function idOf(request: ApiRequest): string {
   return request.resourceId;
 }
 
-/** The body, or for program texts the object that stands for it. */
+/** The body, or for program texts the object that is made of it. */
 export function bodyOf(resource: Resource, request: ApiRequest): Value {
   const isProgram = resource.name === 'rules' || resource.name === 'procedures';
   const text = request.text ?? (typeof request.object === 'string' && isProgram ? request.object : undefined);

@@ -7,7 +7,7 @@ import { resolve } from '../catalog/catalogue.ts';
 import type { Namespace, Resource } from '../catalog/types.ts';
 import { reply } from './request.ts';
 
-/** An instance as who asks wants to read it. */
+/** An instance in the form that the request asks for. */
 export const instanceText = ({ federation }: ApiRequest, type: TypeDefinition, instance: ObjectValue): string =>
   federation?.isTyped ? instanceToTypedJson(type, instance) : instanceToJson(type, instance);
 

@@ -1,4 +1,4 @@
-// Calls of a scalar's procedures. What is asked for at the same time by the same caller goes into the sandbox together.
+// Calls of a scalar's procedures. Concurrent calls of one caller share a run in the sandbox.
 
 import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -92,7 +92,7 @@ async function answerInTurn(space: Namespace, batch: Batch): Promise<void> {
   for (let at = 0; at < batch.asked.length; at += BATCH) await answer(space, batch, batch.asked.slice(at, at + BATCH));
 }
 
-/** Never rejects: each of those who asked gets a value or an error. */
+/** Never rejects: each caller gets a value or an error. */
 async function answer(space: Namespace, batch: Batch, asked: readonly Asked[]): Promise<void> {
   // Equal values are converted once.
   const distinct = new Map<string, Asked[]>();
@@ -172,7 +172,7 @@ function outcomeOf(result: Value): Outcome {
   return { error: new CascadeError(text, String(message ?? ''), Array.isArray(params) ? params : [], statusOf(text)) };
 }
 
-/** What ended a whole run: a limit is the procedure's fault, the rest is told as it is. */
+/** The error of a run that ended as a whole: an exceeded limit is the procedure's error, any other one stays as it is. */
 function refusalOf({ scalar, action }: Call, error: unknown): CascadeError {
   if (error instanceof CascadeErrors) return error.errors[0] as CascadeError;
   if (!(error instanceof CascadeError)) throw error;
