@@ -91,7 +91,7 @@ export interface NamespaceDocument extends Changes {
   createdBy: string;
 }
 
-/** An invitation that is not addressed to anybody: whoever has its code may redeem it, once (4.9). */
+/** An invitation that is not addressed to anybody: a user with its code may redeem it, once (4.9). */
 export interface InvitationDocument {
   _id: ObjectId;
   /** `hashToken`'s: the code itself is not kept. */

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 const WINDOW_MS = 5 * 60 * 1000;
 const PER_PAIR = 10;
 const PER_ADDRESS = 100;
-/** Failures for a name, whoever caused them, after which its logins wait: each further one doubles the time. */
+/** Failed logins for a name, from any address, after which its logins wait: each further one doubles the time. */
 const FREE_PER_NAME = 20;
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;

@@ -3,7 +3,7 @@
 import type { Logger } from 'pino';
 import { apiError } from '../model/errors/api-errors.ts';
 
-/** Lines of one kind of refusal in a window; how many more there were is told at its end. */
+/** Bound of the log lines of one kind of refusal in a window; at its end one line has the number of the others. */
 const MOST_LINES = 100;
 const WINDOW_MS = 60_000;
 /** `auditFrequency` of a quota document, which is the same for all. */

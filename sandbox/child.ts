@@ -154,7 +154,7 @@ export function openChild(options: ChildOptions, events: ChildEvents): Child {
         }),
       ),
     );
-  // A pipe that breaks is the first sign of an end that 'exit' tells of.
+  // A broken pipe is the first sign of an end; 'exit' follows.
   for (const stream of child.stdio.slice(DESCRIPTORS.control)) stream?.on('error', () => {});
   if (confinement.filter) pipe(filterDescriptor).end(confinement.filter);
   writeFrame(control, { kind: 'open', lanes: options.lanes, settings: options.settings } satisfies ToProcess, options.bundle);
@@ -201,7 +201,7 @@ function endProcess(pid: number): boolean {
   }
 }
 
-/** Whoever is started around a process ends with 128 and the number of the signal that ended it. */
+/** A wrapper around a process exits with 128 and the number of the signal that ended it. */
 function signalOf(code: number | null): string | null {
   if (code === null || code <= 128) return null;
   return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0] ?? null;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 /** Its name from Node 22.13 on, and the one before, which newer Nodes don't know. */
 const PERMISSION = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
 
-/** By this node-gyp-build tells Alpine Linux, whose binaries are others. */
+/** node-gyp-build recognizes Alpine Linux, which has binaries of its own, by this file. */
 const MUSL_MARK = '/etc/alpine-release';
 
 /** The entry as built, also when this file runs from its TypeScript source (as in tests). */

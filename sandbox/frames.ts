@@ -2,7 +2,7 @@
 //   u32 length of all that follows, u32 length of the header, the header, the text (UTF-8, little endian numbers)
 import type { Socket } from 'node:net';
 
-/** Larger ones can't have been meant: whoever sends one is broken. */
+/** A larger frame is a bug of its sender. */
 const MAX_FRAME_BYTES = 1 << 29;
 
 export function writeFrame(socket: Socket, header: object, text: string): void {

@@ -22,7 +22,7 @@ export class IsolateHost {
   readonly #lost = new Map<string, number>();
   readonly #settings: LaneSettings;
   readonly #bundle: string;
-  /** For whoever comes first. */
+  /** An isolate made in advance, for the next one that is asked for. */
   #ready: Made | null = null;
   /** The bundle as the engine compiled it the first time. */
   #cachedData: ivm.ExternalCopy<ArrayBuffer> | undefined;

@@ -128,7 +128,7 @@ export class IsolateState {
     this.#owner.pushed(this);
   }
 
-  /** It ends as soon as nothing is under way; whoever lives in it then has to begin anew elsewhere. */
+  /** Disposes it as soon as nothing is in flight; the runs in it restart elsewhere. */
   retire(): void {
     this.#owner.retire(this);
   }

@@ -9,7 +9,7 @@ const MAX_ISOLATES = 64;
 const MAX_LENGTH_IN_FLIGHT = 4 * 1024 * 1024;
 /** Counted for each batch beside its CPU time, so that many small ones are not free. */
 const BATCH_COST_MS = 0.05;
-/** When as much work is probably under way, a third batch waits: whoever comes next shall not stand behind eight slow ones. */
+/** When about that much work is in flight, a third batch waits, so that a new run does not queue behind eight slow ones. */
 const MAX_MS_IN_FLIGHT = 50;
 
 export interface LaneLimits {
@@ -23,7 +23,7 @@ export interface LaneEvents {
   send(header: BatchHeader, items: string): void;
   /** Something waits to be sent. */
   pumpSoon(): void;
-  /** The isolate is given up, for another's sake or for its own; whoever lives in it has no home any more. */
+  /** The isolate was disposed, for another's sake or for its own; the runs in it have no isolate any more. */
   evicted(isolate: IsolateState): void;
 }
 
@@ -42,7 +42,7 @@ export class LaneQueue implements Owner {
   #runsInFlight = 0;
   #lengthInFlight = 0;
   #msInFlight = 0;
-  /** What the isolate that was last sent something had been served: whoever was idle starts from there. */
+  /** CPU time that the last served isolate had got by then: an isolate that was idle starts from there. */
   #turn = 0;
   #batchNumber = 0;
   #generation = 0;

@@ -1,5 +1,5 @@
 // The text that a step gives back, as items. It comes from the other side of the border: what does not have the right form is refused.
-// Values in it are passed on as text: whoever wants one reads it.
+// Values in it are passed on as text: a receiver decodes them when it needs to.
 import type { Out } from '../stdlib/isolate/protocol.ts';
 
 type With<Item extends Out, At extends string> = { [K in keyof Item]: K extends At ? string : Item[K] };

@@ -33,7 +33,7 @@ export interface Death {
 
 export interface SupervisorEvents {
   replied(lane: LaneQueue, batch: Batch, reply: BatchReply, text: string): void;
-  /** Whoever lives in the isolate has no home any more. */
+  /** The runs in the isolate have no isolate any more. */
   evicted(isolate: IsolateState): void;
   died(death: Death): void;
   /** What was begun in this turn of the event loop is about to be sent. */

@@ -1,5 +1,5 @@
-// Who is kept apart: runs that something ended during whose step (suspects), and for a while the namespaces where one was found guilty.
-// Pure: it is told the time.
+// Decides which runs get an isolate of their own: those in whose step an isolate or process has ended (suspects), and for a while all of a
+// namespace with a guilty one. Pure: the time is a parameter.
 import type { LaneRun } from './isolate-state.ts';
 
 export class Quarantine {

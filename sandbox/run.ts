@@ -148,7 +148,7 @@ export class Run<Home = unknown> {
     return this.#log !== null && this.#log.open !== null;
   }
 
-  /** @returns true when this entry is told for the first time */
+  /** @returns whether this log entry is new */
   logs(k: number): boolean {
     const log = (this.#log ??= newRequestLog());
     if (k < log.logged) return false;

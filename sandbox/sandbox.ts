@@ -459,7 +459,7 @@ class LiveSandbox implements Sandbox {
     this.#notify(run, () => run.request.observer.fail(failure));
   }
 
-  /** It cannot be repeated from here: whoever can begin it anew does so. */
+  /** The run cannot be repeated from here: its owner restarts it. */
   #lose(run: LaneRun): void {
     const { observer } = run.request;
     if (!observer.lost) return this.#fail(run, this.#failure(run, 'error'));

@@ -25,7 +25,7 @@ export interface ProgramModule {
   reads?: readonly string[] | null;
 }
 
-/** What resolveProcedure() gives: all that the isolate is told of a procedure, with the program itself instead of its name. */
+/** The answer of resolveProcedure(): what the isolate needs of a procedure, with the program itself instead of its name. */
 export type ResolvedProcedure = Omit<ProcedureInfo, 'program'> & { program: Program };
 
 /** What the caller decides of a run; fuel (of a slice) and memory are the sandbox's unless given. */

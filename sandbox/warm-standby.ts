@@ -31,7 +31,7 @@ export class WarmStandby {
     }, this.#afterMs).unref();
   }
 
-  /** The process, which serves already and tells `events` of all that happens from now on ('ready' has been); null when there is none. */
+  /** Gives the process, which serves already ('ready' has been) and sends its events to `events` from now on; null when there is none. */
   take(events: ChildEvents): Child | null {
     const child = this.#child;
     if (!child?.isReady) return null;

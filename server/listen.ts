@@ -16,13 +16,13 @@ import { openMetrics, type Working } from './metrics.ts';
 import { openTransport, type TransportKind } from './transport/index.ts';
 import { bindWebSocket, type WebSocketOptions } from './websocket/index.ts';
 
-/** Open requests may take this long to end once the service is told to stop. */
+/** How long open requests may take to end once the service is stopping. */
 const DRAIN_MS = 10_000;
 
 const FALLBACK = "uWebSockets.js does not load on this machine: Node's own HTTP server is used (--http node), which is slower";
 
 export interface ListenOptions {
-  /** What it says of its own work is told with the metrics. */
+  /** The service's own figures, shown with the metrics. */
   engine: Served & Partial<Working>;
   log: Logger;
   /** 0: any free one. */

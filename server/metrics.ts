@@ -1,4 +1,5 @@
-// What the service counts and measures about itself, for Prometheus (resources-and-api.md 9.4). No label holds more than names of resources.
+// What the service counts and measures about itself, for Prometheus (resources-and-api.md 9.4). No label holds more than names of
+// resources.
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Engine, Load } from '../resources/api.ts';
 import { Durations } from './durations.ts';
@@ -14,7 +15,7 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-/** The engine's part of what is told. */
+/** The engine's part of the metrics. */
 export type Working = Pick<Engine, 'counters' | 'load'>;
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
@@ -31,7 +32,9 @@ export type WatchedName = keyof typeof WATCHED;
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const QUOTA = /"code":"cascade\.quota\.exceeded".*?"params":\["(\w+)"/;
 
-/** @param ofProcess also memory, processor, garbage collection and event loop: they are the process's, so one service of it at most tells them */
+/**
+ * @param ofProcess also memory, CPU, garbage collection and event loop: they are the process's, so at most one of its services shows them
+ */
 export function openMetrics(engine?: Working, ofProcess = false): Metrics {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];

@@ -1,4 +1,4 @@
-// What the installation tells of itself to programs (builtins.md 19): where it is reached, and what it was built from.
+// Facts about the installation for programs (builtins.md 19): its address, and what it was built from.
 import { existsSync, readFileSync } from 'node:fs';
 
 export interface Build {

@@ -1,4 +1,4 @@
-// A bus inside one process, for services that share it and for tests: it loses, repeats and delays as it is told.
+// A bus inside one process, for services that share it and for tests, which make it lose, repeat and delay messages.
 
 import type { Bus } from './types.ts';
 

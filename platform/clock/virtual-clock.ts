@@ -1,4 +1,4 @@
-// A clock that stands still until it is told to go on: tests of rules jump over hours without waiting for them.
+// A clock that tests move: they jump over hours without waiting for them.
 
 import type { Clock, Timer } from './types.ts';
 

@@ -23,7 +23,7 @@ interface KeyDocument {
   readonly createdAt: Date;
 }
 
-/** A namespace has a key, and the master key that opens it is not here: whoever runs the service has to give it. */
+/** The master key that opens a namespace's key is not the configured one: the operator has to supply it. */
 export class MasterKeyError extends Error {}
 
 export interface NamespaceKeys {

@@ -71,7 +71,7 @@ export class EqualityReads {
     });
   }
 
-  /** Never rejects: what fails here, fails once more for each who then asks for himself, and is told to him. */
+  /** Never rejects: where the shared read fails, each caller reads for itself and gets its own error. */
   async #take(group: Group): Promise<void> {
     const entries = [...group.waiting];
     const asked = new Map(entries.slice(0, group.texts));

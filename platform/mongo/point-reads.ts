@@ -75,7 +75,7 @@ export class PointReads {
     });
   }
 
-  /** Never rejects: each asker is told. */
+  /** Never rejects: each caller gets the result or the error. */
   async #take(key: string, group: Group): Promise<void> {
     const asked = firstOf(group, MOST_IDS);
     if (group.waiting.size > 0) this.#plan(key, group);

@@ -177,7 +177,7 @@ class StoreTurns {
 
   async take<Result>(ask: () => Promise<Result>): Promise<Result> {
     if (this.#taken < this.#most) this.#taken++;
-    else await new Promise<void>((begin) => this.#waiting.push(begin)); // whoever ends leaves its turn to it
+    else await new Promise<void>((begin) => this.#waiting.push(begin)); // the query that ends passes its turn on
     try {
       return await ask();
     } finally {

@@ -59,7 +59,7 @@ export async function compatibilityOf(port: number, folder: DataFolder): Promise
   return (reply as { featureCompatibilityVersion: { version: string } }).featureCompatibilityVersion.version;
 }
 
-/** A set that does not exist is made; one that believes to be at another address is told the new one. */
+/** Initiates a set that does not exist; one that is configured for another address gets the new one. */
 async function configure(admin: Db, host: string, setName: string): Promise<void> {
   const config = await readConfig(admin);
   if (!config) {

@@ -28,7 +28,7 @@ interface Ended {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** The mongod that has our files open, if there is one, whoever has started it. */
+/** The mongod that has our files open, if there is one, started by this service or not. */
 export function findLiving(folder: DataFolder): Omit<Running, 'child'> | undefined {
   const pid = Number(readLockPid(folder));
   if (!pid || !isAlive(pid)) return undefined;
@@ -140,7 +140,7 @@ const PASSED_ON =
 export const environmentOf = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => PASSED_ON.test(name)));
 
-/** Stops it in order, whoever has started it: what it has acknowledged is on the disk, so haste costs nothing but time at the next start. */
+/** Stops it in order. What it has acknowledged is on the disk, so killing it would cost nothing but time at the next start. */
 export async function stop(running: Running, folder: DataFolder): Promise<void> {
   if (!isAlive(running.pid)) return;
   if (running.child && process.platform !== 'win32')

@@ -89,7 +89,7 @@ async function fetchFromIndex(index: string, work: string): Promise<string> {
   const links = [...(await listing.text()).matchAll(/<a\s[^>]*href="([^"]+)"/gi)].map(([, link]) =>
     (link as string).replaceAll('&amp;', '&'),
   );
-  // A wheel for each processor: the index tells the hash of each behind its link; where it tells none, the name has to do.
+  // A wheel for each processor: the index has a hash behind most links; where it has none, the name has to do.
   const wheels = links.filter((one) => one.includes(`-${PACKAGE_VERSION}-`) && /\.whl(?:#|$)/.test(one));
   const link = wheels.find((one) => one.endsWith(`#sha256=${SHA256}`)) ?? wheels.find((one) => /_x86_64\.whl(?:#|$)/.test(one));
   if (!link) throw new Error(`the package index has no wheel of ${PACKAGE} ${PACKAGE_VERSION}`);

@@ -19,7 +19,7 @@ export interface ResetOptions extends StoreOptions {
   generate?: boolean;
 }
 
-/** @returns 0, or 1 when the password could not be set: the reason is told */
+/** @returns 0, or 1 with a message when the password could not be set */
 export async function resetAccount(username: string, options: ResetOptions, terminal: Terminal): Promise<number> {
   const { data } = options;
   const mongo = options.mongo ?? secret({}, 'CASCADE_MONGO', options.mongoFile);

@@ -1,4 +1,4 @@
-// `cascade format`: brings files into their standard form, or tells which of them are not in it.
+// `cascade format`: brings files into their standard form, or lists those that are not in it.
 import { writeFile } from 'node:fs/promises';
 import { format } from '../../compiler/index.ts';
 import { printDiagnostics } from './diagnostics.ts';

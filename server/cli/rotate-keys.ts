@@ -15,7 +15,7 @@ export interface RotateOptions extends StoreOptions {
   newMasterKeyFile?: string;
 }
 
-/** @returns 0, or 1 when the keys could not be sealed again: the reason is told, and all are as before */
+/** @returns 0, or 1 with a message when the keys could not be sealed again: all are as before then */
 export async function rotateKeys(options: RotateOptions, terminal: Terminal): Promise<number> {
   const { data } = options;
   const mongo = options.mongo ?? secret({}, 'CASCADE_MONGO', options.mongoFile);

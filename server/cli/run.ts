@@ -111,7 +111,7 @@ function programOf({ module }: Unit): Program {
 const resolved = (unit: CompiledProcedure, program: Program): ResolvedProcedure => ({
   name: unit.name,
   program,
-  private: false, // called from outside, it would be refused; whoever has the file may run it
+  private: false, // a call from outside would be refused; here the caller has the file
   service: unit.serviceName,
   parameters: [...unit.parameters],
   returns: unit.returns,

@@ -15,7 +15,7 @@ import {
   wholeNumber,
 } from './option-values.ts';
 
-/** Where the data is; `admin` is told so, too. */
+/** Where the data is; `admin` has these options, too. */
 export interface StoreOptions {
   data?: string;
   mongo?: string;

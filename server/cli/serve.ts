@@ -1,4 +1,4 @@
-// `cascade serve`: the service in this process, until it is told to stop.
+// `cascade serve`: the service in this process, until a signal stops it.
 import { pino } from 'pino';
 import { parseMasterKey } from '../../platform/keys/index.ts';
 import { aliasBuiltinPackage } from '../../stdlib/builtins/index.ts';

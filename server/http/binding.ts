@@ -44,7 +44,7 @@ export interface BindingOptions {
   health?: () => Health;
 }
 
-/** Never throws: every failure is a reply. HEAD is answered as GET; whoever sends the reply leaves its body out. */
+/** Never throws: every failure is a reply. HEAD is answered as GET; the sender leaves the body out. */
 export function openBinding({
   engine,
   log,

@@ -144,7 +144,7 @@ export class Body {
     return this.#isStreamed;
   }
 
-  /** The client went away: whoever waits for the body need not. */
+  /** The client went away: nobody has to wait for the body any more. */
   abort(): void {
     this.#isGone = true;
     this.#fail(apiError('cascade.request.body.invalid', 'the connection was closed', this.#sizeBytes));

@@ -30,7 +30,7 @@ export class Deadlines {
     this.#open.remove(deadline);
   }
 
-  /** Who is told may end others, or begin new ones. */
+  /** A callback may end other deadlines, or begin new ones. */
   #check(): void {
     const now = performance.now();
     for (let first = this.#open.first; first; first = this.#open.first) {

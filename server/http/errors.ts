@@ -1,4 +1,4 @@
-// The one place where a throw becomes a reply: a refusal as it is, anything else as a 500 that tells nothing (resources-and-api.md 10).
+// The one place where a throw becomes a reply: a refusal as it is, anything else as a 500 without details (resources-and-api.md 10).
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import {

@@ -1,4 +1,4 @@
-// A body of multipart/form-data, part by part as it comes (RFC 7578). What a part holds is whoever asked for the parts' to take.
+// A body of multipart/form-data, part by part as it arrives (RFC 7578). The caller consumes the contents of each part.
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Dicer } from '@fastify/busboy';
@@ -50,7 +50,7 @@ export async function* partsOf(
   parser.on('error', end);
   parser.on('finish', () => end(null));
   parser.on('part', (part: Dicer.PartStream) => {
-    part.on('error', () => undefined); // whoever reads the part is told, and the parser
+    part.on('error', () => undefined); // the reader of the part gets the error, and so does the parser
     if (++count > MOST_PARTS) end(apiError('cascade.request.too.many.instances', MOST_PARTS));
     part.on('header', (headers) => found.put({ part, headers: headers as Record<string, string[]> }));
   });

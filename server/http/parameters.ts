@@ -110,7 +110,7 @@ function parse(name: string, text: string): Value {
   try {
     return parseJson(text);
   } catch {
-    throw invalid(name, text); // why it is no JSON is told for bodies only
+    throw invalid(name, text); // only bodies get the reason why they are no JSON
   }
 }
 

@@ -41,9 +41,9 @@ export interface HttpReply {
   headers?: Partial<Record<ReplyHeader, string>>;
   /** Absent: a reply without body and Content-Type. */
   body?: string | undefined;
-  /** A long body in place of `body`. Closed by whoever sends the reply. */
+  /** A long body in place of `body`. The sender of the reply closes it. */
   pieces?: Pieces | undefined;
-  /** Bytes of a known number in place of `body`, never compressed. Closed by whoever sends the reply. */
+  /** Bytes of a known number in place of `body`, never compressed. The sender of the reply closes them. */
   bytes?: (BytePieces & { readonly lengthBytes: number }) | undefined;
   /** Default `application/json`, exactly. */
   contentType?: string;

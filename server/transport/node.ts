@@ -274,7 +274,7 @@ const REFUSALS: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** What is no HTTP is told so where that is still possible, and the connection ends. */
+/** Answers what is no HTTP where that is still possible, and closes the connection. */
 function refuse(socket: Socket, code = ''): void {
   const isMidway = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true;
   if (socket.writable && code !== 'ECONNRESET' && !isMidway)

@@ -209,7 +209,7 @@ const peerTextOf = (response: HttpResponse): string => Buffer.from(response.getR
 function bindSockets(app: TemplatedApp, { below, mostMessageBytes, silenceSeconds, accept }: SocketOptions): void {
   app.ws<Data>(`${below}*`, {
     maxPayloadLength: mostMessageBytes,
-    maxBackpressure: 0, // bounded by whoever sends, in the words of its protocol
+    maxBackpressure: 0, // the sender bounds it, in the words of its protocol
     idleTimeout: silenceSeconds,
     sendPingsAutomatically: false,
     upgrade(response, request, context) {

@@ -199,7 +199,7 @@ export class Session {
     try {
       await this.#login.identify();
     } catch (error) {
-      this.#endIf(error); // whatever else it is: the next request is told
+      this.#endIf(error); // whatever else it is, the next request gets it
     }
   }
 

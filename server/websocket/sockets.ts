@@ -7,7 +7,7 @@ import type { PeerSocket, Transport } from '../transport/index.ts';
 import { type Framing, RAW, SOCKJS } from './framing.ts';
 import { Session } from './session.ts';
 
-/** Room beyond the limit of a message, so that its sender is told 1009; a longer one is cut off within. */
+/** Room beyond the limit of a message, so that its sender gets 1009; for a longer one the library closes the connection. */
 const REFUSED_BYTES = 16 * 1024 * 1024;
 const OUTGOING_BYTES = 16 * 1024 * 1024;
 /** Of a message in parts no further one is made while so much waits. */

@@ -127,7 +127,7 @@ export class Subscriptions {
     await this.#options.engine.acknowledge(identity, { subscriptionName, partitionId, sequenceId });
   }
 
-  /** Nothing is told until `release`. */
+  /** Holds all notices back until `release`. */
   hold(): void {
     this.#held ??= [];
     this.#holds++;
@@ -138,7 +138,7 @@ export class Subscriptions {
     return this.#held?.length ?? 0;
   }
 
-  /** The first of what is held is told; the rest goes on waiting. */
+  /** Delivers the first of the held notices; the rest goes on waiting. */
   releaseFirst(count: number): void {
     if (!this.#held) return;
     const first = this.#held.splice(0, count);
@@ -148,7 +148,7 @@ export class Subscriptions {
     this.#held = rest;
   }
 
-  /** What was held is told, as far as it is still listened to. */
+  /** Delivers the held notices of subscriptions that still exist. */
   release(): void {
     if (--this.#holds > 0) return;
     const held = this.#held ?? [];
@@ -187,7 +187,7 @@ export class Subscriptions {
     for (const entry of [...this.#entries.values()]) this.#end(entry);
   }
 
-  /** It was there when it was subscribed to: what is not found any more is gone, whoever notices it first. */
+  /** Ends a subscription whose path existed when it began: not found means deleted by now. */
   #notifyEnd(entry: Entry, why: unknown): void {
     if (why instanceof CascadeError && why.status === 403) this.#options.send(endedText(entry, entry.name));
     else if (why instanceof CascadeError && why.status !== 404) this.#options.sendError(why, entry.headers);

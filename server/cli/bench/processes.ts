@@ -1,4 +1,4 @@
-// What the processes of a service have cost so far, as Linux tells it.
+// CPU time that the processes of a service have used so far, from Linux's /proc.
 import { readFile } from 'node:fs/promises';
 
 /** CPU seconds; `service` is its own process, `load` the one that makes the load. */

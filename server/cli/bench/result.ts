@@ -53,7 +53,7 @@ export interface BenchResult {
   readonly ramps: readonly { readonly found: number; readonly steps: readonly StepResult[] }[];
   /** What is compared, by name. */
   readonly figures: Readonly<Record<string, Figure>>;
-  /** What whoever reads the figures has to know. */
+  /** Notes for the reader of the figures. */
   readonly notes: readonly string[];
 }
 

@@ -134,7 +134,7 @@ export async function core(project: string, source: EventSource, options: BenchO
   };
 }
 
-/** One event of each kind by itself, so that what is refused is told in the service's words. */
+/** Sends one event of each kind alone, so that a refusal is shown in the service's words. */
 async function begin({ address }: Target, source: EventSource, { subscribe }: BenchOptions): Promise<AsyncDisposable> {
   const headers = { Authorization: `Bearer ${address.token}`, 'Content-Type': 'application/json' };
   for (const event of source.samples()) {

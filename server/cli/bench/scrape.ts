@@ -1,4 +1,4 @@
-// What a running service tells of its rules in /metrics, before and after.
+// Reads a running service's figures of its rules from /metrics, before and after.
 import { LogHistogram } from '../../../platform/structures/log-histogram.ts';
 import { type Stage, STAGES } from '../../../runtime/context/stages.ts';
 import type { RuleResult } from './result.ts';
