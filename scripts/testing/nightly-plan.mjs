@@ -71,6 +71,11 @@ export function plan({ only, minutes, seed }) {
     },
     { name: 'faults', what: 'seeded faults, which the cases must notice', command: npm('faults') },
     { name: 'faults:kernel', what: 'seeded faults of the kernel, which the simulation must notice', command: npm('faults:kernel') },
+    {
+      name: 'mutation',
+      what: 'small changes of compiler, stdlib, typing and model, which tests must notice as often as before',
+      command: npm('mutation', '--check', '--seed', String(seed)),
+    },
     { name: 'flood', what: 'more inserts than the rules can follow', command: npm('flood') },
     { name: 'flood:reliable', what: 'more messages than are acknowledged', command: npm('flood', '--kind', 'reliable') },
     { name: 'crosscheck', what: 'built-ins against Java and Python', command: npm('crosscheck', '--seed', String(seed)) },

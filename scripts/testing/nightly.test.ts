@@ -21,7 +21,7 @@ test('each step of the nightly run is a script of the package or a file', () => 
 
 test('every script that explores is in the nightly run', () => {
   const called = all.flatMap(({ command }) => command);
-  for (const name of ['faults', 'flood', 'crosscheck', 'fuzz:api', 'hostile', 'chaos']) expect(called).toContain(name);
+  for (const name of ['faults', 'mutation', 'flood', 'crosscheck', 'fuzz:api', 'hostile', 'chaos']) expect(called).toContain(name);
   for (const file of ['scripts/fuzz.mjs', 'scripts/test.mjs']) expect(called).toContain(file);
 });
 
