@@ -11,7 +11,7 @@ import { isSecret, sealed, splitConfig, wholeConfig } from './secrets.ts';
 import { SOURCE_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
-import { checkRedelivery } from '../topics/topics-kind.ts';
+import { checkRedelivery, shownTtl } from '../topics/topics-kind.ts';
 import { deliveriesOf } from '../delivery/namespace-state.ts';
 import { sourcesOf } from './namespace-state.ts';
 
@@ -84,6 +84,7 @@ export const SOURCES: DefinitionResource = {
     const object = { ...stored };
     delete object['secrets'];
     for (const [field, value] of Object.entries(DEFAULTS)) object[field] = own(stored, field) ?? (value as Value);
+    object['redeliveryTTL'] = shownTtl(stored);
     const { state, isUnavailable } = sourcesOf(space).stateOf(stored);
     return { ...object, state, isUnavailable };
   },

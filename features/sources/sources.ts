@@ -8,6 +8,7 @@ import { apiError } from '../../model/errors/api-errors.ts';
 import { audited } from '../../resources/access/audits.ts';
 import { creatorOf } from '../../resources/access/rights.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
+import { checkConfig } from './config.ts';
 import { SourceCounts } from './counts.ts';
 import { callerOf } from './documents.ts';
 import { Inbox, logLine, logOnce } from './inbound.ts';
@@ -252,6 +253,8 @@ export class Sources {
     const { records, outlet } = this;
     const space = this.#space;
     const config = await this.#config(name, source);
+    const protocol = protocolOf(String(own(source, 'type')));
+    if (protocol) checkConfig(protocol, config, outlet); // what the secrets that it names have made of it
     const client = own(config, 'clientOptions');
     const faulty = faultyTls(config) ?? faultyTls(isObject(client) ? client : {});
     if (faulty) {

@@ -1,6 +1,6 @@
 // Topics (integrations.md 9): registration is only needed to describe one; publishing to any valid name works.
 
-import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
+import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { checkName } from '../../model/types/index.ts';
 import { TOPIC_SHAPE } from '../../resources/catalog/system-types.ts';
 import type { DefinitionResource } from '../../resources/catalog/types.ts';
@@ -31,12 +31,17 @@ export const TOPICS: DefinitionResource = {
   show(_space, stored) {
     const object = { ...stored };
     for (const [name, value] of Object.entries(DEFAULTS)) object[name] = getOwn(stored, name) ?? value;
+    object['redeliveryTTL'] = shownTtl(stored);
     return object;
   },
   async remove() {
     return { apply: () => undefined };
   },
 };
+
+/** What counts where none is given: never less than the frequency. */
+export const shownTtl = (stored: ObjectValue): Value =>
+  getOwn(stored, 'redeliveryTTL') ?? Math.max(DEFAULTS.redeliveryTTL, Number(getOwn(stored, 'redeliveryFrequency') ?? 0));
 
 /** integrations.md 1.1: seconds. */
 export function checkRedelivery(resource: string, fields: ObjectValue): void {

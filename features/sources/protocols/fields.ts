@@ -8,10 +8,17 @@ export type Fits = (value: Value) => string | null;
 export const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
 
 export const text: Fits = (value) => (typeof value === 'string' && value !== '' ? null : 'no String');
+/** A media type, with or without parameters. */
+export const mediaTypeText: Fits = (value) =>
+  typeof value === 'string' && /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+*-]{1,100}(?:\s*;[^\r\n\0]*)?$/.test(value) ? null : 'no media type';
+/** The name or address of a machine. */
+export const host: Fits = (value) => (typeof value === 'string' && /^[^\s/@:\0]+$|^\[?[0-9a-f:.]+\]?$/i.test(value) ? null : 'no host');
 export const flag: Fits = (value) => (typeof value === 'boolean' ? null : 'no Boolean');
 export const object: Fits = (value) => (isObject(value) ? null : 'no Object');
 export const texts: Fits = (value) =>
   Array.isArray(value) && value.every((one) => typeof one === 'string') ? null : 'no array of Strings';
+/** Of names of which none may be empty. */
+export const names: Fits = (value) => texts(value) ?? ((value as string[]).includes('') ? 'an empty String' : null);
 export const textOrTexts: Fits = (value) =>
   typeof value === 'string' ? text(value) : (texts(value) ?? ((value as Value[]).length > 0 ? null : 'empty'));
 export const whole =

@@ -2,6 +2,7 @@
 import type { ObjectValue, Value } from '../../../../stdlib/values/index.ts';
 import { isObject } from '../../../../stdlib/values/index.ts';
 import { apiError } from '../../../../model/errors/api-errors.ts';
+import { longTimeout } from '../../../../platform/clock/index.ts';
 import { ContentError, encodeContent, kindOf, mediaType } from '../../content/index.ts';
 import { checkMembers, flag, object, own, text, whole } from '../fields.ts';
 import { ConnectionFailure, type SourceContext } from '../protocol.ts';
@@ -124,7 +125,7 @@ export class Interval {
   readonly #context: SourceContext;
   readonly #work: () => Promise<void>;
   readonly #everyMs: number;
-  #timer: NodeJS.Timeout | null = null;
+  #timer: ReturnType<typeof longTimeout> | null = null;
   #running: Promise<void> = Promise.resolve();
   #isClosed = false;
 
@@ -141,13 +142,13 @@ export class Interval {
       (error: unknown) => !this.#isClosed && this.#context.troubled(error),
     ) as Promise<void>;
     void this.#running.then(() => {
-      if (!this.#isClosed) this.#timer = setTimeout(() => this.begin(), this.#everyMs);
+      if (!this.#isClosed) this.#timer = longTimeout(() => this.begin(), this.#everyMs);
     });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer?.cancel();
     await this.#running;
   }
 }

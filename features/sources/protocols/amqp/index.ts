@@ -1,10 +1,54 @@
 // AMQP (integrations.md 4), 1.0 and 0-9-1: the definition of its sources.
-import { address, ANY_DIRECTION, COMMON, flag, hostsIn, object, oneOf, own, text, texts, whole } from '../fields.ts';
+import { isObject } from '../../../../stdlib/values/index.ts';
+import {
+  address,
+  ANY_DIRECTION,
+  COMMON,
+  type Fits,
+  flag,
+  hostsIn,
+  mediaTypeText,
+  names,
+  oneOf,
+  own,
+  text,
+  texts,
+  whole,
+} from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
 import { TLS_FIELDS } from '../tls.ts';
 import { openAmqp091 } from './amqp-0-9-1.ts';
 import { openAmqp10 } from './amqp-1-0.ts';
-import { mechanismsOf, publicationOf } from './common.ts';
+import { addressesOf, mechanismsOf, publicationOf } from './common.ts';
+
+const LINK_FIELDS: Readonly<Record<string, Fits>> = { selector: text, durable: flag, dynamic: flag };
+
+/** By address, of the links of 1.0. */
+const linkOptions: Fits = (value) => {
+  if (!isObject(value)) return 'no Object';
+  for (const topic of Object.keys(value)) {
+    const options = own(value, topic);
+    if (options !== null && !isObject(options)) return `${topic}: no Object`;
+    for (const [name, fits] of Object.entries(LINK_FIELDS)) {
+      const field = isObject(options) ? own(options, name) : null;
+      const wrong = field === null ? null : fits(field);
+      if (wrong !== null) return `${topic}.${name}: ${wrong}`;
+    }
+  }
+  return null;
+};
+
+/** Its path is the virtual host. */
+const brokers: Fits = (value) => {
+  const wrong = address('amqps?')(value);
+  if (wrong !== null) return wrong;
+  try {
+    addressesOf({ serverURIs: value });
+    return null;
+  } catch {
+    return 'a virtual host that cannot be decoded';
+  }
+};
 
 export const AMQP: Protocol = {
   type: 'AMQP',
@@ -15,18 +59,18 @@ export const AMQP: Protocol = {
   fields: {
     ...COMMON,
     ...TLS_FIELDS,
-    serverURIs: address('amqps?'),
+    serverURIs: brokers,
     protocol: oneOf('1.0', '0-9-1'),
-    topics: texts,
+    topics: names,
     username: text,
     password: text,
     enabledSaslMechanisms: texts,
-    contentType: text,
+    contentType: mediaTypeText,
     useMessageContentType: flag,
     pollingInterval: whole(0),
     prefetch: whole(1, 65_535),
     shared: flag,
-    options: object,
+    options: linkOptions,
   },
   crossCheck: (config) =>
     mechanismsOf(config).length === 0

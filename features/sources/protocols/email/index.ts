@@ -1,5 +1,5 @@
 // EMAIL (integrations.md 5): sends by SMTP.
-import { COMMON, flag, object, oneOf, own, text, whole } from '../fields.ts';
+import { COMMON, flag, host, object, oneOf, own, text, whole } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
 import { TLS_FIELDS } from '../tls.ts';
 import { openEmail } from './connection.ts';
@@ -12,7 +12,7 @@ export const EMAIL: Protocol = {
   required: [['host'], ['port']],
   fields: {
     ...COMMON,
-    host: text,
+    host,
     port: whole(1, 65_535),
     username: text,
     password: text,

@@ -18,12 +18,21 @@ export class AckingClient extends MqttClient {
     super(() => stream, { ...options, reconnectPeriod: 0, manualConnect: true });
     this.#room = room;
     const send = this['_sendPacket'].bind(this) as (packet: Packet, sent?: Sent, ...rest: unknown[]) => unknown;
+    // What cannot be written is thrown with a part of it written: the connection is of no use any more, and all who wait hear of it by its end.
+    const writing = (packet: Packet, sent?: Sent, ...rest: unknown[]): unknown => {
+      try {
+        return send(packet, sent, ...rest);
+      } catch (error) {
+        stream.destroy(error as Error);
+        return this;
+      }
+    };
     const deferring = (packet: Packet, sent?: Sent, ...rest: unknown[]): unknown => {
       const waiting = packet.cmd === 'puback' || packet.cmd === 'pubrec' ? this.#open.get(packet.messageId as number) : undefined;
-      if (!waiting) return send(packet, sent, ...rest);
+      if (!waiting) return writing(packet, sent, ...rest);
       this.#open.delete(packet.messageId as number);
       waiting.then(
-        () => this.connected && send(packet),
+        () => this.connected && writing(packet),
         () => undefined, // not acknowledged: the broker sends it again when the client comes back
       );
       sent?.();

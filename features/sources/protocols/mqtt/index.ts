@@ -1,16 +1,16 @@
 // MQTT (integrations.md 3): the definition of its sources.
 import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
-import { address, ANY_DIRECTION, COMMON, type Fits, flag, hostsIn, oneOf, own, text, texts, whole } from '../fields.ts';
+import { address, ANY_DIRECTION, COMMON, type Fits, flag, hostsIn, mediaTypeText, oneOf, own, texts, whole } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
 import { TLS_FIELDS } from '../tls.ts';
 import { openMqtt } from './connection.ts';
-import { publicationOf, qosOf, usualType } from './publishing.ts';
+import { publicationOf, qosOf, shortText, usualType } from './publishing.ts';
 
 const topicFilters: Fits = (value) => {
   const wrong = texts(value);
   if (wrong !== null) return wrong;
   const isFilter = (filter: string): boolean =>
-    filter !== '' &&
+    shortText(filter) === null &&
     filter.split('/').every((level, i, levels) => !/[+#]/.test(level) || level === '+' || (level === '#' && i === levels.length - 1));
   return (value as string[]).every(isFilter) ? null : 'a wrong topic filter';
 };
@@ -21,7 +21,7 @@ const ADDRESS = address('tcps?', 'mqtts?', 'wss?', 'ssl');
 const will: Fits = (value) => {
   if (!isObject(value)) return 'no Object';
   const topic = own(value, 'topic');
-  if (typeof topic !== 'string' || topic === '' || /[+#\0]/.test(topic)) return 'topic: no topic';
+  if (shortText(topic) !== null || /[+#]/.test(String(topic))) return 'topic: no topic';
   const qos = own(value, 'qos');
   if (qos !== null && qosOf(qos) === undefined) return 'qos: no level';
   const retain = own(value, 'retain');
@@ -40,14 +40,14 @@ export const MQTT: Protocol = {
     serverURIs: ADDRESS,
     serverURI: ADDRESS,
     topics: topicFilters,
-    username: text,
-    password: text,
-    contentType: text,
-    keepAliveInterval: whole(0),
-    connectionTimeout: whole(1),
-    maxInflight: whole(1),
+    username: shortText,
+    password: shortText,
+    contentType: mediaTypeText,
+    keepAliveInterval: whole(0, 65_535),
+    connectionTimeout: whole(1, 86_400),
+    maxInflight: whole(1, 65_535),
     cleanSession: flag,
-    clientId: text,
+    clientId: shortText,
     automaticReconnect: flag,
     qos: oneOf('AT_MOST_ONCE', 'AT_LEAST_ONCE', 'EXACTLY_ONCE', 0, 1, 2),
     protocolVersion: oneOf(4, 5),

@@ -132,3 +132,24 @@ test.each([{ retain: 'yes' }, { contentType: 5 }, { userProperties: 'x' }])('the
   await expect(source.publish!({ topic: 'a', message: 1, ...wrong } as never, NOBODY)).rejects.toMatchObject({ status: 400 });
   await source.close();
 });
+
+// What a packet cannot hold is refused when it is stored; a named secret may still make something longer of it.
+test.each([
+  { topics: ['a'.repeat(70_000)] },
+  { clientId: 'a'.repeat(70_000) },
+  { topics: ['a'], username: 'a'.repeat(70_000), password: 'x' },
+])('a connection that cannot be written fails as any other', async (config) => {
+  await expect(openMqtt(contextOf({ serverURI: uri, ...config }))).rejects.toThrow();
+});
+
+test.each([{ topic: 'a'.repeat(70_000) }, { contentType: `a/${'b'.repeat(70_000)}` }, { userProperties: { a: 'b'.repeat(70_000) } }])(
+  'a publish that no packet can hold is refused, and the connection stays',
+  async (wrong) => {
+    const context = contextOf({ serverURI: uri });
+    const source = await openMqtt(context);
+    await expect(source.publish!({ topic: 'a', message: 1, qos: 1, ...wrong } as never, NOBODY)).rejects.toMatchObject({ status: 400 });
+    await source.publish!({ topic: 'a', message: 1, qos: 1 }, NOBODY);
+    expect(context.losses).toEqual([]);
+    await source.close();
+  },
+);

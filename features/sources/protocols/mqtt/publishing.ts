@@ -3,13 +3,28 @@ import type { IClientPublishOptions } from 'mqtt';
 import { isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
 import { apiError } from '../../../../model/errors/api-errors.ts';
 import { ContentError, encodeContent } from '../../content/index.ts';
-import { checkMembers, flag, object, own, text } from '../fields.ts';
+import { checkMembers, type Fits, flag, own, text } from '../fields.ts';
 
 export type Qos = 0 | 1 | 2;
 
 const LEVELS: readonly Value[] = ['AT_MOST_ONCE', 'AT_LEAST_ONCE', 'EXACTLY_ONCE'];
-const LONGEST_TOPIC = 65_535;
-const MEMBERS = { retain: flag, contentType: text, userProperties: object };
+const MOST_BYTES = 65_535;
+
+/** What MQTT calls an encoded string: its length has 16 bits. */
+export const shortText: Fits = (value) => {
+  const wrong = text(value);
+  if (wrong !== null) return wrong;
+  if (String(value).includes('\0')) return 'has a NUL';
+  return Buffer.byteLength(String(value)) > MOST_BYTES ? `more than ${MOST_BYTES} bytes` : null;
+};
+
+const userProperties: Fits = (value) => {
+  if (!isObject(value)) return 'no Object';
+  const texts = Object.entries(value).flatMap(([name, one]) => [name, ...[one].flat().map(String)]);
+  return texts.every((one) => one === '' || shortText(one) === null) ? null : 'a name or a value that MQTT cannot hold';
+};
+
+const MEMBERS = { retain: flag, contentType: shortText, userProperties };
 
 /** The level of a name or number; undefined for what is none. */
 export function qosOf(value: Value): Qos | undefined {
@@ -33,8 +48,7 @@ export interface Publication {
 export function publicationOf(source: string, request: ObjectValue, usual: string, isFive: boolean): Publication {
   const topic = own(request, 'topic');
   if (topic === null) throw apiError('cascade.mqtt.topic.missing', source, 'topic');
-  if (typeof topic !== 'string' || topic === '' || /[+#\0]/.test(topic) || Buffer.byteLength(topic) > LONGEST_TOPIC)
-    throw apiError('cascade.mqtt.topic.invalid', source, 'topic');
+  if (shortText(topic) !== null || /[+#]/.test(String(topic))) throw apiError('cascade.mqtt.topic.invalid', source, 'topic');
   if (!Object.hasOwn(request, 'message')) throw apiError('cascade.mqtt.message.missing', source, 'message');
   const qos = qosOf(own(request, 'qos') ?? 'AT_MOST_ONCE');
   if (qos === undefined) throw apiError('cascade.mqtt.qos.invalid', source, 'qos');
@@ -42,7 +56,7 @@ export function publicationOf(source: string, request: ObjectValue, usual: strin
   const contentType = String(own(request, 'contentType') ?? usual);
   const properties = isFive ? { contentType, ...userPropertiesOf(own(request, 'userProperties')) } : null;
   return {
-    topic,
+    topic: String(topic),
     payload: encoded(source, contentType, own(request, 'message')),
     options: { qos, retain: own(request, 'retain') === true, ...(properties && { properties }) },
   };

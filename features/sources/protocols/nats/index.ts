@@ -1,6 +1,6 @@
 // NATS, core and JetStream: the definition of its sources. The specification does not have it; docs/sources.md says what it does.
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
-import { address, ANY_DIRECTION, COMMON, type Fits, flag, hostsIn, oneOf, own, text, texts, whole } from '../fields.ts';
+import { address, ANY_DIRECTION, COMMON, type Fits, flag, hostsIn, mediaTypeText, oneOf, own, text, texts, whole } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
 import { TLS_FIELDS } from '../tls.ts';
 import { openNats } from './connection.ts';
@@ -24,7 +24,7 @@ export const NATS: Protocol = {
     username: text,
     password: text,
     accessToken: text,
-    contentType: text,
+    contentType: mediaTypeText,
     shared: flag,
     stream: name,
     consumer: name,

@@ -1,16 +1,30 @@
 // REMOTE (integrations.md 2): HTTP and HTTPS, asked, published to and polled.
 import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
-import { address, ANY_DIRECTION, COMMON, type Fits, flag, hostsIn, object, oneOf, own, text, texts, whole } from '../fields.ts';
+import {
+  address,
+  ANY_DIRECTION,
+  COMMON,
+  type Fits,
+  flag,
+  host,
+  hostsIn,
+  mediaTypeText,
+  oneOf,
+  own,
+  text,
+  texts,
+  whole,
+} from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
 import { TLS_FIELDS } from '../tls.ts';
 import { openRemote } from './connection.ts';
 import { mergedRequest } from './merge.ts';
+import { planRequest, RequestProblem } from './request.ts';
 
 const proxy: Fits = (value) => {
   if (!isObject(value)) return 'no Object';
-  const [host, port] = [own(value, 'host'), own(value, 'port')];
-  if (typeof host !== 'string' || !/^[^\s/@:]+$|^\[[0-9a-f:.]+\]$/i.test(host)) return 'proxyOptions.host: no host';
-  const wrong = whole(1, 65_535)(port);
+  if (host(own(value, 'host')) !== null) return 'proxyOptions.host: no host';
+  const wrong = whole(1, 65_535)(own(value, 'port'));
   return wrong === null ? null : `proxyOptions.port: ${wrong}`;
 };
 
@@ -38,6 +52,21 @@ const proxyHosts = (config: ObjectValue): string[] => {
   return isObject(options) ? [String(own(options, 'host'))] : [];
 };
 
+/** What a request would say that has these members only; the documents of its parts are there or not when it is sent. */
+const requestDocument: Fits = (value) => {
+  if (!isObject(value)) return 'no Object';
+  const merged = mergedRequest({}, value);
+  const parts = own(merged, 'parts');
+  if (Array.isArray(parts) && parts.some((part) => isObject(part) && own(part, 'ref') !== null)) delete merged['parts'];
+  try {
+    planRequest(merged, 'query', false);
+    return null;
+  } catch (error) {
+    if (error instanceof RequestProblem) return error.message;
+    throw error;
+  }
+};
+
 export const REMOTE: Protocol = {
   type: 'REMOTE',
   directions: ANY_DIRECTION,
@@ -52,10 +81,10 @@ export const REMOTE: Protocol = {
     password: text,
     accessToken: text,
     realm: text,
-    requestDefaults: object,
-    contentType: text,
+    requestDefaults: requestDocument,
+    contentType: mediaTypeText,
     pollingInterval: whole(0),
-    query: object,
+    query: requestDocument,
     queryForm: oneOf('url', 'body'),
     topics: texts,
     clientOptions,

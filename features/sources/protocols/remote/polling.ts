@@ -1,4 +1,5 @@
 // Polls (integrations.md 2.8): one at a time, counted from the start of each; what takes longer skips ticks.
+import { longTimeout } from '../../../../platform/clock/index.ts';
 
 export interface PollingOptions {
   readonly intervalMs: number;
@@ -11,7 +12,7 @@ export interface PollingOptions {
 
 export class Polling {
   readonly #options: PollingOptions;
-  #timer: NodeJS.Timeout | null = null;
+  #timer: ReturnType<typeof longTimeout> | null = null;
   #round: Promise<void> = Promise.resolve();
   #isClosed = false;
 
@@ -31,14 +32,13 @@ export class Polling {
   /** Waits for a round that is under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer?.cancel();
     await this.#round;
   }
 
   #plan(inMs: number): void {
     if (this.#isClosed) return;
-    this.#timer = setTimeout(() => void this.#tick(), inMs);
-    this.#timer.unref();
+    this.#timer = longTimeout(() => void this.#tick(), inMs);
   }
 
   async #tick(): Promise<void> {

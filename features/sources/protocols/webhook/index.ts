@@ -1,6 +1,6 @@
 // WEBHOOK: others post messages, signed with a secret that both sides know.
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
-import { COMMON, type Fits, oneOf, own, text, whole } from '../fields.ts';
+import { COMMON, type Fits, mediaTypeText, oneOf, own, text, whole } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
 import { openWebhook } from './connection.ts';
 
@@ -24,7 +24,7 @@ export const WEBHOOK: Protocol = {
     timestampHeader: headerName,
     timestampTolerance: whole(1, 86_400),
     idempotencyHeader: headerName,
-    contentType: text,
+    contentType: mediaTypeText,
   },
   crossCheck: (config: ObjectValue) =>
     own(config, 'timestampTolerance') !== null && own(config, 'timestampHeader') === null
