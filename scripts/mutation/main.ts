@@ -83,7 +83,7 @@ function measured(tool: Tool, room: Room, mutate: readonly string[], size: numbe
         disableTypeChecks: false,
         tempDirName: 'node_modules/.cache/mutated',
         ignorePatterns: ['dist', 'data'],
-        reporters: ['json'],
+        reporters: ['json', 'progress-append-only'],
         jsonReporter: { fileName: report },
         warnings: { slow: false },
         allowConsoleColors: false,

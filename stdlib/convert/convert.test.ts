@@ -1,11 +1,21 @@
 import { expect, test } from 'vitest';
-import { MAX_INTEGER, Real, real, text, type Value } from '../values/index.ts';
+import { MAX_INTEGER, MIN_INTEGER, Real, real, text, type Value } from '../values/index.ts';
 import { c, d, t } from '../values/testing/outcome.ts';
 import { ConversionError, convert, type Destination } from './index.ts';
 
 const DAY = t('2031-05-04T03:02:01Z');
 type Row = [type: string, value: Value, expected: Value | { reason: string }, where?: Destination, scale?: number];
 const no = (reason = 'format') => ({ reason });
+
+const line = (...coordinates: Value[]): Value => ({ type: 'LineString', coordinates });
+const polygon = (...coordinates: Value[]): Value => ({ type: 'Polygon', coordinates });
+const RING: Value[] = [
+  [0, 0],
+  [1, 0],
+  [1, 1],
+  [0, 1],
+  [0, 0],
+];
 
 const ROWS: Row[] = [
   // 5.1
@@ -20,13 +30,23 @@ const ROWS: Row[] = [
   ['String', [], no()],
   ['String', '\ud800', no('surrogate')],
   ['String', '😀', '😀'],
+  ['String', '\ud800', '\ud800', 'operand'],
+  ['String', c('USD:1.50'), 'USD:1.50'],
   // 5.2
   ['Integer', 42, 42],
   ['Integer', 9_007_199_254_740_993n, 9_007_199_254_740_993n],
   ['Integer', '9007199254740993', 9_007_199_254_740_993n],
   ['Integer', '9223372036854775807', MAX_INTEGER],
   ['Integer', '9223372036854775808', no('range')],
+  ['Integer', '-9223372036854775809', no('range')],
+  ['Integer', '+9223372036854775808', no('range')],
   ['Integer', real(9.3e18), no('range')],
+  ['Integer', real(2 ** 63), no('range')],
+  ['Integer', real(-(2 ** 63)), MIN_INTEGER],
+  ['Integer', real(-9.3e18), no('range')],
+  ['Integer', real(Number.POSITIVE_INFINITY), no('range')],
+  ['Integer', real(Number.POSITIVE_INFINITY), no('range'), 'return'],
+  ['Integer', real(Number.NaN), no('range'), 'return'],
   ['Integer', real(3), 3],
   ['Integer', real(1e3), 1000],
   ['Integer', 3.5, no('fraction')],
@@ -45,7 +65,9 @@ const ROWS: Row[] = [
   ['Real', 1.5, 1.5],
   ['Real', 3, real(3)],
   ['Real', real(Number.POSITIVE_INFINITY), no('range')],
+  ['Real', real(Number.POSITIVE_INFINITY), real(Number.POSITIVE_INFINITY), 'operand'],
   ['Real', '1.5', 1.5],
+  ['Real', ' 1.5 ', 1.5],
   ['Real', '1e3', real(1000)],
   ['Real', '1e400', no('range')],
   ['Real', 'abc', no()],
@@ -62,6 +84,8 @@ const ROWS: Row[] = [
   ['DateTime', '2031-05-04T05:02:01+0200', DAY],
   ['DateTime', '2031-05-04', t('2031-05-04T00:00:00Z')],
   ['DateTime', '2031-05-04T03:02', t('2031-05-04T03:02:00Z')],
+  ['DateTime', ' 2031-05-04T03:02:01Z ', DAY],
+  ['DateTime', real(Number.POSITIVE_INFINITY), no('range')],
   ['DateTime', 1_900_000_000_000, t('2030-03-17T17:46:40Z')],
   ['DateTime', '1900000000000', no()],
   ['DateTime', -1, t('1969-12-31T23:59:59.999Z')],
@@ -88,6 +112,8 @@ const ROWS: Row[] = [
   ['Decimal', '', no(), 'property', 2],
   ['Decimal', 'USD:1', no(), 'property', 2],
   ['Decimal', '1'.repeat(33), no('range'), 'property', 2],
+  ['Decimal', '1'.repeat(32), d(`${'1'.repeat(32)}.00`), 'property', 2],
+  ['Decimal', '1'.repeat(33), d(`${'1'.repeat(33)}.00`), 'parameter', 2],
   ['Decimal', true, no(), 'property', 2],
   ['Decimal', {}, no(), 'property', 2],
   ['Decimal', '2.5', d('3'), 'property', 0],
@@ -115,6 +141,11 @@ const ROWS: Row[] = [
   ['Currency', { code: 'USD', value: '5' }, no()],
   ['Currency', 'USD: 5', no()],
   ['Currency', 'USD:2.5', c('USD:3'), 'property', 0],
+  ['Currency', ' USD:2.5 ', c('USD:2.5000')],
+  ['Currency', c('USD:2.5'), c('USD:2.5000')],
+  ['Currency', 'USD:2.505', c('USD:2.51'), 'operand', 2],
+  ['Currency', 2.505, d('2.51'), 'operand', 2],
+  ['Currency', `USD:${'1'.repeat(31)}`, no('range')],
   // 5.7
   ['GeoJSON', { type: 'Point', coordinates: [13.4, 52.5] }, { type: 'Point', coordinates: [13.4, 52.5] }],
   ['GeoJSON', { type: 'Point', coordinates: [13.4, 52.5, 34] }, { type: 'Point', coordinates: [13.4, 52.5, 34] }],
@@ -141,6 +172,26 @@ const ROWS: Row[] = [
     no('ring.open'),
   ],
   ['GeoJSON', 'POINT(1 2)', no()],
+  ['GeoJSON', { type: 'Point', coordinates: [180, -90] }, { type: 'Point', coordinates: [180, -90] }],
+  ['GeoJSON', { type: 'Point', coordinates: [-180.5, 0] }, no('range')],
+  ['GeoJSON', { type: 'Point', coordinates: [0, 90.5] }, no('range')],
+  ['GeoJSON', { type: 'Point', coordinates: [0, 0, real(Number.POSITIVE_INFINITY)] }, no('range')],
+  ['GeoJSON', { type: 'Point', coordinates: { 0: 1, 1: 2 } }, no()],
+  ['GeoJSON', { type: 'Point', place: [1, 2] }, no()],
+  ['GeoJSON', line([0, 0], [1, 1]), line([0, 0], [1, 1])],
+  ['GeoJSON', line([0, 0]), no()],
+  ['GeoJSON', line([0, 0], [1, 91]), no('range')],
+  ['GeoJSON', line([0, 0], 'here'), no()],
+  ['GeoJSON', polygon(RING), polygon(RING)],
+  ['GeoJSON', polygon(RING, RING), polygon(RING, RING)],
+  ['GeoJSON', { type: 'Polygon', coordinates: RING }, polygon(RING)],
+  ['GeoJSON', polygon(), no()],
+  ['GeoJSON', polygon(RING, 'hole'), no()],
+  ['GeoJSON', polygon(RING.slice(1)), no('ring.open')],
+  ['GeoJSON', polygon([RING[0]!, RING[1]!, RING[0]!]), no()],
+  ['GeoJSON', polygon([...RING.slice(0, -1), [0, 0, 5]]), no('ring.open')],
+  ['GeoJSON', polygon([...RING.slice(0, -1), [0, 0.5]]), no('ring.open')],
+  ['GeoJSON', polygon([...RING.slice(0, 2), [0, 91], RING[0]!]), no('range')],
   // 5.8
   ['ResourceReference', '/types/Silo', { resource: 'types', resourceId: 'Silo' }],
   ['ResourceReference', '/topics//plant/7', { resource: 'topics', resourceId: '/plant/7' }],
@@ -148,6 +199,10 @@ const ROWS: Row[] = [
   ['ResourceReference', '/system.sources/gate', { resource: 'system.sources', resourceId: 'gate' }],
   ['ResourceReference', '/custom/Silo/66b0', { resource: 'Silo', resourceId: '66b0' }],
   ['ResourceReference', { resource: 'users', resourceId: 'ann' }, { resource: 'users', resourceId: 'ann' }],
+  ['ResourceReference', ' /types/Silo ', { resource: 'types', resourceId: 'Silo' }],
+  ['ResourceReference', 'see /types/Silo', no()],
+  ['ResourceReference', { resource: '', resourceId: 'ann' }, no()],
+  ['ResourceReference', { resource: 'users', resourceId: '' }, no()],
   ['ResourceReference', 'types/Silo', no()],
   ['ResourceReference', '/types', no()],
   ['ResourceReference', '/types/', no()],
@@ -161,7 +216,9 @@ const ROWS: Row[] = [
   ['Object', 'text', no()],
   ['Boolean', true, true],
   ['Boolean', 'TRUE', true],
+  ['Boolean', ' true ', true],
   ['Boolean', 'yes', false],
+  ['Boolean', 1, true],
   ['Boolean', 0, false],
   ['Boolean', real(1), true],
   ['Boolean', 2, no('range')],
@@ -193,4 +250,14 @@ test('too many digits are an overflow, also on the way', () => {
   expect(() => convert('1e2000', { type: 'Decimal' }, 'parameter')).toThrow(
     expect.objectContaining({ code: 'cascade.lang.arithmetic.overflow' }),
   );
+});
+
+test.each<[Value, string]>([
+  [[1], 'List'],
+  [{ a: 1 }, 'Object'],
+  ['x'.repeat(100), 'x'.repeat(100)],
+  ['x'.repeat(101), `${'x'.repeat(100)}…`],
+  [true, 'true'],
+])('what does not convert is told short (%#)', (value, shown) => {
+  expect(() => convert(value, { type: 'Integer' }, 'parameter')).toThrow(expect.objectContaining({ params: [shown, 'Integer'] }));
 });
