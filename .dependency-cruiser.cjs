@@ -2,6 +2,26 @@
 
 /** From the top down: each may import those below it, and nothing above it. */
 const layers = ['server', 'engine', 'features', 'resources', 'runtime', 'sandbox', 'identity', 'platform', 'model', 'stdlib', 'compiler'];
+/** The rooms of a layer, from the top down: each may import those after it, and no room that comes before. */
+const rooms = {
+  server: ['cli', 'websocket', 'http', 'transport'],
+  engine: ['forwarding'],
+  features: [
+    ...['collaboration', 'deployment', 'federation', 'types', 'subscriptions', 'procedures', 'builtins', 'services', 'notifications'],
+    ...['sources', 'schedules', 'topics', 'rules', 'projects', 'secrets', 'scalars', 'quotas', 'profiles', 'nodes', 'groups'],
+    ...['documents', 'diagnostics', 'delivery', 'audits', 'accounts'],
+  ],
+  resources: [
+    ...['requests', 'operations', 'definitions', 'aggregate', 'instances', 'scalars', 'access', 'catalog', 'representation', 'quotas'],
+  ],
+  runtime: [
+    ...['correlation', 'cluster', 'runs', 'events', 'context', 'shared-state', 'programs', 'admission', 'triggers', 'transactions'],
+    'timers',
+  ],
+  platform: ['mongo', 'structures', 'stalls', 'mongod', 'keys', 'egress', 'clock', 'bus', 'about'],
+  model: ['query', 'values', 'types', 'errors'],
+  stdlib: ['isolate', 'builtins', 'operators', 'geo', 'convert', 'values'],
+};
 const beside = ['typing', 'inbox', 'case-runner', 'conformance', 'bench', 'examples', 'scripts'];
 const oneOf = (names) => `^(${names.join('|')})/`;
 const ours = oneOf([...layers, ...beside]);
@@ -45,6 +65,36 @@ module.exports = {
           { path: oneOf([...layers.slice(0, i + 1), ...beside]) },
         ),
       ),
+    ...Object.entries(rooms).flatMap(([layer, names]) =>
+      names
+        .slice(1)
+        .map((room, i) =>
+          forbid(
+            `${layer}-${room}-in-its-place`,
+            'a room imports those below it in its layer, types included; a new room gets a place in the list above',
+            { path: `^${layer}/${room}/`, pathNot: `(${noTests}|/testing/)` },
+            { path: oneOf(names.slice(0, i + 1).map((name) => `${layer}/${name}`)) },
+          ),
+        ),
+    ),
+    ...Object.entries(rooms).map(([layer, names]) =>
+      forbid(
+        `${layer}-rooms-are-listed`,
+        'a room that is not in the list above has no place yet',
+        { path: `^${layer}/[^/]+/`, pathNot: `(${noTests}|^${layer}/(${names.join('|')}|testing)/)` },
+        { path: `^${layer}/` },
+      ),
+    ),
+    ...Object.entries(rooms).flatMap(([layer, names]) =>
+      names.map((room) =>
+        forbid(
+          `door-of-${layer}-${room}`,
+          'a room is entered by its index.ts',
+          { path: oneOf(layers), pathNot: `(${noTests}|/testing/|^${layer}/${room}/|^stdlib/errors\\.ts$)` },
+          { path: `^${layer}/${room}/`, pathNot: `^${layer}/${room}/(index\\.ts$|testing/)` },
+        ),
+      ),
+    ),
     forbid(
       'typing-on-compiler',
       'static types know the language and its built-ins, and no running service',
@@ -138,7 +188,7 @@ module.exports = {
       'what is built and served needs no development package: `npm start` installs none',
       {
         path: oneOf([...layers, 'inbox', 'typing', 'case-runner']),
-        pathNot: `(${noTests}|/testing/|/arbitrary\\.ts$|\\.(brokers|browser)\\.ts$)`,
+        pathNot: `(${noTests}|/testing/|\\.(brokers|browser)\\.ts$)`,
       },
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     ),

@@ -9,9 +9,16 @@ import type { Store } from '../platform/mongo/index.ts';
 import { Calls, Owners, type Ownership, type ServiceProcess } from '../runtime/cluster/index.ts';
 import { Fenced } from '../runtime/transactions/index.ts';
 import { subscribe } from '../features/subscriptions/index.ts';
-import { failureHead, failureOf } from './forwarding/codec.ts';
-import { Rebalancer, Forwarding, type LocalEngine, OwnedElsewhere, Routes } from './forwarding/index.ts';
-import { FollowedSubscriptions } from './forwarding/subscriptions.ts';
+import {
+  failureHead,
+  failureOf,
+  Rebalancer,
+  Forwarding,
+  type LocalEngine,
+  OwnedElsewhere,
+  Routes,
+  FollowedSubscriptions,
+} from './forwarding/index.ts';
 import type { OpenNamespace } from './namespace.ts';
 import { OpenNamespaces } from './open-namespaces.ts';
 

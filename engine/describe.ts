@@ -1,13 +1,12 @@
 // Describes a namespace (its own types and procedures, and the resources of the service) for the API's description.
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../stdlib/values/index.ts';
-import { inSlices } from '../platform/structures/slices.ts';
-import { mayUse } from '../resources/access/gate.ts';
+import { inSlices } from '../platform/structures/index.ts';
+import { mayUse } from '../resources/access/index.ts';
 import type { ApiDescription, DescribedProcedure, DescribedResource, Identity } from '../resources/api.ts';
 import { baseSchema, typeToSchema } from '../model/types/index.ts';
-import { instancesOf } from '../resources/catalog/catalogue.ts';
-import { commandsOf } from '../resources/requests/commands.ts';
-import type { Namespace, Resource } from '../resources/catalog/types.ts';
+import { instancesOf, type Namespace, type Resource } from '../resources/catalog/index.ts';
+import { commandsOf } from '../resources/requests/index.ts';
 
 const PROGRAMS = new Set(['rules', 'procedures']);
 

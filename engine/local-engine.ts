@@ -2,21 +2,21 @@
 
 import type { Logger } from 'pino';
 import { auditSecurity } from '../features/audits/index.ts';
-import { deliveriesOf } from '../features/delivery/namespace-state.ts';
+import { deliveriesOf } from '../features/delivery/index.ts';
 import { accept } from '../features/sources/index.ts';
 import type { SecurityLog } from '../identity/index.ts';
-import { CascadeErrors, apiError, isApiError } from '../model/errors/api-errors.ts';
+import { CascadeErrors, apiError, isApiError } from '../model/errors/index.ts';
 import { toJson } from '../model/values/index.ts';
 import type { Clock } from '../platform/clock/index.ts';
 import { isRetryable } from '../platform/mongo/index.ts';
 import type { ApiReply, ApiRequest, Identity } from '../resources/api.ts';
-import { tooFull } from '../resources/instances/refusals.ts';
+import { tooFull } from '../resources/instances/index.ts';
 import type { Quotas } from '../resources/quotas/index.ts';
-import { carryOutIdempotently } from '../resources/requests/idempotency.ts';
-import type { FairScheduler } from '../runtime/admission/fair-scheduler.ts';
-import type { Actor } from '../runtime/context/actor.ts';
+import { carryOutIdempotently } from '../resources/requests/index.ts';
+import type { FairScheduler } from '../runtime/admission/index.ts';
+import type { Actor } from '../runtime/context/index.ts';
 import { Fenced, QueueFull } from '../runtime/transactions/index.ts';
-import type { Namespace } from '../resources/catalog/types.ts';
+import type { Namespace } from '../resources/catalog/index.ts';
 import { describe } from './describe.ts';
 import type { LocalEngine } from './forwarding/index.ts';
 

@@ -1,18 +1,16 @@
 // What a namespace does without being asked: capped types lose what a crash has left too much, expired debug configs and old logs go. No events,
 // no audits.
 
-import { trimCapped } from '../resources/instances/capped.ts';
+import { trimCapped } from '../resources/instances/index.ts';
 import { sweepContents } from '../features/documents/index.ts';
-import { trimDeliveryRecords } from '../features/delivery/dead-letters.ts';
-import { dropOrphans } from '../features/types/collections.ts';
-import { DEBUGCONFIGS, isExpired } from '../features/diagnostics/debugconfigs-kind.ts';
-import { deleteDefinition } from '../resources/definitions/operations.ts';
-import { trimRecordings } from '../features/diagnostics/recordings.ts';
-import { serviceActor } from '../runtime/context/service-actor.ts';
-import { trimLogs } from '../features/diagnostics/trim-logs.ts';
-import type { Namespace } from '../resources/catalog/types.ts';
+import { trimDeliveryRecords } from '../features/delivery/index.ts';
+import { dropOrphans } from '../features/types/index.ts';
+import { DEBUGCONFIGS, isExpired, trimRecordings, trimLogs } from '../features/diagnostics/index.ts';
+import { deleteDefinition } from '../resources/definitions/index.ts';
+import { serviceActor } from '../runtime/context/index.ts';
+import type { Namespace } from '../resources/catalog/index.ts';
 import { settleHandOver } from '../features/notifications/index.ts';
-import { sourcesOf } from '../features/sources/namespace-state.ts';
+import { sourcesOf } from '../features/sources/index.ts';
 
 const EVERY_MS = 500;
 /** How often dead letters, recordings and logs are looked through. */

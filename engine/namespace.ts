@@ -5,72 +5,66 @@ import type { Logger } from 'pino';
 import type { Identity } from '../resources/api.ts';
 import { FEATURES } from './features.ts';
 import { FeatureStates } from '../resources/states.ts';
-import { RULE_GRAPH } from '../features/rules/namespace-state.ts';
-import { IMPLEMENTED_EVENTS } from '../features/services/namespace-state.ts';
-import { SOURCES_STATE } from '../features/sources/namespace-state.ts';
-import { SCHEDULE } from '../features/schedules/namespace-state.ts';
-import { DELIVERIES_STATE } from '../features/delivery/namespace-state.ts';
+import { RULE_GRAPH, RuleGraph, loadRule, abandonTooDeep, abandonLost, ConditionFailures } from '../features/rules/index.ts';
+import { IMPLEMENTED_EVENTS, openState, stateNamesOf, ImplementedEvents, serviceHandledBy } from '../features/services/index.ts';
+import { SOURCES_STATE, Sources } from '../features/sources/index.ts';
+import { SCHEDULE, Schedule } from '../features/schedules/index.ts';
+import { DELIVERIES_STATE, Deliveries, deadLetter } from '../features/delivery/index.ts';
 import type { Stalls } from '../platform/stalls/index.ts';
 import type { Clock } from '../platform/clock/index.ts';
 import { attemptOf, Committer, openEpochs, QueueFull, type RunId, type Step, type StoredEvent } from '../runtime/transactions/index.ts';
 import { Correlations, EVALUATION_TEXTS, EVALUATIONS } from '../runtime/correlation/index.ts';
-import { apiError } from '../model/errors/api-errors.ts';
-import { Listeners } from '../runtime/events/listeners.ts';
-import { HANDED_OFF_TEXTS, HandedOffEvents, HANDED_OFF_EVENTS } from '../runtime/cluster/index.ts';
-import { typeOfCollection } from '../resources/catalog/catalogue.ts';
-import { eventsOf } from '../features/diagnostics/tail.ts';
-import { LOGS_PATH } from '../runtime/events/event-path.ts';
-import { isTraced, logLevelOf } from '../features/diagnostics/debugconfigs-kind.ts';
-import { callableOf, type Callable } from '../features/procedures/procedures-kind.ts';
-import { type CompiledBy, COMPILATION_CACHE, CompilationCache } from '../runtime/programs/compilation-cache.ts';
-import { ProgramStore } from '../runtime/programs/program-store.ts';
-import { RuleGraph } from '../features/rules/rule-graph.ts';
-import { executableKey } from '../runtime/programs/programs.ts';
-import { programFor } from '../runtime/programs/deferred-call-programs.ts';
-import { dropOrphans, undoHalfRenames } from '../features/types/collections.ts';
-import { loadRule } from '../features/rules/rules-kind.ts';
-import { loadScalars } from '../features/scalars/scalars-kind.ts';
-import { openState, stateNamesOf } from '../features/services/service-state.ts';
-import { DefinitionStore } from '../resources/catalog/definition-store.ts';
-import { INDEX_BUILDS, IndexBuilds, indexBuildsOf, resumeBuilds } from '../resources/instances/index-builds.ts';
-import { Deliveries } from '../features/delivery/index.ts';
-import { deadLetter } from '../features/delivery/dead-letters.ts';
-import { abandonTooDeep, abandonLost } from '../features/rules/abandoned-runs.ts';
-import { ASYNC } from '../runtime/events/events.ts';
-import { ConditionFailures } from '../features/rules/condition-failures.ts';
-import { present } from '../resources/instances/present.ts';
-import { refusalOf } from '../resources/instances/stale-writes.ts';
-import { findTaken, uniqueKeysOf } from '../resources/instances/unique.ts';
-import { pureBuiltins } from '../resources/aggregate/host-context.ts';
-import { ImplementedEvents } from '../features/services/implemented-events.ts';
-import { changeAtOnce, perform } from '../resources/operations/perform.ts';
-import { RECORDINGS, recordingWrites } from '../features/diagnostics/recordings.ts';
-import { acting } from '../resources/access/rights.ts';
-import { Schedule } from '../features/schedules/schedule.ts';
-import { serviceHandledBy } from '../features/services/service-events.ts';
-import { snapshot } from '../features/diagnostics/snapshots.ts';
-import { loadType } from '../features/types/types-kind.ts';
-import type { Catalog, Installation, Namespace } from '../resources/catalog/types.ts';
-import { indexDependents } from '../resources/instances/dependents.ts';
-import { AUDITS } from '../resources/access/audits.ts';
-import { IDEMPOTENCY_RECORDS, indexIdempotencyRecords } from '../resources/requests/idempotency.ts';
-import { Sources } from '../features/sources/index.ts';
+import { apiError } from '../model/errors/index.ts';
+import { Listeners, LOGS_PATH, ASYNC } from '../runtime/events/index.ts';
+import { HANDED_OFF_TEXTS, HandedOffEvents, HANDED_OFF_EVENTS, fence, TakeOver } from '../runtime/cluster/index.ts';
+import {
+  typeOfCollection,
+  DefinitionStore,
+  type Catalog,
+  type Installation,
+  type Namespace,
+  TypesInForce,
+} from '../resources/catalog/index.ts';
+import { eventsOf, isTraced, logLevelOf, RECORDINGS, recordingWrites, snapshot } from '../features/diagnostics/index.ts';
+import { callableOf, type Callable } from '../features/procedures/index.ts';
+import {
+  type CompiledBy,
+  COMPILATION_CACHE,
+  CompilationCache,
+  ProgramStore,
+  executableKey,
+  programFor,
+  type Executable,
+} from '../runtime/programs/index.ts';
+import { dropOrphans, undoHalfRenames, loadType } from '../features/types/index.ts';
+import { loadScalars } from '../features/scalars/index.ts';
+import {
+  INDEX_BUILDS,
+  IndexBuilds,
+  indexBuildsOf,
+  resumeBuilds,
+  present,
+  refusalOf,
+  findTaken,
+  uniqueKeysOf,
+  indexDependents,
+} from '../resources/instances/index.ts';
+import { pureBuiltins } from '../resources/aggregate/index.ts';
+import { changeAtOnce, perform } from '../resources/operations/index.ts';
+import { acting, AUDITS } from '../resources/access/index.ts';
+import { IDEMPOTENCY_RECORDS, indexIdempotencyRecords } from '../resources/requests/index.ts';
 import { NODES_OUTLET } from '../features/nodes/index.ts';
 import { FEDERATION, Federation, Outbox } from '../features/federation/index.ts';
 import type { Egress } from '../platform/egress/index.ts';
 import { openMaintenance } from './maintenance.ts';
 import { Contention, ErrorBreaker, ExecutionTimes, NO_LIMITS, HIGH, Backpressure, type RunHost, Runner } from '../runtime/runs/index.ts';
-import type { Executable } from '../runtime/programs/executable.ts';
 import type { ResolvedProcedure, Sandbox } from '../sandbox/index.ts';
 import { EqualityReads, PointReads, RowReader, retryUntilAvailable, type Store } from '../platform/mongo/index.ts';
 import { endWithRights, presentIn, Subscribers } from '../features/subscriptions/index.ts';
-import { fence, TakeOver } from '../runtime/cluster/take-over.ts';
 import { TriggerIndex, type TriggerIndexOptions } from '../runtime/triggers/index.ts';
-import type { ScalarDefinition } from '../model/types/index.ts';
-import { TypesInForce } from '../resources/catalog/types-in-force.ts';
+import type { ScalarDefinition, Cipher } from '../model/types/index.ts';
 import type { Counters } from '../resources/counters.ts';
-import { type StageReached, reportCommitted, reportDelivered } from '../runtime/context/stages.ts';
-import type { Cipher } from '../model/values/index.ts';
+import { type StageReached, reportCommitted, reportDelivered } from '../runtime/context/index.ts';
 
 export interface OpenNamespace extends AsyncDisposable {
   readonly space: Namespace;

@@ -3,11 +3,11 @@
 // be another process's, or that nobody has asked for long, is drained, closed and released.
 
 import type { Logger } from 'pino';
-import { apiError } from '../model/errors/api-errors.ts';
+import { apiError } from '../model/errors/index.ts';
 import { MasterKeyError } from '../platform/keys/index.ts';
 import { Backoff } from '../platform/mongo/index.ts';
 import type { Ownership } from '../runtime/cluster/index.ts';
-import { OwnedElsewhere } from './forwarding/elsewhere.ts';
+import { OwnedElsewhere } from './forwarding/index.ts';
 import type { OpenNamespace } from './namespace.ts';
 
 /** Of one that fails again and again the log says so this often. */

@@ -1,6 +1,6 @@
 // Users and namespaces: made, changed, removed. Rights to do so are the engine's to check; what it costs the tokens is `sessions`'.
 import { type ClientSession, type Document, type MongoClient, ObjectId } from 'mongodb';
-import { apiError } from '../model/errors/api-errors.ts';
+import { apiError } from '../model/errors/index.ts';
 import { type Changes, type IdentityCollections, isDuplicateKey, type UserDetail, type UserDocument } from './documents.ts';
 import type { PasswordHashing } from './hashing.ts';
 import { requireStrong } from './passwords.ts';

@@ -2,7 +2,7 @@
 // until that is done its name stays taken, also over a crash.
 import type { ClientSession } from 'mongodb';
 import { inTransaction } from './accounts.ts';
-import { apiError } from '../model/errors/api-errors.ts';
+import { apiError } from '../model/errors/index.ts';
 import type { IdentityCollections } from './documents.ts';
 import type { Along } from './types.ts';
 

@@ -11,7 +11,7 @@ import {
   type UserDetail,
   type UserDocument,
 } from './documents.ts';
-import { apiError } from '../model/errors/api-errors.ts';
+import { apiError } from '../model/errors/index.ts';
 import { generatePassword } from './passwords.ts';
 import { hashToken } from './tokens.ts';
 import type { Along } from './types.ts';

@@ -1,7 +1,7 @@
 // The first start of an installation (resources-and-api.md 6.8): its two namespaces, its organization, its two admins.
 // Several processes may start at once over one database, and any may die half-way: exactly one brings it to its end.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { apiError } from '../model/errors/api-errors.ts';
+import { apiError } from '../model/errors/index.ts';
 import { insertUser, normalName, requireUsername } from './accounts.ts';
 import { type IdentityCollections, isDuplicateKey } from './documents.ts';
 import type { PasswordHashing } from './hashing.ts';

@@ -1,5 +1,5 @@
 // How passwords are hashed: at one cost, and so many at one time, since each takes memory and a core, and whoever is there may ask for it.
-import { apiError } from '../model/errors/api-errors.ts';
+import { apiError } from '../model/errors/index.ts';
 import { hashPassword, isOutdated, matchesPassword, PASSWORD_COST, type PasswordCost } from './passwords.ts';
 
 const AT_ONCE = 2;

@@ -1,6 +1,6 @@
 // Invitations into a namespace that are not addressed to anybody (resources-and-api.md 4.9): whoever has the code redeems it, once.
 import { ObjectId } from 'mongodb';
-import { apiError } from '../model/errors/api-errors.ts';
+import { apiError } from '../model/errors/index.ts';
 import { authorizing, changedNow, inTransaction, normalName, profilesIn } from './accounts.ts';
 import type { IdentityCollections, InvitationDocument } from './documents.ts';
 import { hashToken, isToken, newToken } from './tokens.ts';

@@ -1,6 +1,6 @@
 // A namespace with its organization and its first admin (resources-and-api.md 4.9): there as a whole, or not at all.
 import { type ClientSession, ObjectId } from 'mongodb';
-import { apiError } from '../model/errors/api-errors.ts';
+import { apiError } from '../model/errors/index.ts';
 import { authorizing, normalName, refusingDuplicates, userDocument } from './accounts.ts';
 import { requireDropped } from './delete-namespace.ts';
 import type { IdentityCollections } from './documents.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { deleteNamespace } from './delete-namespace.ts';
 import { type ClientSession, type Db, ObjectId } from 'mongodb';
 import type { Along, Identity } from './types.ts';
-import { CascadeError, apiError } from '../model/errors/api-errors.ts';
+import { CascadeError, apiError } from '../model/errors/index.ts';
 import { changeUser, inTransaction, insertUser, isInvited, normalName, refusingDuplicates } from './accounts.ts';
 import { collectionsOf, ensureIndexes, type UserDocument } from './documents.ts';
 import { firstStart } from './first-start.ts';

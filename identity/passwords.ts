@@ -1,7 +1,7 @@
 // Passwords: made, hashed, compared (resources-and-api.md 6.5). The hash is self-describing, so its cost can be raised later.
 import { randomBytes, scrypt as scryptCallback, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { apiError } from '../model/errors/api-errors.ts';
+import { apiError } from '../model/errors/index.ts';
 
 const scrypt = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scryptCallback);
 

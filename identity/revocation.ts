@@ -1,7 +1,7 @@
 // The end of an authorization (resources-and-api.md 4.9): with the user's tokens in the namespace, or with another user as whose they go on.
 import type { ClientSession } from 'mongodb';
 import { changedNow, inTransaction, normalName, profilesIn } from './accounts.ts';
-import { apiError } from '../model/errors/api-errors.ts';
+import { apiError } from '../model/errors/index.ts';
 import type { IdentityCollections, TokenDocument, UserDocument } from './documents.ts';
 import type { Along } from './types.ts';
 

@@ -2,7 +2,7 @@
 // every run asks for them when it begins.
 import { LRUCache } from 'lru-cache';
 import type { Identity } from './types.ts';
-import type { MaybePromise } from '../platform/structures/maybe-promise.ts';
+import type { MaybePromise } from '../platform/structures/index.ts';
 import { normalName, profilesIn } from './accounts.ts';
 import type { IdentityCollections } from './documents.ts';
 import { identityOf } from './sessions.ts';

@@ -1,7 +1,7 @@
 // What the log of the service has about security: who did what, from which address, and never a secret. Lines that strangers can cause at will are
 // bounded, so that a flood of them neither fills the disk nor hides the others.
 import type { Logger } from 'pino';
-import { apiError } from '../model/errors/api-errors.ts';
+import { apiError } from '../model/errors/index.ts';
 
 /** Bound of the log lines of one kind of refusal in a window; at its end one line has the number of the others. */
 const MOST_LINES = 100;

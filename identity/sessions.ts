@@ -2,8 +2,8 @@
 import { LRUCache } from 'lru-cache';
 import { ObjectId } from 'mongodb';
 import type { Identity } from './types.ts';
-import { apiError } from '../model/errors/api-errors.ts';
-import type { MaybePromise } from '../platform/structures/maybe-promise.ts';
+import { apiError } from '../model/errors/index.ts';
+import type { MaybePromise } from '../platform/structures/index.ts';
 import { accept, isInvited, profilesIn } from './accounts.ts';
 import type { IdentityCollections, TokenDocument, UserDocument } from './documents.ts';
 import { hashToken, isToken, LONGEST_LOGIN_MS, MOST_RENEWALS, newToken, SESSION_LIFETIME_MS } from './tokens.ts';

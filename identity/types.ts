@@ -1,6 +1,6 @@
 // The shapes of identity: what the store keeps, what it answers, what it can be asked.
 import type { ClientSession } from 'mongodb';
-import type { MaybePromise } from '../platform/structures/maybe-promise.ts';
+import type { MaybePromise } from '../platform/structures/index.ts';
 import type { TokenDocument, TokenType, UserDetail } from './documents.ts';
 
 /**

@@ -1,9 +1,9 @@
 // What the bindings (server/) and the engine say to each other: one request, one reply, whatever the way in.
 // Types only. The engine keeps the meaning of an operation; a binding keeps the spelling of its protocol.
 import type { Identity, IdentityStore } from '../identity/index.ts';
-import type { Notice } from '../runtime/events/notice.ts';
+import type { Notice } from '../runtime/events/index.ts';
 import type { Counters } from './counters.ts';
-import type { MaybePromise } from '../platform/structures/maybe-promise.ts';
+import type { MaybePromise } from '../platform/structures/index.ts';
 import type { ObjectValue, Value } from '../stdlib/values/index.ts';
 
 export type { Identity, Notice };

@@ -1,7 +1,7 @@
 // How long it takes from an event to what its rules make of it, rule by rule: each stage is a duration since the event's request came. Names of rules
 // are bounded, so that who makes rules without end makes neither memory nor lines of /metrics grow.
-import { LogHistogram } from '../platform/structures/log-histogram.ts';
-import type { Stage } from '../runtime/context/stages.ts';
+import { LogHistogram } from '../platform/structures/index.ts';
+import type { Stage } from '../runtime/context/index.ts';
 
 /** How many are measured by name; what runs first after that many is measured as one. */
 export interface Bounds {

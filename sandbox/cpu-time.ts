@@ -1,6 +1,6 @@
 // Whose the CPU time of a step is. The engine measures the step as a whole; it is divided by the fuel that each run has used in it,
 // with something for those of which no fuel is told (a run tells it when it gives way or ends).
-import type { RunId } from '../stdlib/isolate/protocol.ts';
+import type { RunId } from '../stdlib/isolate/index.ts';
 import type { FuelGauge } from './fuel.ts';
 import type { LaneRun } from './isolate-state.ts';
 import type { OutItem } from './outbox.ts';

@@ -1,6 +1,6 @@
 // The ends that the sandbox itself gives to a run (language.md 10, integrations.md 12.5).
 import { randomUUID } from 'node:crypto';
-import { apiError } from '../model/errors/api-errors.ts';
+import { apiError } from '../model/errors/index.ts';
 import type { LossReason } from './wire.ts';
 import type { RunFailure } from './types.ts';
 

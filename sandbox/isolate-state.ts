@@ -1,6 +1,6 @@
 // What the service knows of one isolate: what it holds, who lives in it, and the items that wait to be sent to it.
-import type { FrameSettings } from '../stdlib/isolate/protocol.ts';
-import { Fifo } from '../platform/structures/fifo.ts';
+import type { FrameSettings } from '../stdlib/isolate/index.ts';
+import { Fifo } from '../platform/structures/index.ts';
 import { Run } from './run.ts';
 import { membersFor, Starts } from './starts.ts';
 import type { Program, RunEvent, RunOptions } from './types.ts';

@@ -1,6 +1,6 @@
 // The text that a step gives back, as items. It comes from the other side of the border: what does not have the right form is refused.
 // Values in it are passed on as text: a receiver decodes them when it needs to.
-import type { Out } from '../stdlib/isolate/protocol.ts';
+import type { Out } from '../stdlib/isolate/index.ts';
 
 type With<Item extends Out, At extends string> = { [K in keyof Item]: K extends At ? string : Item[K] };
 /** As in the protocol, with the texts in the places of their lengths. */

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
-import type { RunId } from '../stdlib/isolate/protocol.ts';
+import type { RunId } from '../stdlib/isolate/index.ts';
 import { type Clock, systemClock } from '../platform/clock/index.ts';
-import { CascadeError } from '../model/errors/api-errors.ts';
+import { CascadeError } from '../model/errors/index.ts';
 import { chargeCpu } from './cpu-time.ts';
 import { announce, type Confinement, openConfinement } from './confinement/index.ts';
 import { bundleFile, type ProcessEntry, processEntry } from './entries.ts';

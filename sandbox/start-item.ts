@@ -1,5 +1,5 @@
 // The item that begins a run which has arguments, with what has to be there before it. (Those that have an event: isolate-state.ts.)
-import type { StartOptions } from '../stdlib/isolate/protocol.ts';
+import type { StartOptions } from '../stdlib/isolate/index.ts';
 import type { IsolateState, Item, LaneRun } from './isolate-state.ts';
 
 export function startItem(run: LaneRun, isolate: IsolateState, memoryBytes: number): Item {

@@ -5,9 +5,9 @@ import type { Level } from './confinement/index.ts';
 import type { ProcessEntry } from './entries.ts';
 import type { Stalls } from '../platform/stalls/index.ts';
 import type { Clock } from '../platform/clock/index.ts';
-import type { Frame, ProcedureInfo, StartOptions, WireError } from '../stdlib/isolate/protocol.ts';
+import type { Frame, ProcedureInfo, StartOptions, WireError } from '../stdlib/isolate/index.ts';
 
-export type { WireError } from '../stdlib/isolate/protocol.ts';
+export type { WireError } from '../stdlib/isolate/index.ts';
 
 /** A compiled body and its constants: what an isolate is sent once and then named by. */
 export interface Program {

@@ -1,7 +1,7 @@
 // Requests, replies and errors as two processes say them to each other: exact values of programs in inner JSON, everything else in plain JSON.
 
 import type { ApiReply, ApiRequest, DownloadedContent, Pieces, UploadedPart } from '../../resources/api.ts';
-import { CascadeError, CascadeErrors } from '../../model/errors/api-errors.ts';
+import { CascadeError, CascadeErrors } from '../../model/errors/index.ts';
 import { MasterKeyError } from '../../platform/keys/index.ts';
 import { type Answer, type ByteStream, type Calls, LinkFull, LinkLost, type Message } from '../../runtime/cluster/index.ts';
 import { OwnedElsewhere } from './elsewhere.ts';

@@ -3,3 +3,5 @@ export { OwnedElsewhere } from './elsewhere.ts';
 export { Rebalancer } from './rebalancer.ts';
 export { Forwarding, type LocalEngine } from './forwarding.ts';
 export { Routes } from './routes.ts';
+export { failureHead, failureOf } from './codec.ts';
+export { FollowedSubscriptions } from './subscriptions.ts';

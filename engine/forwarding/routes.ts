@@ -2,8 +2,8 @@
 // is remembered of owners may be out of date: who is asked in vain says so, and the database is asked.
 
 import { LRUCache } from 'lru-cache';
-import { apiError } from '../../model/errors/api-errors.ts';
-import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
+import { apiError } from '../../model/errors/index.ts';
+import type { MaybePromise } from '../../platform/structures/index.ts';
 import { type Calls, LinkClosed, LinkFull, LinkLost, type Owners, winnerOf } from '../../runtime/cluster/index.ts';
 import type { ServiceProcess } from '../../runtime/cluster/index.ts';
 import type { OpenNamespace } from '../namespace.ts';

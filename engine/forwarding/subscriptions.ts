@@ -3,7 +3,7 @@
 // before (`attach`), before it commits anything.
 
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
-import { CascadeError, CascadeErrors } from '../../model/errors/api-errors.ts';
+import { CascadeError, CascadeErrors } from '../../model/errors/index.ts';
 import { type Answer, type Calls, type Handler, LinkLost, type Owners } from '../../runtime/cluster/index.ts';
 import { decodeInner, encodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { OpenNamespace } from '../namespace.ts';

@@ -3,7 +3,7 @@
 
 import type { ClientSession, Db, Document } from 'mongodb';
 import type { StoredEvent, UnitOfWork } from '../../runtime/transactions/index.ts';
-import { AUDITS } from '../../resources/access/audits.ts';
+import { AUDITS } from '../../resources/access/index.ts';
 
 /**
  * Stores the audit of a change in the change's transaction.

@@ -2,19 +2,18 @@
 // database: its audit is in the same transaction (along.ts), its event is committed after it, so that a crash in between loses the event.
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { Identity } from '../../resources/api.ts';
 import type { Answer, StoredEvent } from '../../runtime/transactions/index.ts';
 import { type InstanceQuery, instanceQuery, matches, parseWhere } from '../../model/query/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { isServiceSet } from '../../model/types/index.ts';
-import { raise } from '../../runtime/events/events.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { audited, auditWrite, entryFor, newAudit } from '../../resources/access/audits.ts';
+import { raise } from '../../runtime/events/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
+import { audited, auditWrite, entryFor, newAudit, requireAdmin } from '../../resources/access/index.ts';
 import { AuditAlong } from './along.ts';
-import type { AccountResource } from './index.ts';
-import { requireAdmin } from '../../resources/access/rights.ts';
-import { objectOf } from '../../resources/requests/fields.ts';
+import type { AccountResource } from './account-resource.ts';
+import { objectOf } from '../../resources/requests/index.ts';
 
 /** Who changes something; the address of the client, where one asks. */
 export interface By {

@@ -1,8 +1,8 @@
 // Users, tokens and namespaces (resources-and-api.md 4.9, 4.11, 4.12): the installation keeps them.
-import type { InstallationResource } from '../../resources/catalog/types.ts';
-import type { Feature } from '../../resources/catalog/feature.ts';
+import type { InstallationResource, Feature } from '../../resources/catalog/index.ts';
 import { deleteAccounts, matching, putAccounts, updateAccounts } from './changes.ts';
-import { type AccountResource, ACCOUNTS, carryOutAccount, operationsOf } from './index.ts';
+import { ACCOUNTS, carryOutAccount, operationsOf } from './account-requests.ts';
+import type { AccountResource } from './account-resource.ts';
 import { INVITATIONS, redeemInvitation } from './invitations.ts';
 
 const installed = (account: AccountResource): InstallationResource => ({

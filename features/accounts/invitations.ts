@@ -1,12 +1,12 @@
 // Redeeming an invitation by its code (resources-and-api.md 4.9): by any user of the installation, whatever namespace it is in.
 
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../../resources/api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { definitionJson } from '../../resources/definitions/operations.ts';
-import { reply } from '../../resources/requests/request.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { audited } from '../../resources/access/audits.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { definitionJson } from '../../resources/definitions/index.ts';
+import { reply } from '../../resources/requests/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
+import { audited } from '../../resources/access/index.ts';
 import { AuditAlong } from './along.ts';
 import { requireAnotherAdmin } from './users.ts';
 

@@ -1,12 +1,12 @@
 // The resource organizations (resources-and-api.md 4.10): made with a root namespace, changed by the system admin, seen by those who are in one.
 import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { parseJson, toJson } from '../../model/values/index.ts';
 import type { Identity, OrganizationRecord } from '../../identity/index.ts';
-import { ORGANIZATION_SHAPE } from '../../resources/catalog/system-types.ts';
+import { ORGANIZATION_SHAPE } from '../../resources/catalog/index.ts';
 import { parseQuota } from '../../resources/quotas/index.ts';
-import { requireKnown, textIn } from '../../resources/requests/fields.ts';
-import type { AccountResource } from './index.ts';
+import { requireKnown, textIn } from '../../resources/requests/index.ts';
+import type { AccountResource } from './account-resource.ts';
 import { systemPropertiesOf } from './shown.ts';
 
 const IMMUTABLE = ['name', 'namespace'];

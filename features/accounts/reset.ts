@@ -2,7 +2,7 @@
 import { openDirectory, openIdentity } from '../../identity/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
 import type { Store } from '../../platform/mongo/index.ts';
-import { AUDITS, auditWrite, newAudit } from '../../resources/access/audits.ts';
+import { AUDITS, auditWrite, newAudit } from '../../resources/access/index.ts';
 
 const INSTALLATION = 'system';
 

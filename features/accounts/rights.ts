@@ -2,9 +2,9 @@
 
 import type { Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { isAdmin } from '../../resources/access/rights.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { isAdmin } from '../../resources/access/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 
 /**
  * Whoever lets others act under profiles must have these, or administer the namespace that they are of (language.md P8).

@@ -3,17 +3,14 @@
 import { eq } from '../../stdlib/operators/index.ts';
 import { DateTime, getOwn, isInteger, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { TOKEN_TYPES, type TokenRecord, type TokenType } from '../../identity/index.ts';
-import { TOKEN_SHAPE } from '../../resources/catalog/system-types.ts';
-import { isAdmin, mayInvoke } from '../../resources/access/rights.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import type { AccountResource } from './index.ts';
+import { TOKEN_SHAPE, type Namespace } from '../../resources/catalog/index.ts';
+import { isAdmin, mayInvoke, requireAdmin } from '../../resources/access/index.ts';
+import type { AccountResource } from './account-resource.ts';
 import { profilesIn } from './rights.ts';
 import { systemPropertiesOf } from './shown.ts';
-import { requireAdmin } from '../../resources/access/rights.ts';
-import { requireKnown } from '../../resources/requests/fields.ts';
-import { requiredText } from '../../resources/requests/fields.ts';
+import { requireKnown, requiredText } from '../../resources/requests/index.ts';
 
 const KNOWN = ['name', 'profiles', 'singleNamespace', 'tokenTimeout', 'tokenType', 'username', 'lastUsedAt'];
 

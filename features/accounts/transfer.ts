@@ -2,15 +2,12 @@
 // to the admin who revokes it. Each change is a commit of its own, and repeating the command goes on where it stopped.
 import type { ObjectId } from 'mongodb';
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import { CascadeError } from '../../model/errors/api-errors.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { serviceActor } from '../../runtime/context/service-actor.ts';
+import { CascadeError } from '../../model/errors/index.ts';
+import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import type { Identity } from '../../identity/index.ts';
-import { resolve } from '../../resources/catalog/catalogue.ts';
-import type { DefinitionResource, InstanceResource, Namespace } from '../../resources/catalog/types.ts';
-import { changeDefinition } from '../../resources/definitions/operations.ts';
-import { readAt } from '../../resources/instances/find.ts';
-import { updateOne } from '../../resources/instances/update.ts';
+import { resolve, type DefinitionResource, type InstanceResource, type Namespace } from '../../resources/catalog/index.ts';
+import { changeDefinition } from '../../resources/definitions/index.ts';
+import { readAt, updateOne } from '../../resources/instances/index.ts';
 
 /** Levels under which an instance is its creator's (7.3). */
 const OWNER_LEVELS: ReadonlySet<string> = new Set(['ars_readByOwner', 'ars_writeByOwner']);

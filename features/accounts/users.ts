@@ -3,18 +3,14 @@
 import { isServiceSet } from '../../model/types/index.ts';
 import { DateTime, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { USER_DETAILS, type UserDetail, type UserRecord } from '../../identity/index.ts';
-import { USER_SHAPE } from '../../resources/catalog/system-types.ts';
-import { isAdmin, mayInvoke } from '../../resources/access/rights.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import type { AccountResource } from './index.ts';
+import { USER_SHAPE, type Namespace } from '../../resources/catalog/index.ts';
+import { isAdmin, mayInvoke, requireAdmin } from '../../resources/access/index.ts';
+import type { AccountResource } from './account-resource.ts';
 import { isGrantable, profilesIn } from './rights.ts';
 import { systemPropertiesOf } from './shown.ts';
-import { requireAdmin } from '../../resources/access/rights.ts';
-import { requireKnown } from '../../resources/requests/fields.ts';
-import { requiredText } from '../../resources/requests/fields.ts';
-import { textIn } from '../../resources/requests/fields.ts';
+import { requireKnown, requiredText, textIn } from '../../resources/requests/index.ts';
 
 const KNOWN = ['username', 'password', 'oldPassword', 'profiles', 'active', 'lastLogin', ...USER_DETAILS];
 

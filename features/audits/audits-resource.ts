@@ -1,13 +1,13 @@
 // The resource `audits` (resources-and-api.md 4.17): inserted by anybody, changed by nobody.
 import { convert } from '../../stdlib/convert/index.ts';
 import { encodeInner, getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { raise } from '../../runtime/events/events.ts';
-import { AUDIT_TYPE, AUDITS, auditWrite, newAudit } from '../../resources/access/audits.ts';
-import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
-import { checkFields, textField } from '../../resources/definitions/fields.ts';
-import { ensureCollection } from '../../resources/instances/lazy-collections.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { raise } from '../../runtime/events/index.ts';
+import { AUDIT_TYPE, AUDITS, auditWrite, newAudit } from '../../resources/access/index.ts';
+import type { InstanceResource, Namespace } from '../../resources/catalog/index.ts';
+import { checkFields, textField } from '../../resources/definitions/index.ts';
+import { ensureCollection } from '../../resources/instances/index.ts';
 
 export const AUDIT_RESOURCE: InstanceResource = {
   kind: 'instances',

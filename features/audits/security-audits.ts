@@ -1,10 +1,10 @@
 // Audits of logins, refusals and quotas (resources-and-api.md 8.3), with their events (8.1): what the log of the service has, for the admins of the namespace.
 import type { Directory, SecurityEvent } from '../../identity/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
-import type { Initiator } from '../../runtime/context/actor.ts';
-import { raise } from '../../runtime/events/events.ts';
-import { audited } from '../../resources/access/audits.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Initiator } from '../../runtime/context/index.ts';
+import { raise } from '../../runtime/events/index.ts';
+import { audited } from '../../resources/access/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 
 /** Where what nobody's namespace hears of is audited. */
 const INSTALLATION = 'system';

@@ -3,10 +3,9 @@
 import { langError } from '../../stdlib/errors.ts';
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import { publishServiceEvent } from '../services/service-events.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { outOfRange } from '../../resources/operations/arguments.ts';
-import type { HostBuiltin, HostBuiltins } from '../../resources/catalog/builtin-types.ts';
+import { publishServiceEvent } from '../services/index.ts';
+import type { Namespace, HostBuiltin, HostBuiltins } from '../../resources/catalog/index.ts';
+import { outOfRange } from '../../resources/operations/index.ts';
 
 /** By namespace and event the one who waits. */
 const waiting = new WeakMap<Namespace, Map<string, (reply: Value) => void>>();

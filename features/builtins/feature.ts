@@ -1,5 +1,5 @@
 // Built-ins of the host that belong to no other feature.
-import type { Feature } from '../../resources/catalog/feature.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
 import { events } from './events.ts';
 import { identity } from './identity.ts';
 import { installation } from './installation.ts';

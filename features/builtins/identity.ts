@@ -2,9 +2,8 @@
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
 import { namespaceAndProfiles } from '../../identity/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import type { HostBuiltins } from '../../resources/catalog/builtin-types.ts';
+import { apiError } from '../../model/errors/index.ts';
+import type { Namespace, HostBuiltins } from '../../resources/catalog/index.ts';
 
 const ok = (value: Value): Answer => ({ ok: encodeInner(value) });
 

@@ -7,3 +7,5 @@ import { tokens } from './tokens.ts';
 export function answerAlone(name: string, args: readonly Value[]): Answer | null {
   return Object.hasOwn(tokens, name) ? tokens[name as keyof typeof tokens](null, args) : null;
 }
+export { builtins } from './feature.ts';
+export { typed } from './typed-rows.ts';

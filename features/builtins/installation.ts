@@ -1,13 +1,11 @@
 // Sources that procedures stand for, the source for devices, and what Context tells of the installation (builtins.md 19, 20, 28.3).
 import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { resolve } from '../../resources/catalog/catalogue.ts';
-import { changeDefinition, putDefinition } from '../../resources/definitions/operations.ts';
-import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { resolve, type DefinitionResource, type Namespace, type HostBuiltins } from '../../resources/catalog/index.ts';
+import { changeDefinition, putDefinition } from '../../resources/definitions/index.ts';
 import { receive } from '../sources/index.ts';
-import { adminOnly, own, sourceNamed } from '../../resources/operations/arguments.ts';
-import type { HostBuiltins } from '../../resources/catalog/builtin-types.ts';
+import { adminOnly, own, sourceNamed } from '../../resources/operations/index.ts';
 
 /** @throws cascade.resource.type.not.found where sources are no part of the installation */
 function sources(space: Namespace): DefinitionResource {

@@ -1,7 +1,7 @@
 // A message of a program as a request (builtins.md 21): names and rules of the WebSocket binding (resources-and-api.md 2.17).
 import { getOwn, isInteger, isObject, type ObjectValue, setOwn, text, type Value } from '../../stdlib/values/index.ts';
 import { type ApiRequest, type Identity, OPERATIONS } from '../../resources/api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 
 const COMMANDS = ['authorizeUser', 'delegateUserAuthZ', 'revokeUserAuthZ'];
 /** What a client's messages may ask for, but for logins and subscriptions. */

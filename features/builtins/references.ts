@@ -1,10 +1,9 @@
 // References: to an instance, and to the instance that one names (builtins.md 11).
 import { CascadeError, langError } from '../../stdlib/errors.ts';
 import { encodeInner, getOwn, isInteger, isReference, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { rowsOf } from './resource-api.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import type { HostBuiltins } from '../../resources/catalog/builtin-types.ts';
+import type { Namespace, HostBuiltins } from '../../resources/catalog/index.ts';
 
 const SHAPE = /^\/?([^/]+)\/([\s\S]+)$/;
 

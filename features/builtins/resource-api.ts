@@ -1,26 +1,26 @@
 // The operations of the resource API for programs (builtins.md 21): the same requests as a client's, carried out as the run's own
 // statements are, so that their effects are recorded with it. What they give is a result list (language.md Q7).
 import { decodeInner, encodeInner, isObject, numberOf, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiRequest } from '../../resources/api.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { parseProps, parseSort } from '../../model/query/index.ts';
-import { CascadeError, isApiError } from '../../model/errors/api-errors.ts';
-import { resolve } from '../../resources/catalog/catalogue.ts';
-import { cursors } from '../../resources/instances/cursors.ts';
-import { remember } from '../../resources/instances/find.ts';
-import { insertMany } from '../../resources/instances/insert.ts';
-import { selectPages } from '../../resources/instances/select.ts';
-import { carryOut } from '../../resources/requests/index.ts';
-import { executeProcedure } from '../../resources/requests/invoke.ts';
-import { idOf as requestedId } from '../../resources/requests/request.ts';
-import { ownOnly, requireRight, withOwn } from '../../resources/access/rights.ts';
-import { idOf } from '../../resources/representation/system-properties.ts';
-import type { InstallationResource, InstanceResource, Namespace, Resource } from '../../resources/catalog/types.ts';
+import { CascadeError, isApiError } from '../../model/errors/index.ts';
+import {
+  resolve,
+  type InstallationResource,
+  type InstanceResource,
+  type Namespace,
+  type Resource,
+  type HostBuiltins,
+} from '../../resources/catalog/index.ts';
+import { cursors, remember, insertMany, selectPages } from '../../resources/instances/index.ts';
+import { carryOut, executeProcedure, idOf as requestedId } from '../../resources/requests/index.ts';
+import { ownOnly, requireRight, withOwn } from '../../resources/access/index.ts';
+import { idOf } from '../../resources/representation/index.ts';
 import { parseJson } from '../../model/values/index.ts';
 import { requestOf } from './messages.ts';
 import { typed } from './typed-rows.ts';
-import type { HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 
 const asList: Shape = (list) => ({ list });
 const asRow: Shape = (_list, [row = 'null']) => ({ ok: row });

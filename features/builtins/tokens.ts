@@ -3,11 +3,10 @@ import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign, ti
 import { langError } from '../../stdlib/errors.ts';
 import { encodeInner, isObject, type ObjectValue, parseJsonText, stringify, type Value } from '../../stdlib/values/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import { CascadeError } from '../../model/errors/api-errors.ts';
-import { outOfRange, own } from '../../resources/operations/arguments.ts';
-import type { HostBuiltins } from '../../resources/catalog/builtin-types.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { CascadeError } from '../../model/errors/index.ts';
+import { outOfRange, own } from '../../resources/operations/index.ts';
+import type { HostBuiltins, Namespace } from '../../resources/catalog/index.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { readDocument } from '../documents/index.ts';
 
 interface Algorithm {

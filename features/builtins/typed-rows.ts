@@ -1,6 +1,6 @@
 // Rows of a reply as values of the language: what a client gets as text (a DateTime, a Decimal, a whole Real) is of its declared type.
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { isApiError } from '../../model/errors/api-errors.ts';
+import { isApiError } from '../../model/errors/index.ts';
 import {
   coerceProperty,
   coerceSystemProperty,

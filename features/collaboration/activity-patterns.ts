@@ -2,25 +2,18 @@
 // step becomes the result of its activity, in one unit with what the step has changed.
 import { langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { deleteOne } from '../../resources/instances/delete.ts';
-import { read, readAt } from '../../resources/instances/find.ts';
-import { insertOne } from '../../resources/instances/insert.ts';
-import { changeOf, updateOne } from '../../resources/instances/update.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { deleteOne, read, readAt, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
 import { ACTIVITY_PATTERNS, COLLABORATIONS } from './service-types.ts';
-import { atomically } from '../../resources/instances/atomically.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Namespace, HostBuiltin, HostBuiltins } from '../../resources/catalog/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
-import { nameList, outOfRange, own } from '../../resources/operations/arguments.ts';
+import { nameList, outOfRange, own } from '../../resources/operations/index.ts';
 import { chat } from './chat.ts';
 import { assigned, changeCollaboration, closed, requireActive, withMember } from './collaborations.ts';
 import { startTrack, TRACK_DEFAULTS } from './location-tracking.ts';
-import { handOver } from '../notifications/hand-over.ts';
-import { cut, storeMessage } from '../notifications/notifications.ts';
-import { checkForm } from '../notifications/payload-form.ts';
+import { handOver, cut, storeMessage, checkForm } from '../notifications/index.ts';
 import { recommend } from './recommend.ts';
-import type { HostBuiltin, HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_.]*(:[A-Za-z0-9._-]+)?$/;
 const MOST = 1_000;

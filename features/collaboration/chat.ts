@@ -11,21 +11,16 @@ import {
   parseDateTime,
   type Value,
 } from '../../stdlib/values/index.ts';
-import { type Actor, checkpointing } from '../../runtime/context/actor.ts';
+import { type Actor, checkpointing } from '../../runtime/context/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
-import { isAdmin } from '../../resources/access/rights.ts';
-import { read, readAt } from '../../resources/instances/find.ts';
-import { deleteOne } from '../../resources/instances/delete.ts';
-import { insertOne } from '../../resources/instances/insert.ts';
-import { changeOf, updateOne } from '../../resources/instances/update.ts';
-import { publishTopic } from '../topics/publish.ts';
+import { CascadeError, apiError } from '../../model/errors/index.ts';
+import { isAdmin } from '../../resources/access/index.ts';
+import { read, readAt, deleteOne, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
+import { publishTopic } from '../topics/index.ts';
 import { CHAT_MESSAGES, CHATS } from './service-types.ts';
-import { idOf } from '../../resources/representation/system-properties.ts';
-import { atomically } from '../../resources/instances/atomically.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { nameList, outOfRange, timeAfter } from '../../resources/operations/arguments.ts';
-import type { HostBuiltin, HostBuiltins } from '../../resources/catalog/builtin-types.ts';
+import { idOf } from '../../resources/representation/index.ts';
+import type { Namespace, HostBuiltin, HostBuiltins } from '../../resources/catalog/index.ts';
+import { nameList, outOfRange, timeAfter } from '../../resources/operations/index.ts';
 
 const MESSAGE_TYPES: ReadonlySet<Value> = new Set(['text', 'image', 'audio', 'video', 'document', 'location', 'system']);
 /** Rooms of one user that updateChatrooms tells of, and messages of a room that one unit takes. */

@@ -1,19 +1,13 @@
 // Rules that start collaborations (builtins.md 29): made from a definition in ArsCollaborationType. What a rule does is written in the
 // rule language, so that its text can be read like any other.
 import { encodeInner, isObject, type ObjectValue, stringify, type Value } from '../../stdlib/values/index.ts';
-import { checkpointing } from '../../runtime/context/actor.ts';
-import { resolve } from '../../resources/catalog/catalogue.ts';
-import { deleteDefinition, putDefinition } from '../../resources/definitions/operations.ts';
-import { deleteOne } from '../../resources/instances/delete.ts';
-import { read } from '../../resources/instances/find.ts';
-import { insertOne } from '../../resources/instances/insert.ts';
-import { changeOf, updateOne } from '../../resources/instances/update.ts';
+import { checkpointing } from '../../runtime/context/index.ts';
+import { resolve, type DefinitionResource, type Namespace, type HostBuiltin, type HostBuiltins } from '../../resources/catalog/index.ts';
+import { deleteDefinition, putDefinition } from '../../resources/definitions/index.ts';
+import { deleteOne, read, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
 import { COLLABORATION_TYPES } from './service-types.ts';
-import { atomically } from '../../resources/instances/atomically.ts';
-import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
 import { patternNamed, requireComplete } from './activity-patterns.ts';
-import { outOfRange, own } from '../../resources/operations/arguments.ts';
-import type { HostBuiltin, HostBuiltins } from '../../resources/catalog/builtin-types.ts';
+import { outOfRange, own } from '../../resources/operations/index.ts';
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const MOST = 1_000;

@@ -3,21 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { ConversionError, toReference } from '../../stdlib/convert/index.ts';
 import { langError } from '../../stdlib/errors.ts';
 import { DateTime, encodeInner, getOwn, isObject, type ObjectValue, setOwn, text, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
-import { deleteOne } from '../../resources/instances/delete.ts';
-import { read, readAt } from '../../resources/instances/find.ts';
-import { insertOne } from '../../resources/instances/insert.ts';
-import { changeOf, updateOne } from '../../resources/instances/update.ts';
-import { PAYLOAD_MESSAGES } from '../notifications/payload-message-type.ts';
+import { CascadeError, apiError } from '../../model/errors/index.ts';
+import { deleteOne, read, readAt, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
+import { PAYLOAD_MESSAGES, notifyDevices, usersOf, withdrawn } from '../notifications/index.ts';
 import { COLLABORATIONS, TRACKS } from './service-types.ts';
-import { atomically } from '../../resources/instances/atomically.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { outOfRange } from '../../resources/operations/arguments.ts';
-import { notifyDevices, usersOf } from '../notifications/inbox.ts';
-import { withdrawn } from '../notifications/payload-messages.ts';
-import type { HostBuiltin, HostBuiltins } from '../../resources/catalog/builtin-types.ts';
+import type { Namespace, HostBuiltin, HostBuiltins } from '../../resources/catalog/index.ts';
+import { outOfRange } from '../../resources/operations/index.ts';
 
 /** Roles are part of what the store is asked for. */
 const ROLE = /^[A-Za-z_][A-Za-z0-9_-]*$/;

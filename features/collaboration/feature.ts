@@ -1,5 +1,5 @@
 // People who work together: chats, tracks, collaborations, recommendations.
-import type { Feature } from '../../resources/catalog/feature.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
 import { activityPatterns } from './activity-patterns.ts';
 import { chat } from './chat.ts';
 import { collaborationGeneration } from './collaboration-generation.ts';

@@ -1,17 +1,13 @@
 // Who is on the way, and where to (builtins.md 26), in ArsActiveTrack. The positions come by a topic: features/collaboration/tracking.ts.
 import { DateTime, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { CascadeError } from '../../model/errors/api-errors.ts';
-import { checkTopic } from '../topics/topics-kind.ts';
-import { deleteOne } from '../../resources/instances/delete.ts';
-import { read, readAt } from '../../resources/instances/find.ts';
-import { insertOne } from '../../resources/instances/insert.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { CascadeError } from '../../model/errors/index.ts';
+import { checkTopic } from '../topics/index.ts';
+import { deleteOne, read, readAt, insertOne, atomically } from '../../resources/instances/index.ts';
 import { TRACKS } from './service-types.ts';
-import { atomically } from '../../resources/instances/atomically.ts';
 import { awaitPositions, isPoint } from './tracking.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { outOfRange } from '../../resources/operations/arguments.ts';
-import type { HostBuiltins } from '../../resources/catalog/builtin-types.ts';
+import type { Namespace, HostBuiltins } from '../../resources/catalog/index.ts';
+import { outOfRange } from '../../resources/operations/index.ts';
 
 /** In the order of the parameters. */
 const NAMES = [

@@ -10,17 +10,15 @@ import {
   type ObjectValue,
   type Value,
 } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { pureBuiltins } from '../../resources/aggregate/host-context.ts';
-import { selectPages } from '../../resources/instances/select.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { instancesOf } from '../../resources/catalog/catalogue.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { pureBuiltins } from '../../resources/aggregate/index.ts';
+import { selectPages } from '../../resources/instances/index.ts';
+import { type Namespace, instancesOf, type HostBuiltin, type HostBuiltins } from '../../resources/catalog/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { best, byLikeness, byPlace, type Directives, isPoint, type Metres } from './rankings.ts';
-import { typed } from '../builtins/typed-rows.ts';
-import type { HostBuiltin, HostBuiltins } from '../../resources/catalog/builtin-types.ts';
+import { typed } from '../builtins/index.ts';
 
 const MOST_UNLESS_TOLD = 10;
 /** More are not compared with each other. */

@@ -1,7 +1,6 @@
 // The types in which chats, tracks and collaborations are kept (builtins.md 23 to 30).
 
-import { keptByService } from '../../resources/catalog/kept-by-service.ts';
-import type { InstanceResource } from '../../resources/catalog/types.ts';
+import { keptByService, type InstanceResource } from '../../resources/catalog/index.ts';
 
 export const CHATS = keptByService('ArsChat', {
   situationId: 'String',

@@ -2,17 +2,13 @@
 // once. All of that is one unit with the event of the topic.
 
 import { DateTime, getOwn, isInteger, isObject, numberOf, type ObjectValue, parseDateTime, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
-import { pureBuiltins } from '../../resources/aggregate/host-context.ts';
-import { deleteOne } from '../../resources/instances/delete.ts';
-import { read } from '../../resources/instances/find.ts';
-import { changeOf, updateOne } from '../../resources/instances/update.ts';
+import { pureBuiltins } from '../../resources/aggregate/index.ts';
+import { deleteOne, read, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
 import { TRACKS } from './service-types.ts';
-import { atomically } from '../../resources/instances/atomically.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import type { Publish } from '../../resources/catalog/feature.ts';
+import type { Namespace, Publish } from '../../resources/catalog/index.ts';
 import { StateKey } from '../../resources/states.ts';
 
 /** Topics on which positions are awaited: asked of the store once, then kept up to date by whoever starts a track. */

@@ -1,6 +1,6 @@
 // What a rule says of the delivery of its event (builtins.md 22, integrations.md 12.3).
 import { isRedelivered } from '../../runtime/transactions/index.ts';
-import type { HostBuiltins } from '../../resources/catalog/builtin-types.ts';
+import type { HostBuiltins } from '../../resources/catalog/index.ts';
 import { deliveriesOf } from '../delivery/namespace-state.ts';
 
 export const acknowledgement: HostBuiltins = {

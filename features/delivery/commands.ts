@@ -1,12 +1,12 @@
 // The command of dead letters.
 import { ObjectId } from 'mongodb';
-import { apiError } from '../../model/errors/api-errors.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import { apiError } from '../../model/errors/index.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { type StoredEvent, VersionConflict, type Write } from '../../runtime/transactions/index.ts';
-import { requireAdmin } from '../../resources/access/rights.ts';
+import { requireAdmin } from '../../resources/access/index.ts';
 import type { ApiReply } from '../../resources/api.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { NO_CONTENT } from '../../resources/requests/request.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
+import { NO_CONTENT } from '../../resources/requests/index.ts';
 import { readDeadLetter } from './dead-letters.ts';
 import { DEAD_LETTERS } from './delivery-types.ts';
 import { deliveriesOf } from './namespace-state.ts';

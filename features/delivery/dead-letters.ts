@@ -6,12 +6,11 @@ import { type Document } from 'mongodb';
 import { DateTime, decodeInner, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { StoredEvent, UnitOfWork } from '../../runtime/transactions/index.ts';
 import { instanceToBson, openText, sealText } from '../../model/values/index.ts';
-import { omit } from '../../resources/catalog/definition-store.ts';
+import { omit, type Namespace } from '../../resources/catalog/index.ts';
 import { ACKNOWLEDGEMENTS, DEAD_LETTERS } from './delivery-types.ts';
-import { raise } from '../../runtime/events/events.ts';
-import { serviceActor } from '../../runtime/context/service-actor.ts';
-import { stampNew } from '../../resources/representation/system-properties.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { raise } from '../../runtime/events/index.ts';
+import { serviceActor } from '../../runtime/context/index.ts';
+import { stampNew } from '../../resources/representation/index.ts';
 
 export type DeadReason = 'ttl' | 'poison' | 'outbox' | 'chain' | 'lost';
 

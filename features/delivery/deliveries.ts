@@ -3,15 +3,14 @@
 
 import type { ObjectId } from 'mongodb';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import type { Identity, Notice } from '../../resources/api.ts';
 import { attemptOf, runIdOf, type StoredEvent, VersionConflict, type Write } from '../../runtime/transactions/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { ACKNOWLEDGEMENTS } from './delivery-types.ts';
-import { asyncRun } from '../../runtime/events/events.ts';
-import { ensureCollection } from '../../resources/instances/lazy-collections.ts';
-import { serviceActor } from '../../runtime/context/service-actor.ts';
-import { stampNew } from '../../resources/representation/system-properties.ts';
+import { asyncRun, type Sight } from '../../runtime/events/index.ts';
+import { ensureCollection } from '../../resources/instances/index.ts';
+import { stampNew } from '../../resources/representation/index.ts';
 import { retryUntilAvailable } from '../../platform/mongo/index.ts';
 import { baseNameOf } from '../../model/types/index.ts';
 import { instanceToBson } from '../../model/values/index.ts';
@@ -27,7 +26,6 @@ import {
   requireKeepable,
   sequenceDeliveryId,
 } from './stored-delivery.ts';
-import type { Sight } from '../../runtime/events/subscribers.ts';
 import { type PersistentOptions, PersistentSubscriptions } from './persistent.ts';
 import { reliabilityOf } from './reliability.ts';
 import { Sending } from './sending.ts';

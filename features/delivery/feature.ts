@@ -1,5 +1,5 @@
 // Events that are delivered until they are acknowledged.
-import type { Feature } from '../../resources/catalog/feature.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
 import { acknowledgement } from './acknowledgement.ts';
 import { retry } from './commands.ts';
 import { DELIVERY_RESOURCES } from './delivery-types.ts';

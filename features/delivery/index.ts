@@ -1,3 +1,7 @@
 // The door of the deliveries: events of reliable resources until they are acknowledged, and persistent subscriptions.
 export { Deliveries, type DeliveriesOptions } from './deliveries.ts';
 export { DELIVERIES } from './stored-delivery.ts';
+export { type DeadReason, deadLetter, keptIn, trimDeliveryRecords } from './dead-letters.ts';
+export { DEAD_LETTERS } from './delivery-types.ts';
+export { delivery } from './feature.ts';
+export { DELIVERIES_STATE, deliveriesOf } from './namespace-state.ts';

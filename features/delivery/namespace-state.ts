@@ -1,6 +1,6 @@
 // The reliable events of a namespace, until they are acknowledged.
 import { StateKey } from '../../resources/states.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import type { Deliveries } from './deliveries.ts';
 
 export const DELIVERIES_STATE = new StateKey<Deliveries>('delivery');

@@ -4,17 +4,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Document, ObjectId } from 'mongodb';
 import { decodeInner, type ObjectValue } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import type { Identity, Notice } from '../../resources/api.ts';
 import type { StoredEvent } from '../../runtime/transactions/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { SUBSCRIPTIONS } from './delivery-types.ts';
-import { ensureCollection } from '../../resources/instances/lazy-collections.ts';
-import { serviceActor } from '../../runtime/context/service-actor.ts';
-import { orReadLater } from '../../resources/definitions/follow.ts';
-import { stampNew } from '../../resources/representation/system-properties.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { DEEPEST_VALUE, hasMembers, type Present, type Sight } from '../../runtime/events/subscribers.ts';
+import { ensureCollection } from '../../resources/instances/index.ts';
+import { orReadLater } from '../../resources/definitions/index.ts';
+import { stampNew } from '../../resources/representation/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
+import { DEEPEST_VALUE, hasMembers, type Present, type Sight } from '../../runtime/events/index.ts';
 import { instanceFromBson, instanceToBson, parseJson } from '../../model/values/index.ts';
 
 /** Each costs a write with every event that it hears, for as long as it is not deleted. */

@@ -2,7 +2,7 @@
 // (integrations.md 1.1, 9.2; resources-and-api.md 4.5).
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { DefinitionStore } from '../../resources/catalog/definition-store.ts';
+import type { DefinitionStore } from '../../resources/catalog/index.ts';
 import type { Reliability } from './stored-delivery.ts';
 
 const FREQUENCY_SECONDS = 30;

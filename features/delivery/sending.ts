@@ -4,9 +4,9 @@
 import type { Filter } from 'mongodb';
 import { decodeInner } from '../../stdlib/values/index.ts';
 import { type StoredEvent, VersionConflict } from '../../runtime/transactions/index.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import { Backoff } from '../../platform/mongo/index.ts';
-import type { Present } from '../../runtime/events/subscribers.ts';
+import type { Present } from '../../runtime/events/index.ts';
 import { asNumbers, DELIVERIES, type Delivery, distanceMs, replacing, untilDeadline } from './stored-delivery.ts';
 import type { Persistent, Socket } from './persistent.ts';
 

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { type Document, Long, ObjectId } from 'mongodb';
 import type { StoredEvent, UnitOfWork, Write } from '../../runtime/transactions/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 
 export const DELIVERIES = 'deliveries';
 

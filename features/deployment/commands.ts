@@ -1,10 +1,9 @@
 // The commands of configurations.
 import { decodeInner, getOwn } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
-import type { Command } from '../../resources/catalog/feature.ts';
-import { objectOf, textIn } from '../../resources/requests/fields.ts';
-import { reply } from '../../resources/requests/request.ts';
+import type { Command } from '../../resources/catalog/index.ts';
+import { objectOf, textIn, reply } from '../../resources/requests/index.ts';
 import { deployByCommand } from './deployment.ts';
 
 /** Brings a configuration to its nodes, or away from them (4.20). Data: `globalId` of a deployment, `errorsOnly`. */

@@ -2,16 +2,14 @@
 
 import { convert } from '../../stdlib/convert/index.ts';
 import { getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { parseWhere } from '../../model/query/index.ts';
 import { checkName } from '../../model/types/index.ts';
-import { CONFIGURATION_SHAPE, DEPLOYCONFIG_SHAPE } from '../../resources/catalog/system-types.ts';
-import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
-import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
+import { CONFIGURATION_SHAPE, DEPLOYCONFIG_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
+import { checkFields, invalidField, textField, changeDefinition } from '../../resources/definitions/index.ts';
 import { NODE_SHAPE } from '../nodes/index.ts';
-import { changeDefinition } from '../../resources/definitions/operations.ts';
-import { RULES } from '../rules/rules-kind.ts';
-import { SOURCES } from '../sources/sources-kind.ts';
+import { RULES } from '../rules/index.ts';
+import { SOURCES } from '../sources/index.ts';
 
 const DEPLOYABLE: ReadonlySet<string> = new Set('types rules sources procedures topics scalars services configurations'.split(' '));
 /** What of them is active or not. */

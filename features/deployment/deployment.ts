@@ -1,18 +1,15 @@
 // Configurations brought to nodes (builtins.md 30), with the outcomes in ArsDeployStatus.
 import { randomUUID } from 'node:crypto';
 import { DateTime, encodeInner, getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { provision } from '../federation/index.ts';
 import { nodesThat } from '../nodes/index.ts';
-import { read } from '../../resources/instances/find.ts';
-import { insertOne } from '../../resources/instances/insert.ts';
+import { read, insertOne, atomically } from '../../resources/instances/index.ts';
 import { DEPLOY_STATUS } from './service-types.ts';
-import { atomically } from '../../resources/instances/atomically.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { adminOnly, own } from '../../resources/operations/arguments.ts';
-import type { HostBuiltin, HostBuiltins } from '../../resources/catalog/builtin-types.ts';
+import type { Namespace, HostBuiltin, HostBuiltins } from '../../resources/catalog/index.ts';
+import { adminOnly, own } from '../../resources/operations/index.ts';
 
 const MOST = 10_000;
 

@@ -1,5 +1,5 @@
 // Configurations, and bringing them to nodes.
-import type { Feature } from '../../resources/catalog/feature.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
 import { deployment as deploy } from './commands.ts';
 import { CONFIGURATIONS, DEPLOYCONFIGS } from './configurations-kind.ts';
 import { deployment as deploymentBuiltins } from './deployment.ts';

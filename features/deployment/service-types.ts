@@ -1,6 +1,6 @@
 // The types in which configurations of resources and the state of deployments are kept.
 
-import { keptByService } from '../../resources/catalog/kept-by-service.ts';
+import { keptByService } from '../../resources/catalog/index.ts';
 
 export const RESOURCE_CONFIGS = keptByService(
   'ArsResourceConfig',

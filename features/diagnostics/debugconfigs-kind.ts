@@ -2,11 +2,10 @@
 
 import { convert } from '../../stdlib/convert/index.ts';
 import { DateTime, getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { checkName } from '../../model/types/index.ts';
-import { DEBUGCONFIG_SHAPE } from '../../resources/catalog/system-types.ts';
-import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
-import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
+import { DEBUGCONFIG_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
+import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
 
 /** language.md H5. */
 const LEVELS: Readonly<Record<string, number>> = { TRACE: 0, DEBUG: 10, INFO: 20, WARN: 30, ERROR: 40 };

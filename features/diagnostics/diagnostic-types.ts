@@ -1,6 +1,5 @@
 // What programs leave behind for those who look for errors: messages and snapshots. Only the service writes them.
-import { LOG_TYPE, SNAPSHOT_TYPE } from '../../resources/catalog/system-types.ts';
-import type { InstanceResource } from '../../resources/catalog/types.ts';
+import { LOG_TYPE, SNAPSHOT_TYPE, type InstanceResource } from '../../resources/catalog/index.ts';
 
 export const LOGS: InstanceResource = {
   kind: 'instances',

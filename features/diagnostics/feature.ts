@@ -1,5 +1,5 @@
 // What programs leave for those who look for errors: messages, snapshots, and how much of each is kept.
-import type { Feature } from '../../resources/catalog/feature.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
 import { DEBUGCONFIGS } from './debugconfigs-kind.ts';
 import { LOGS, SNAPSHOTS } from './diagnostic-types.ts';
 

@@ -6,7 +6,7 @@ import { type Document, Long, ObjectId } from 'mongodb';
 import type { Write } from '../../runtime/transactions/index.ts';
 import type { Recording } from '../../runtime/runs/index.ts';
 import { openText, sealText } from '../../model/values/index.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 
 export const RECORDINGS = 'recordings';
 /** Per namespace; the oldest go. */

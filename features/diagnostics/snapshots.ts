@@ -1,15 +1,14 @@
 // What is kept of an error that left a program (language.md H4): an instance of ArsRuleSnapshot, on which rules may listen.
 
 import { DateTime, fromInner, type ObjectValue } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { UnitOfWork } from '../../runtime/transactions/index.ts';
 import type { RunError } from '../../runtime/runs/index.ts';
 import { instanceToBson } from '../../model/values/index.ts';
 import { SNAPSHOTS } from './diagnostic-types.ts';
-import { raise } from '../../runtime/events/events.ts';
-import { stampNew } from '../../resources/representation/system-properties.ts';
-import { SNAPSHOT_TYPE } from '../../resources/catalog/system-types.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { raise } from '../../runtime/events/index.ts';
+import { stampNew } from '../../resources/representation/index.ts';
+import { SNAPSHOT_TYPE, type Namespace } from '../../resources/catalog/index.ts';
 
 const PATH = '/types/ArsRuleSnapshot/insert';
 

@@ -1,7 +1,7 @@
 // Messages of programs for those who follow the log, in the order in which they are stored.
 import { BSON } from 'mongodb';
 import { instanceFromBson } from '../../model/values/index.ts';
-import { LOGS_PATH } from '../../runtime/events/event-path.ts';
+import { LOGS_PATH } from '../../runtime/events/index.ts';
 import type { LogEntry, StoredEvent } from '../../runtime/transactions/index.ts';
 import { encodeInner } from '../../stdlib/values/index.ts';
 import { LOGS } from './diagnostic-types.ts';

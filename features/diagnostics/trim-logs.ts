@@ -3,7 +3,7 @@
 
 import type { Collection } from 'mongodb';
 import { SNAPSHOTS } from './diagnostic-types.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 
 const KEPT_MS = 7 * 86_400_000;
 const MOST_ROWS = 1_000_000;

@@ -1,19 +1,17 @@
 // Documents are made, replaced and copied here; what else changes them (fileType, deletion) is as with other instances.
 import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { DuplicateKey, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
-import { raise, instanceEvent } from '../../runtime/events/events.ts';
+import { raise, instanceEvent } from '../../runtime/events/index.ts';
 import { parseWhere, toFilter } from '../../model/query/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { isServiceSet } from '../../model/types/index.ts';
 import { idToBson, instanceToBson } from '../../model/values/index.ts';
-import { isAdmin } from '../../resources/access/rights.ts';
-import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
-import { checkFields, textField } from '../../resources/definitions/fields.ts';
-import { read } from '../../resources/instances/find.ts';
-import { ensureCollection } from '../../resources/instances/lazy-collections.ts';
-import { updateOne } from '../../resources/instances/update.ts';
-import { stampChanged, stampNew, idOf, versionOf } from '../../resources/representation/system-properties.ts';
+import { isAdmin } from '../../resources/access/index.ts';
+import type { InstanceResource, Namespace } from '../../resources/catalog/index.ts';
+import { checkFields, textField } from '../../resources/definitions/index.ts';
+import { read, ensureCollection, updateOne } from '../../resources/instances/index.ts';
+import { stampChanged, stampNew, idOf, versionOf } from '../../resources/representation/index.ts';
 import {
   abandon,
   type Content,

@@ -7,8 +7,8 @@ import { type Binary, type Db, type Document, GridFSBucket, Long, ObjectId } fro
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Write } from '../../runtime/transactions/index.ts';
 import { idToBson } from '../../model/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { apiError } from '../../model/errors/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 
 const CONTENTS = 'documentContents';
 const DOOMED = 'documentsDoomed';

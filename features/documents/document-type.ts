@@ -1,5 +1,5 @@
 // The shape of a document, for conditions and storage.
-import { systemType } from '../../resources/catalog/system-type.ts';
+import { systemType } from '../../resources/catalog/index.ts';
 
 export const DOCUMENT_TYPE = systemType(
   'ArsDocument',

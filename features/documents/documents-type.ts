@@ -1,6 +1,6 @@
 // The resource `documents` (resources-and-api.md 4.8): what is known of a document is an instance like others; its bytes are in GridFS, and which file
 // of it they are stands beside the instance, in a row of the same `_id` that is written in the same transaction.
-import type { InstanceResource } from '../../resources/catalog/types.ts';
+import type { InstanceResource } from '../../resources/catalog/index.ts';
 import { insertCopy, requireChangeable } from './change.ts';
 import { contentRemovals } from './content-store.ts';
 import { DOCUMENT_TYPE } from './document-type.ts';

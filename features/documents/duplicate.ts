@@ -1,13 +1,13 @@
 // The command `duplicate` of a document (resources-and-api.md 2.13, 4.8).
 import type { ObjectValue } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../../resources/api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { isObject } from '../../stdlib/values/index.ts';
 import { instanceToJson } from '../../model/values/index.ts';
-import { requireRight } from '../../resources/access/rights.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { textField } from '../../resources/definitions/fields.ts';
+import { requireRight } from '../../resources/access/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
+import { textField } from '../../resources/definitions/index.ts';
 import { copyDocument } from './change.ts';
 import { DOCUMENT_TYPE } from './document-type.ts';
 import { DOCUMENTS } from './documents-type.ts';

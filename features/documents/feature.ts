@@ -1,5 +1,5 @@
 // Documents: files that users keep.
-import type { Feature } from '../../resources/catalog/feature.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
 import { DOCUMENTS } from './documents-type.ts';
 import { duplicateDocument } from './duplicate.ts';
 

@@ -3,3 +3,4 @@ export { DOCUMENTS } from './documents-type.ts';
 export { sweepContents } from './content-store.ts';
 export { digestOfDocument, type ListedDocument, listDocuments, readDocument } from './read-document.ts';
 export { requireSavable, saveDocument } from './save-document.ts';
+export { documents } from './feature.ts';

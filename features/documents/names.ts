@@ -1,6 +1,6 @@
 // Names of documents and the kinds of their content (resources-and-api.md 1.8, 4.8). Pure.
 import mime from 'mime';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 
 const MOST_BYTES = 1024;
 const OF_THE_SERVICE = 'system/';

@@ -1,6 +1,6 @@
 // The quota of documents' bytes (resources-and-api.md 9.1).
-import { apiError } from '../../model/errors/api-errors.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { apiError } from '../../model/errors/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import { databasesIn } from '../../resources/quotas/index.ts';
 import { contentBytes } from './content-store.ts';
 

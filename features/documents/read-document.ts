@@ -1,12 +1,12 @@
 // A document's content for programs and built-ins, up to a size that they can hold.
 import { getOwn } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { parseWhere, toFilter } from '../../model/query/index.ts';
-import { ownOnly } from '../../resources/access/rights.ts';
-import { read } from '../../resources/instances/find.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { idOf } from '../../resources/representation/system-properties.ts';
+import { ownOnly } from '../../resources/access/index.ts';
+import { read } from '../../resources/instances/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
+import { idOf } from '../../resources/representation/index.ts';
 import { documentNamed, isVisible } from './change.ts';
 import { contentOf, readContent } from './content-store.ts';
 import { DOCUMENTS } from './documents-type.ts';

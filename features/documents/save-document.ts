@@ -1,8 +1,8 @@
 // Bytes that a program or a source has, kept as a document.
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { requireRight } from '../../resources/access/rights.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
+import { requireRight } from '../../resources/access/index.ts';
 import { documentNamed, ensureCollections, putDocuments, requireReplaceable } from './change.ts';
 import { storeContent } from './content-store.ts';
 import { DOCUMENTS } from './documents-type.ts';

@@ -1,12 +1,12 @@
 // Bytes of documents over HTTP: uploads, part by part as they come, and downloads.
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest, UploadedPart } from '../../resources/api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { instanceToJson } from '../../model/values/index.ts';
-import { requireRight } from '../../resources/access/rights.ts';
-import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
-import { idOf } from '../../resources/representation/system-properties.ts';
+import { requireRight } from '../../resources/access/index.ts';
+import type { InstanceResource, Namespace } from '../../resources/catalog/index.ts';
+import { idOf } from '../../resources/representation/index.ts';
 import { documentNamed, isVisible, ensureCollections, type NewDocument, putDocuments, requireReplaceable } from './change.ts';
 import { abandon, contentOf, readContent, storeContent } from './content-store.ts';
 import { checkDocumentName, fileTypeOf, PUBLIC } from './names.ts';

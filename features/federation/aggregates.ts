@@ -1,9 +1,9 @@
 // Aggregates of a SELECT on a node (language.md D8): a pipeline works them out there. What a pipeline would work out otherwise than a program does
 // (builtins.md 16: nulls, currencies, values of mixed kinds) is worked out here from the node's rows.
-import { type AggregateName } from '../../stdlib/isolate/protocol.ts';
+import type { AggregateName } from '../../stdlib/isolate/index.ts';
 import { encodeInner, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { aggregateRows } from '../../resources/aggregate/aggregate-rows.ts';
-import { own } from '../../resources/operations/arguments.ts';
+import { aggregateRows } from '../../resources/aggregate/index.ts';
+import { own } from '../../resources/operations/index.ts';
 import { whole } from './options.ts';
 
 export interface NodeRows {

@@ -1,7 +1,7 @@
 // Why a node gave no result, as the error object of a statement (integrations.md 11.6).
-import { CascadeError, CascadeErrors, apiError } from '../../model/errors/api-errors.ts';
+import { CascadeError, CascadeErrors, apiError } from '../../model/errors/index.ts';
 import { EgressError } from '../../platform/egress/index.ts';
-import { HttpFailure } from '../sources/http/index.ts';
+import { HttpFailure } from '../sources/index.ts';
 
 /** What the connection failed with, in the codes of 11.6; a CascadeError stays as it is. */
 export function failureOf(node: string, error: unknown): CascadeError {

@@ -1,5 +1,5 @@
 // PROCESSED BY: statements on nodes.
-import type { Feature } from '../../resources/catalog/feature.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
 import { nodeStatus } from './status.ts';
 import { closeStatement, nextOfStatement, openStatement } from './operations.ts';
 

@@ -1,12 +1,11 @@
 // What a namespace keeps for federation, in this process: a client a node, and the statements that are under way.
 import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import type { Outlet } from '../../platform/egress/index.ts';
 import { StateKey } from '../../resources/states.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import { nodeCredentials, type NodeCredentials } from '../nodes/index.ts';
-import { HttpClient } from '../sources/http/index.ts';
-import { tlsOptions } from '../sources/protocols/tls.ts';
+import { HttpClient, tlsOptions } from '../sources/index.ts';
 import type { NodeClient } from './node-client.ts';
 import { Outbox } from './outbox.ts';
 import { RestNodeClient } from './rest-client.ts';

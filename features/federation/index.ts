@@ -4,3 +4,4 @@ export { type Carriage, type NodeAnswer, NodeClient, type NodeRequest } from './
 export { closeStatement, nextOfStatement, openStatement } from './operations.ts';
 export { Outbox } from './outbox.ts';
 export { provision } from './provisioning.ts';
+export { federation } from './feature.ts';

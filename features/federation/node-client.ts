@@ -1,9 +1,9 @@
 // One node as its requests go to it (integrations.md 11.3): messages of the generic API in the form that both bindings share. How they travel
 // is rest-client.ts's and socket-client.ts's.
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
-import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
+import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { parseJson, parseLongJson } from '../../model/values/index.ts';
-import { nextSlice } from '../../platform/structures/slices.ts';
+import { nextSlice } from '../../platform/structures/index.ts';
 
 type NodeOperation = 'select' | 'aggregate' | 'insert' | 'upsert' | 'update' | 'delete' | 'publish' | 'execute' | 'query';
 

@@ -1,11 +1,11 @@
 // One WebSocket to a node: the login, requests side by side, their answers by request id, and signs of life (resources-and-api.md 2.15).
 import type { ConnectionOptions } from 'node:tls';
 import { isObject, type Value } from '../../stdlib/values/index.ts';
-import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
+import { type CascadeError, apiError } from '../../model/errors/index.ts';
 import { fromTyped } from '../../model/values/index.ts';
 import { NoWebSocket, openWebSocket, type Outlet, type OutgoingSocket } from '../../platform/egress/index.ts';
 import type { NodeCredentials } from '../nodes/index.ts';
-import { HttpFailure } from '../sources/http/index.ts';
+import { HttpFailure } from '../sources/index.ts';
 import { type Carriage, memberOf, type NodeAnswer, type NodeRequest, readAnswer, tokenIn } from './node-client.ts';
 
 const PATH = '/api/v1/wsock/websocket';

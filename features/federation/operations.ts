@@ -3,13 +3,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Long, ObjectId } from 'mongodb';
 import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
-import type { ProgramOperation } from '../../resources/catalog/feature.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { invocationOf } from '../../runtime/runs/messages.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { type CascadeError, apiError } from '../../model/errors/index.ts';
+import type { ProgramOperation, Namespace } from '../../resources/catalog/index.ts';
+import { invocationOf } from '../../runtime/runs/index.ts';
 import { nodesThat, shownNode } from '../nodes/index.ts';
-import { HttpFailure } from '../sources/http/index.ts';
+import { HttpFailure } from '../sources/index.ts';
 import { failureOf } from './failures.ts';
 import { FEDERATION } from './federation.ts';
 import { onSelf } from './self.ts';

@@ -1,7 +1,7 @@
 // The options of a SELECT on a node (language.md E11).
 import type { ObjectValue } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { own } from '../../resources/operations/arguments.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { own } from '../../resources/operations/index.ts';
 
 const MOST_ROWS = 10_000;
 

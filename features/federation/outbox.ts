@@ -2,13 +2,12 @@
 // answered it, in order per node, by the process that leads the namespace. The node remembers the id for a day, so that it takes effect once.
 import { type Db, Long, ObjectId } from 'mongodb';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
+import { type CascadeError, apiError } from '../../model/errors/index.ts';
 import { newId } from '../../model/types/index.ts';
 import { openText, sealText } from '../../model/values/index.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import { DuplicateKey, VersionConflict } from '../../runtime/transactions/index.ts';
-import { deadLetter } from '../delivery/dead-letters.ts';
-import { DEAD_LETTERS } from '../delivery/delivery-types.ts';
+import { deadLetter, DEAD_LETTERS } from '../delivery/index.ts';
 import type { Carriage, NodeAnswer, NodeRequest } from './node-client.ts';
 import { failureOf, mayPass } from './failures.ts';
 

@@ -1,11 +1,11 @@
 // Definitions brought to nodes by a deployment (integrations.md 11.9): rules and sources with an activation constraint are installed active where the
 // record of the node satisfies it, inactive where not.
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { type CascadeError, apiError } from '../../model/errors/index.ts';
 import { matches, parseWhere } from '../../model/query/index.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { own } from '../../resources/operations/arguments.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
+import { own } from '../../resources/operations/index.ts';
 import { NODE_SHAPE } from '../nodes/index.ts';
 import type { NodeRequest } from './node-client.ts';
 import { failureOf } from './failures.ts';

@@ -2,10 +2,10 @@
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { aggregated } from './aggregates.ts';
 import { whole } from './options.ts';
-import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
+import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { toTypedJson, Untransferable } from '../../model/values/index.ts';
-import { own } from '../../resources/operations/arguments.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { own } from '../../resources/operations/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import { errorIn, type NodeAnswer, type NodeRequest } from './node-client.ts';
 
 export const PAGE_ROWS = 1_000;

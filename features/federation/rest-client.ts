@@ -1,9 +1,9 @@
 // A node over HTTP (integrations.md 11.3): login, session token, and the REST spelling of its messages.
 import type { Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { fromTyped } from '../../model/values/index.ts';
 import type { NodeCredentials } from '../nodes/index.ts';
-import { basic, type HttpAnswer, type HttpAsk, type HttpClient } from '../sources/http/index.ts';
+import { basic, type HttpAnswer, type HttpAsk, type HttpClient } from '../sources/index.ts';
 import { type Carriage, memberOf, type NodeAnswer, NodeClient, type NodeRequest, readAnswer, tokenIn } from './node-client.ts';
 
 const RENEWED_BEFORE_MS = 300_000;

@@ -1,12 +1,11 @@
 // The node `self` (integrations.md 11.1): the statement runs here, as who asks, with the shape of results that a node gives.
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
-import { perform } from '../../resources/operations/perform.ts';
-import { own } from '../../resources/operations/arguments.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { perform, own } from '../../resources/operations/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import type { Asked, Carried } from './requests.ts';
 
 export async function* onSelf(space: Namespace, { kind, statement, gathers, streams }: Asked, actor: Actor, from: number): Carried {

@@ -1,7 +1,7 @@
 // A node over one standing WebSocket (integrations.md 11.3): it is opened with the first request, logs in once, and carries all requests side by side.
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { EgressError } from '../../platform/egress/index.ts';
-import { HttpFailure } from '../sources/http/index.ts';
+import { HttpFailure } from '../sources/index.ts';
 import { type Carriage, type NodeAnswer, NodeClient, type NodeRequest } from './node-client.ts';
 import { type LinkTarget, LoginEnded, NodeLink } from './node-link.ts';
 

@@ -1,7 +1,7 @@
 // One statement under way on its nodes (integrations.md 11.4 to 11.6): nodes are asked in parallel, what they give is taken page by page, no faster
 // than the program takes it. What is left of each node stands in the cursor, so that another process can go on with it after a crash.
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
-import type { CascadeError } from '../../model/errors/api-errors.ts';
+import type { CascadeError } from '../../model/errors/index.ts';
 import type { Carried } from './requests.ts';
 
 const AT_A_TIME = 32;

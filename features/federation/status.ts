@@ -1,9 +1,9 @@
 // The state of a node, as the last requests to it tell: nobody is asked for it.
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import type { ResourceRequest } from '../../resources/catalog/feature.ts';
+import { apiError } from '../../model/errors/index.ts';
+import type { ResourceRequest } from '../../resources/catalog/index.ts';
 import { toJson } from '../../model/values/index.ts';
-import { idOf, reply } from '../../resources/requests/request.ts';
+import { idOf, reply } from '../../resources/requests/index.ts';
 import { FEDERATION } from './federation.ts';
 
 /** `{name, state, latencyMs, waiting}`: `state` is `unknown` before the first request, then `reachable` or `unreachable`. */

@@ -1,5 +1,5 @@
 // Groups: whose instances are whose to see.
-import type { Feature } from '../../resources/catalog/feature.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
 import { GROUPS } from './groups-kind.ts';
 import { groupPolicy } from './policy.ts';
 

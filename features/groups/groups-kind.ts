@@ -2,12 +2,11 @@
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { checkName } from '../../model/types/index.ts';
-import { isAdmin } from '../../resources/access/rights.ts';
-import { systemType } from '../../resources/catalog/system-type.ts';
-import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
-import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
+import { isAdmin } from '../../resources/access/index.ts';
+import { systemType, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
+import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
 import { membersOf } from './policy.ts';
 
 const SHAPE = systemType('ArsGroup', { name: 'String', owner: 'String', members: 'multi Any', description: 'String' }, ['name']);

@@ -2,11 +2,10 @@
 // only, and nobody else puts an instance into it. A type, procedure, topic or source in a group is used by these only.
 
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import type { Identity } from '../../identity/index.ts';
-import type { Policy } from '../../resources/catalog/policy.ts';
-import { isAdmin } from '../../resources/access/rights.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Policy, Namespace } from '../../resources/catalog/index.ts';
+import { isAdmin } from '../../resources/access/index.ts';
 
 export const groupPolicy: Policy = {
   name: 'groups',

@@ -1,9 +1,8 @@
 // Which nodes a condition means (integrations.md 11.4), and what others see of one.
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { matches, parseWhere } from '../../model/query/index.ts';
-import { systemType } from '../../resources/catalog/system-type.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { systemType, type Namespace } from '../../resources/catalog/index.ts';
 
 export const NODE_SHAPE = systemType(
   'ArsNode',

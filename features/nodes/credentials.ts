@@ -1,6 +1,6 @@
 // The credentials of a node, opened for the one who logs in there; they go nowhere else.
 import { decodeInner, getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 
 /** What a login takes: a long-lived token, or a user's name and password. */
 export type NodeCredentials = { readonly token: string } | { readonly username: string; readonly password: string };

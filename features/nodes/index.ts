@@ -2,3 +2,4 @@
 export { nodeCredentials, type NodeCredentials } from './credentials.ts';
 export { NODE_SHAPE, nodesThat, shownNode } from './conditions.ts';
 export { NODES_OUTLET } from './outlet.ts';
+export { nodes } from './feature.ts';

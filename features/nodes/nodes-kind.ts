@@ -1,19 +1,16 @@
 // The resource `nodes` (resources-and-api.md 4.15, integrations.md 11.1). Registration calls nobody; credentials are sealed and never shown.
 import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { checkName } from '../../model/types/index.ts';
-import { systemType } from '../../resources/catalog/system-type.ts';
-import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
+import { systemType, type DefinitionResource, type Namespace, omit } from '../../resources/catalog/index.ts';
 import type { ApiReply } from '../../resources/api.ts';
-import { requireRight } from '../../resources/access/rights.ts';
-import { checkFields, textField } from '../../resources/definitions/fields.ts';
-import { definitionJson, deleteDefinition, putDefinition, shown } from '../../resources/definitions/operations.ts';
+import { requireRight } from '../../resources/access/index.ts';
+import { checkFields, textField, definitionJson, deleteDefinition, putDefinition, shown } from '../../resources/definitions/index.ts';
 import { SELF_RECORD } from './conditions.ts';
 import { NODES_OUTLET } from './outlet.ts';
 import { EgressError } from '../../platform/egress/index.ts';
 import { placeOf } from './credentials.ts';
-import { omit } from '../../resources/catalog/definition-store.ts';
 
 const SEALED = 'sealed';
 const CREDENTIALS: Readonly<Record<string, readonly string[]>> = { userpass: ['username', 'password'], token: ['accessToken'] };

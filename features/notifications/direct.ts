@@ -1,9 +1,9 @@
 // A plain notification without a form (integrations.md 7.1): published to the source itself, kept like a message.
 import { type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { atomically } from '../../resources/instances/atomically.ts';
-import { own } from '../../resources/operations/arguments.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { atomically } from '../../resources/instances/index.ts';
+import { own } from '../../resources/operations/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import { handOver } from './hand-over.ts';
 import { cut, storeMessage } from './notifications.ts';
 import { devicesNamed } from './push-targets.ts';

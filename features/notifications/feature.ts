@@ -1,5 +1,5 @@
 // Messages to the devices of users.
-import type { Feature } from '../../resources/catalog/feature.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
 import { notifications as builtins } from './notifications.ts';
 import { publishNotification } from './direct.ts';
 import { PAYLOAD_MESSAGES } from './payload-message-type.ts';

@@ -11,7 +11,7 @@ import {
   setOwn,
   type Value,
 } from '../../stdlib/values/index.ts';
-import { CascadeError, CascadeErrors, apiError } from '../../model/errors/api-errors.ts';
+import { CascadeError, CascadeErrors, apiError } from '../../model/errors/index.ts';
 
 export interface Entered {
   /** The button's; null: none was named. */

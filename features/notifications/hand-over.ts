@@ -1,19 +1,13 @@
 // Hands what was stored to push services: what is queued in a message's deliveries goes to its device, is tried again at growing distances, and is
 // noted as sent or failed. The leader of a namespace does so; what a crash interrupts is still queued, so a note may come twice, and never not at all.
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { serviceActor } from '../../runtime/context/service-actor.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { addressFilters, read } from '../../resources/instances/find.ts';
-import { atomically } from '../../resources/instances/atomically.ts';
-import { changeOf, updateOne } from '../../resources/instances/update.ts';
-import { own } from '../../resources/operations/arguments.ts';
+import { serviceActor } from '../../runtime/context/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
+import { addressFilters, read, atomically, changeOf, updateOne } from '../../resources/instances/index.ts';
+import { own } from '../../resources/operations/index.ts';
 import { StateKey } from '../../resources/states.ts';
 import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
-import { HttpClient } from '../sources/http/index.ts';
-import { sourcesOf } from '../sources/namespace-state.ts';
-import { transportFor } from '../sources/protocols/push/connection.ts';
-import type { PushNote, PushOutcome } from '../sources/protocols/push/transport.ts';
-import { NOBODYS_CONTACT, openWebPush } from '../sources/protocols/push/web-push.ts';
+import { HttpClient, sourcesOf, transportFor, type PushNote, type PushOutcome, NOBODYS_CONTACT, openWebPush } from '../sources/index.ts';
 import { type Delivery, deliveredAs, QUEUED, queuedIn } from './payload-messages.ts';
 import { type Device, devicesNamed, retire } from './push-targets.ts';
 import { webPushKey } from './web-push-key.ts';

@@ -1,13 +1,12 @@
 // The inbox of a device (integrations.md 7.4): what is pending for its user when it begins to listen, then what happens.
 import { DateTime, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity, Notice, Subscription } from '../../resources/api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { raise } from '../../runtime/events/events.ts';
-import { hasMembers } from '../../runtime/events/subscribers.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { read } from '../../resources/instances/find.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { raise, hasMembers } from '../../runtime/events/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
+import { read } from '../../resources/instances/index.ts';
 import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
 import { isExpired } from './payload-messages.ts';
 import { deviceOf, devicesOf } from './push-targets.ts';

@@ -1,24 +1,19 @@
 // Messages to the devices of users (integrations.md 7.3), in ArsPayloadMessage. A message is stored for its users; the source that it
 // is sent by takes it from there.
 import { DateTime, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { isAdmin } from '../../resources/access/rights.ts';
-import { deleteOne } from '../../resources/instances/delete.ts';
-import { addressFilters, read, readAt } from '../../resources/instances/find.ts';
-import { insertOne } from '../../resources/instances/insert.ts';
-import { changeOf, updateOne } from '../../resources/instances/update.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { isAdmin } from '../../resources/access/index.ts';
+import { deleteOne, addressFilters, read, readAt, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
 import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
-import { atomically } from '../../resources/instances/atomically.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { logOf } from '../sources/inbound.ts';
+import type { Namespace, HostBuiltin, HostBuiltins } from '../../resources/catalog/index.ts';
+import { logOf } from '../sources/index.ts';
 import { notifyDevices, usersOf } from './inbox.ts';
 import { checkForm } from './payload-form.ts';
-import { nameList, own, outOfRange, sourceNamed } from '../../resources/operations/arguments.ts';
+import { nameList, own, outOfRange, sourceNamed } from '../../resources/operations/index.ts';
 import { deviceTransport, handOver } from './hand-over.ts';
 import { type Device, devicesOf } from './push-targets.ts';
 import { deletedBy, isExpired, pendingRecipients, withdrawn } from './payload-messages.ts';
-import type { HostBuiltin, HostBuiltins } from '../../resources/catalog/builtin-types.ts';
 
 const LONGEST_TITLE = 256;
 /** Unknown users in one line of the logs. */

@@ -1,7 +1,7 @@
 // The form of a message to devices (integrations.md 8.1 to 8.3, 8.5): what is wrong with it, all at once and in document order.
 import { getOwn, isInteger, isNumber, isObject, numberOf, type ObjectValue, parseDateTime, type Value } from '../../stdlib/values/index.ts';
-import { CascadeError, CascadeErrors, apiError } from '../../model/errors/api-errors.ts';
-import { checkTopic } from '../topics/topics-kind.ts';
+import { CascadeError, CascadeErrors, apiError } from '../../model/errors/index.ts';
+import { checkTopic } from '../topics/index.ts';
 
 type Reason = 'missing' | 'type' | 'pattern' | 'duplicate.id' | 'duplicate.value' | 'range' | 'default.not.in.values' | 'empty' | 'enum';
 /** A reason, or null where the value will do. */

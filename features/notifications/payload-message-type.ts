@@ -1,8 +1,7 @@
 // The type in which messages to people are kept.
 
 import { getOwn, isObject } from '../../stdlib/values/index.ts';
-import { keptByService } from '../../resources/catalog/kept-by-service.ts';
-import type { InstanceResource } from '../../resources/catalog/types.ts';
+import { keptByService, type InstanceResource } from '../../resources/catalog/index.ts';
 
 const MESSAGES = keptByService('ArsPayloadMessage', {
   source: 'String',

@@ -1,11 +1,9 @@
 // Devices that messages go to (integrations.md 7.2): each belongs to the user who has registered it last.
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { DateTime, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor, Initiator } from '../../runtime/context/actor.ts';
-import { systemType } from '../../resources/catalog/system-type.ts';
-import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
-import { read } from '../../resources/instances/find.ts';
-import { changeOf, updateOne } from '../../resources/instances/update.ts';
+import type { Actor, Initiator } from '../../runtime/context/index.ts';
+import { systemType, type InstanceResource, type Namespace } from '../../resources/catalog/index.ts';
+import { read, changeOf, updateOne } from '../../resources/instances/index.ts';
 
 const NAME = 'ArsPushTarget';
 const LONGEST_ID = 128;

@@ -1,15 +1,12 @@
 // What a recipient does with a message beside answering it: opens it, wants no more of it; and how it looks to a recipient (docs/forms.md).
 import { DateTime, type ObjectValue } from '../../stdlib/values/index.ts';
 import { toJson } from '../../model/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { isAdmin } from '../../resources/access/rights.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import type { Command } from '../../resources/catalog/feature.ts';
-import { notFound, readAt } from '../../resources/instances/find.ts';
-import { atomically } from '../../resources/instances/atomically.ts';
-import { changeOf, updateOne } from '../../resources/instances/update.ts';
-import { own } from '../../resources/operations/arguments.ts';
-import { NO_CONTENT, reply } from '../../resources/requests/request.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { isAdmin } from '../../resources/access/index.ts';
+import type { Namespace, Command } from '../../resources/catalog/index.ts';
+import { notFound, readAt, atomically, changeOf, updateOne } from '../../resources/instances/index.ts';
+import { own } from '../../resources/operations/index.ts';
+import { NO_CONTENT, reply } from '../../resources/requests/index.ts';
 import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
 import { notifyDevices } from './inbox.ts';
 import { deletedBy, readBy, recipientsOf } from './payload-messages.ts';

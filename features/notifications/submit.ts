@@ -1,19 +1,16 @@
 // The answer to a message (integrations.md 8.4): checked as the device has checked it, published, and noted, all in one unit.
 import { DateTime, decodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { toFilter } from '../../model/query/index.ts';
 import { toJson } from '../../model/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { ownOnly, withOwn } from '../../resources/access/rights.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import type { Command } from '../../resources/catalog/feature.ts';
-import { condition, notFound, read, readAt } from '../../resources/instances/find.ts';
-import { atomically } from '../../resources/instances/atomically.ts';
-import { changeOf, updateOne } from '../../resources/instances/update.ts';
-import { own } from '../../resources/operations/arguments.ts';
-import { reply } from '../../resources/requests/request.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { ownOnly, withOwn } from '../../resources/access/index.ts';
+import type { Namespace, Command } from '../../resources/catalog/index.ts';
+import { condition, notFound, read, readAt, atomically, changeOf, updateOne } from '../../resources/instances/index.ts';
+import { own } from '../../resources/operations/index.ts';
+import { reply } from '../../resources/requests/index.ts';
 import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
-import { publishTopic } from '../topics/publish.ts';
+import { publishTopic } from '../topics/index.ts';
 import { answerOf } from './form-answer.ts';
 import { notifyDevices } from './inbox.ts';
 import { isExpired, recipientsOf, submittedBy } from './payload-messages.ts';

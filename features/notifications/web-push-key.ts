@@ -1,11 +1,9 @@
 // The key that a namespace sends Web Push by (VAPID): made when it is first wanted, sealed in the store, the same in all processes.
-import type { Namespace } from '../../resources/catalog/types.ts';
-import type { ResourceRequest } from '../../resources/catalog/feature.ts';
+import type { Namespace, ResourceRequest } from '../../resources/catalog/index.ts';
 import { StateKey } from '../../resources/states.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { reply } from '../../resources/requests/request.ts';
-import { newVapidKey, type VapidKey } from '../sources/protocols/push/web-push.ts';
-import { sourcesOf } from '../sources/namespace-state.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { reply } from '../../resources/requests/index.ts';
+import { newVapidKey, type VapidKey, sourcesOf } from '../sources/index.ts';
 
 /** No source has such a name: it is kept beside what sources keep. */
 const PLACE = '/push';

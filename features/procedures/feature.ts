@@ -1,5 +1,5 @@
 // Procedures: programs that are called.
-import type { Feature } from '../../resources/catalog/feature.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
 import { PROCEDURES } from './procedures-kind.ts';
 
 export const procedures: Feature = { name: 'procedures', kinds: [PROCEDURES] };

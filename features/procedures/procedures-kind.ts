@@ -4,20 +4,22 @@ import { decodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } f
 import type { CompiledProcedure, ServiceStateNames } from '../../compiler/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
 import { langError } from '../../stdlib/errors.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import type { ResolvedProcedure } from '../../sandbox/index.ts';
 import { BASE_TYPES, checkName } from '../../model/types/index.ts';
-import { mayUseThis } from '../../resources/access/gate.ts';
-import { hasRightsOfItsOwn } from '../../resources/access/lent-profiles.ts';
-import { requireGrantable } from '../accounts/rights.ts';
-import { PROCEDURE_SHAPE } from '../../resources/catalog/system-types.ts';
-import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
-import { checkFields, textField, warningsOf, withoutOldText } from '../../resources/definitions/fields.ts';
-import { putDefinition } from '../../resources/definitions/operations.ts';
-import { programOf } from '../../runtime/programs/programs.ts';
-import { stateNamesOf } from '../services/service-state.ts';
-import { SERVICES } from '../services/services-kind.ts';
-import { withReferenceErrors } from '../../resources/definitions/reference-errors.ts';
+import { mayUseThis, hasRightsOfItsOwn } from '../../resources/access/index.ts';
+import { requireGrantable } from '../accounts/index.ts';
+import { PROCEDURE_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
+import {
+  checkFields,
+  textField,
+  warningsOf,
+  withoutOldText,
+  putDefinition,
+  withReferenceErrors,
+} from '../../resources/definitions/index.ts';
+import { programOf } from '../../runtime/programs/index.ts';
+import { stateNamesOf, SERVICES } from '../services/index.ts';
 
 export const PROCEDURES: DefinitionResource = {
   kind: 'definitions',

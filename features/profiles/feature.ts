@@ -1,5 +1,5 @@
 // Profiles: what users may do.
-import type { Feature } from '../../resources/catalog/feature.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
 import { profilePolicy } from './policy.ts';
 import { PROFILES } from './profiles-kind.ts';
 

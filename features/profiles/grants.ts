@@ -3,9 +3,8 @@
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
-import { isAdmin } from '../../resources/access/rights.ts';
-import type { Capability } from '../../resources/catalog/policy.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { isAdmin } from '../../resources/access/index.ts';
+import type { Capability, Namespace } from '../../resources/catalog/index.ts';
 
 export const CAPABILITIES: readonly Capability[] = ['select', 'insert', 'update', 'delete', 'aggregate'];
 

@@ -1,9 +1,9 @@
 // Profiles as a policy: every read, and every instance that is about to change, lies within what the caller's profiles grant.
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import type { Policy } from '../../resources/catalog/policy.ts';
-import { hasFixedRights, requireRight } from '../../resources/access/rights.ts';
+import { apiError } from '../../model/errors/index.ts';
+import type { Policy } from '../../resources/catalog/index.ts';
+import { hasFixedRights, requireRight } from '../../resources/access/index.ts';
 import { grantsOf } from './grants.ts';
 
 export const profilePolicy: Policy = {

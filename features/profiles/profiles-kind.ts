@@ -2,13 +2,10 @@
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { storedConstraint } from '../../resources/access/constraints.ts';
-import { isAdmin, mayInvoke } from '../../resources/access/rights.ts';
-import { systemType } from '../../resources/catalog/system-type.ts';
-import { systemProperties } from '../../resources/catalog/system-types.ts';
-import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
-import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { storedConstraint, isAdmin, mayInvoke } from '../../resources/access/index.ts';
+import { systemType, systemProperties, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
+import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
 import { CAPABILITIES, defaultDml, entryGrant, grantsOf } from './grants.ts';
 
 const SHAPE = systemType('ArsProfile', { name: 'String', dml: 'Object', invoke: 'Any', description: 'String' }, ['name']);

@@ -3,11 +3,10 @@
 
 import { createHash } from 'node:crypto';
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { apiError, isApiError } from '../../model/errors/api-errors.ts';
+import { apiError, isApiError } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
-import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
-import { definitionJson, shown, visible } from '../../resources/definitions/operations.ts';
-import type { DefinitionBatch } from '../../resources/definitions/definition-batch.ts';
+import type { DefinitionResource, Namespace } from '../../resources/catalog/index.ts';
+import { definitionJson, shown, visible, type DefinitionBatch } from '../../resources/definitions/index.ts';
 import { agrees, canonical, FOLDERS, isOwn, JSON_FOLDERS, type Members, parseExact, isProgram, toSend } from './layout.ts';
 
 /** Files of one import, comparison or export. */

@@ -1,10 +1,9 @@
 // The commands of projects: their files into a namespace and out of it, over REST and WebSocket. `*` is all that the namespace has.
 import type { ObjectValue } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
-import type { Command } from '../../resources/catalog/feature.ts';
-import { requireKnown, objectOf } from '../../resources/requests/fields.ts';
-import { reply } from '../../resources/requests/request.ts';
+import type { Command } from '../../resources/catalog/index.ts';
+import { requireKnown, objectOf, reply } from '../../resources/requests/index.ts';
 import { chosenBy, diffProject, exportProject } from './export-project.ts';
 import { importProject, ImportRefused } from './import-project.ts';
 

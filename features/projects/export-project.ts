@@ -1,13 +1,13 @@
 // A namespace as the files of a project (resources-and-api.md 11), and what an import of files would change in it.
 
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { parseJson } from '../../model/values/index.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { DefinitionBatch } from '../../resources/definitions/definition-batch.ts';
-import { requiredText } from '../../resources/requests/fields.ts';
-import { may, requireRight } from '../../resources/access/rights.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
+import { DefinitionBatch } from '../../resources/definitions/index.ts';
+import { requiredText } from '../../resources/requests/index.ts';
+import { may, requireRight } from '../../resources/access/index.ts';
 import { digestOfDocument, type ListedDocument, listDocuments, readDocument } from '../documents/index.ts';
 import { definitionsOf, digestOf, filesIn, isAsStored, kindOf, membersOf, MOST_FILES, programIn, type ProjectFile } from './bundle.ts';
 import { documentFile, documentName, fileOf, isOwn, isProgram, JSON_FOLDERS, PROGRAMS, programName, written } from './layout.ts';

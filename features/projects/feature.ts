@@ -1,5 +1,5 @@
 // Projects: which resources belong together, for import and export.
-import type { Feature } from '../../resources/catalog/feature.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
 import { COMMANDS } from './commands.ts';
 import { PROJECTS } from './projects-kind.ts';
 

@@ -3,18 +3,14 @@
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { CascadeError } from '../../stdlib/errors.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { DuplicateKey, VersionConflict } from '../../runtime/transactions/index.ts';
-import { CascadeErrors, errorDocument, apiError, isApiError } from '../../model/errors/api-errors.ts';
-import { requireRight } from '../../resources/access/rights.ts';
-import { resolve } from '../../resources/catalog/catalogue.ts';
-import type { InstanceResource, Namespace } from '../../resources/catalog/types.ts';
-import { DefinitionBatch } from '../../resources/definitions/definition-batch.ts';
-import { insertOne } from '../../resources/instances/insert.ts';
-import { upsertKeys } from '../../resources/instances/natural-key.ts';
-import { nextSlice } from '../../platform/structures/slices.ts';
-import { duplicateOf } from '../../resources/instances/refusals.ts';
-import { upsertOne } from '../../resources/instances/upsert.ts';
+import { CascadeErrors, errorDocument, apiError, isApiError } from '../../model/errors/index.ts';
+import { requireRight } from '../../resources/access/index.ts';
+import { resolve, type InstanceResource, type Namespace } from '../../resources/catalog/index.ts';
+import { DefinitionBatch } from '../../resources/definitions/index.ts';
+import { insertOne, upsertKeys, duplicateOf, upsertOne } from '../../resources/instances/index.ts';
+import { nextSlice } from '../../platform/structures/index.ts';
 import { digestOfDocument, saveDocument } from '../documents/index.ts';
 import { bytesOf, definitionsOf, digestOf, filesIn, givenIn, isAsStored, kindOf, plain, programIn, type ProjectFile } from './bundle.ts';
 import { documentName, isOwn, isProgram, JSON_AFTER, JSON_BEFORE, programName, PROGRAMS } from './layout.ts';

@@ -19,3 +19,4 @@ export {
   toText,
   written,
 } from './layout.ts';
+export { projects } from './feature.ts';

@@ -2,9 +2,8 @@
 import { convert } from '../../stdlib/convert/index.ts';
 import { getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import { checkName } from '../../model/types/index.ts';
-import { systemType } from '../../resources/catalog/system-type.ts';
-import type { DefinitionResource } from '../../resources/catalog/types.ts';
-import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
+import { systemType, type DefinitionResource } from '../../resources/catalog/index.ts';
+import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
 
 export const PROJECTS: DefinitionResource = {
   kind: 'definitions',

@@ -1,5 +1,5 @@
 // Quotas of what is stored, as a policy.
-import type { Feature } from '../../resources/catalog/feature.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
 import { quotaPolicy } from './policy.ts';
 
 export const quotas: Feature = { name: 'quotas', policies: [quotaPolicy] };

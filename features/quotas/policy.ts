@@ -2,12 +2,10 @@
 // the quota is reached. The store is asked only where there is a quota; what is being stored meanwhile is not seen by that, so a count
 // may be exceeded by what was under way when it was reached.
 
-import { apiError } from '../../model/errors/api-errors.ts';
-import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
-import type { Change, Policy } from '../../resources/catalog/policy.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { apiError } from '../../model/errors/index.ts';
+import type { MaybePromise } from '../../platform/structures/index.ts';
+import { type Change, type Policy, type Namespace, DEFINITIONS } from '../../resources/catalog/index.ts';
 import { databasesIn, type Usage } from '../../resources/quotas/index.ts';
-import { DEFINITIONS } from '../../resources/catalog/definition-store.ts';
 import { STORED_COUNTS } from './stored-counts.ts';
 
 export const quotaPolicy: Policy = {

@@ -1,9 +1,9 @@
 // How much of a namespace is stored, near enough to refuse in time: counted by the store, and on from there in memory until the count comes near
 // the limit or is old.
 
-import { apiError } from '../../model/errors/api-errors.ts';
-import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { apiError } from '../../model/errors/index.ts';
+import type { MaybePromise } from '../../platform/structures/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import { databasesIn } from '../../resources/quotas/index.ts';
 import { StateKey } from '../../resources/states.ts';
 

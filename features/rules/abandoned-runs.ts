@@ -2,17 +2,14 @@
 // becomes a dead letter; nothing stays open for ever (language.md G5, integrations.md 12.5).
 
 import { langError } from '../../stdlib/errors.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import { attemptOf, runIdOf, type StoredEvent } from '../../runtime/transactions/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { describe, type RunError } from '../../runtime/runs/index.ts';
-import { toWireError } from '../../runtime/runs/wire-error.ts';
-import { deadLetter, type DeadReason } from '../delivery/dead-letters.ts';
-import { LONGEST_CHAIN } from '../../runtime/events/events.ts';
-import { serviceActor } from '../../runtime/context/service-actor.ts';
-import { snapshot } from '../diagnostics/snapshots.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import { deliveriesOf } from '../delivery/namespace-state.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { describe, type RunError, toWireError } from '../../runtime/runs/index.ts';
+import { deadLetter, type DeadReason, deliveriesOf } from '../delivery/index.ts';
+import { LONGEST_CHAIN } from '../../runtime/events/index.ts';
+import { snapshot } from '../diagnostics/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 
 /** Ends the run of an event whose chain is too long. @returns false when it may run */
 export function abandonTooDeep(space: Namespace, event: StoredEvent, rule: string): boolean {

@@ -3,11 +3,10 @@
 
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { RunError } from '../../runtime/runs/index.ts';
-import { toWireError } from '../../runtime/runs/wire-error.ts';
-import { serviceActor } from '../../runtime/context/service-actor.ts';
-import { snapshot } from '../diagnostics/snapshots.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { type RunError, toWireError } from '../../runtime/runs/index.ts';
+import { serviceActor } from '../../runtime/context/index.ts';
+import { snapshot } from '../diagnostics/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 
 const REPORT_EVERY_MS = 1_000;
 /** Rules remembered, those that failed last. */

@@ -1,10 +1,10 @@
 // Rules: what follows when an event occurs.
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
-import { requireAdmin } from '../../resources/access/rights.ts';
-import type { Feature } from '../../resources/catalog/feature.ts';
-import { reply } from '../../resources/requests/request.ts';
-import { findRecording } from '../diagnostics/recordings.ts';
+import { requireAdmin } from '../../resources/access/index.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
+import { reply } from '../../resources/requests/index.ts';
+import { findRecording } from '../diagnostics/index.ts';
 import { RULES } from './rules-kind.ts';
 import { why } from './why.ts';
 

@@ -1,6 +1,6 @@
 // Which rules of a namespace set which others going.
 import { StateKey } from '../../resources/states.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import type { RuleGraph } from './rule-graph.ts';
 
 export const RULE_GRAPH = new StateKey<RuleGraph>('rules');

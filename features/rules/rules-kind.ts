@@ -3,19 +3,23 @@
 import { decodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { CompiledRule } from '../../compiler/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { isCorrelated } from '../../runtime/correlation/index.ts';
-import type { Executable } from '../../runtime/programs/executable.ts';
+import { type Executable, programOf } from '../../runtime/programs/index.ts';
 import type { IndexedRule } from '../../runtime/triggers/index.ts';
 import { baseNameOf, checkName } from '../../model/types/index.ts';
-import { editorOf } from '../../resources/representation/system-properties.ts';
-import { RULE_SHAPE } from '../../resources/catalog/system-types.ts';
-import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
-import type { IndexedProgram } from '../../runtime/events/references.ts';
-import { programOf } from '../../runtime/programs/programs.ts';
-import { checkFields, invalidField, textField, warningsOf, withoutOldText } from '../../resources/definitions/fields.ts';
-import { withReferenceErrors } from '../../resources/definitions/reference-errors.ts';
-import { deliveriesOf } from '../delivery/namespace-state.ts';
+import { editorOf } from '../../resources/representation/index.ts';
+import { RULE_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
+import type { IndexedProgram } from '../../runtime/events/index.ts';
+import {
+  checkFields,
+  invalidField,
+  textField,
+  warningsOf,
+  withoutOldText,
+  withReferenceErrors,
+} from '../../resources/definitions/index.ts';
+import { deliveriesOf } from '../delivery/index.ts';
 import { ruleGraphOf } from './namespace-state.ts';
 
 export const RULES: DefinitionResource = {

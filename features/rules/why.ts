@@ -2,14 +2,12 @@
 
 import { DateTime, decodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { holdsEvents, opening, rowOf, type StoredEvent, type StoredRow, withEventTexts } from '../../runtime/transactions/index.ts';
-import { eventObject } from '../../runtime/events/event-object.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { eventObject } from '../../runtime/events/index.ts';
+import { apiError } from '../../model/errors/index.ts';
 import type { Explanation } from '../../runtime/triggers/index.ts';
-import { keptIn } from '../delivery/dead-letters.ts';
-import { DEAD_LETTERS } from '../delivery/delivery-types.ts';
-import { findRecording } from '../diagnostics/recordings.ts';
-import { findType } from '../../resources/catalog/catalogue.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { keptIn, DEAD_LETTERS } from '../delivery/index.ts';
+import { findRecording } from '../diagnostics/index.ts';
+import { findType, type Namespace } from '../../resources/catalog/index.ts';
 
 /** With the runs that the event was stored with, while any of them is open. */
 type Asked = Pick<StoredEvent, 'uuid' | 'path' | 'at' | 'runs'> & { readonly value: Value };

@@ -1,5 +1,5 @@
 // Scalars: base types with a meaning and constraints of their own.
-import type { Feature } from '../../resources/catalog/feature.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
 import { SCALARS } from './scalars-kind.ts';
 
 export const scalars: Feature = { name: 'scalars', kinds: [SCALARS] };

@@ -1,7 +1,7 @@
 // Scalars (resources-and-api.md 4.2): a name for a base type with procedures that convert and compare. The calls are in ../scalars/.
 
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import {
   BASE_TYPES,
   type BaseType,
@@ -15,10 +15,8 @@ import {
   type ScalarDefinition,
   type TypeDefinition,
 } from '../../model/types/index.ts';
-import { SCALAR_SHAPE } from '../../resources/catalog/system-types.ts';
-import { type DefinitionResource, knownNames, type Namespace } from '../../resources/catalog/types.ts';
-import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
-import type { DefinitionStore } from '../../resources/catalog/definition-store.ts';
+import { SCALAR_SHAPE, type DefinitionResource, knownNames, type Namespace, type DefinitionStore } from '../../resources/catalog/index.ts';
+import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
 
 const MOST_SCALE = 30;
 const PARAMETERS: Readonly<Record<ScalarAction, number>> = { toInternal: 1, toExternal: 1, toConstraint: 1, comparator: 2 };

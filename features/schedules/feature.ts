@@ -1,10 +1,8 @@
 // Scheduled events: messages at a time. The statement PUBLISH is theirs, too, since it publishes now or at a time.
 import { getOwn } from '../../stdlib/values/index.ts';
-import { requireUse } from '../../resources/access/gate.ts';
-import { requireRight } from '../../resources/access/rights.ts';
-import type { Feature } from '../../resources/catalog/feature.ts';
-import { publishTopic } from '../topics/publish.ts';
-import { TOPICS } from '../topics/topics-kind.ts';
+import { requireUse, requireRight } from '../../resources/access/index.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
+import { publishTopic, TOPICS } from '../topics/index.ts';
 import { scheduleByStatement, SCHEDULED_EVENTS } from './scheduledevents-kind.ts';
 
 export const schedules: Feature = {

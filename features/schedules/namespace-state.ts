@@ -1,6 +1,6 @@
 // What happens at a time in a namespace.
 import { StateKey } from '../../resources/states.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import type { Schedule } from './schedule.ts';
 
 export const SCHEDULE = new StateKey<Schedule>('schedules');

@@ -3,21 +3,19 @@
 
 import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { TaskTracker } from '../../platform/structures/task-tracker.ts';
+import { type Actor, serviceActor } from '../../runtime/context/index.ts';
+import { TaskTracker } from '../../platform/structures/index.ts';
 import type { Timer } from '../../platform/clock/index.ts';
 import { Fenced, type UnitOfWork, VersionConflict, type Write } from '../../runtime/transactions/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { DueHeap } from '../../runtime/timers/index.ts';
 import { isRetryable } from '../../platform/mongo/index.ts';
 import { afterTick, dueOf, isActive } from './scheduledevents-kind.ts';
-import { refresh } from '../../resources/definitions/follow.ts';
-import { definitionRemoval, definitionWrite } from '../../resources/catalog/definition-store.ts';
-import { publishTopic } from '../topics/publish.ts';
-import { creatorOf } from '../../resources/access/rights.ts';
-import { serviceActor } from '../../runtime/context/service-actor.ts';
-import { versionOf } from '../../resources/representation/system-properties.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { refresh } from '../../resources/definitions/index.ts';
+import { definitionRemoval, definitionWrite, type Namespace } from '../../resources/catalog/index.ts';
+import { publishTopic } from '../topics/index.ts';
+import { creatorOf } from '../../resources/access/index.ts';
+import { versionOf } from '../../resources/representation/index.ts';
 
 const KIND = 'scheduledevents';
 const HOUR_MS = 3_600_000;

@@ -2,16 +2,13 @@
 
 import { DateTime, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { convert } from '../../stdlib/convert/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { afterDelivery, afterNewInterval, firstDelivery, MOST_TRANSIENT_MS, Past, Unplanned } from '../../runtime/timers/index.ts';
 import { checkName, newId } from '../../model/types/index.ts';
-import { SCHEDULED_EVENT_SHAPE } from '../../resources/catalog/system-types.ts';
-import type { Defined, DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
-import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
-import { putDefinition } from '../../resources/definitions/operations.ts';
-import { omit } from '../../resources/catalog/definition-store.ts';
-import { checkTopic } from '../topics/topics-kind.ts';
+import { SCHEDULED_EVENT_SHAPE, type Defined, type DefinitionResource, type Namespace, omit } from '../../resources/catalog/index.ts';
+import { checkFields, invalidField, textField, putDefinition } from '../../resources/definitions/index.ts';
+import { checkTopic } from '../topics/index.ts';
 import { scheduleOf } from './namespace-state.ts';
 
 const NAME = 'scheduledevents';

@@ -1,11 +1,9 @@
 // The resource `secrets` (resources-and-api.md 4.21): written, never read. The value is sealed with the key of its namespace and for its name.
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { checkName } from '../../model/types/index.ts';
-import { systemType } from '../../resources/catalog/system-type.ts';
-import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
-import { checkFields, textField } from '../../resources/definitions/fields.ts';
-import { omit } from '../../resources/catalog/definition-store.ts';
+import { systemType, type DefinitionResource, type Namespace, omit } from '../../resources/catalog/index.ts';
+import { checkFields, textField } from '../../resources/definitions/index.ts';
 
 const SEALED = 'sealed';
 

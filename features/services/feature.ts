@@ -1,7 +1,7 @@
 // Services: what a namespace offers to others, with state and events of its own.
 import { getOwn } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import type { Feature } from '../../resources/catalog/feature.ts';
+import { apiError } from '../../model/errors/index.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
 import { publish, status } from './requests.ts';
 import { publishServiceEvent } from './service-events.ts';
 import { SERVICES } from './services-kind.ts';

@@ -1,7 +1,7 @@
 // Outbound events of services that other events stand for (`implementingEventPath`, resources-and-api.md 4.5): raised with each of these.
 
 import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
-import { parseEventPath } from '../../runtime/events/event-path.ts';
+import { parseEventPath } from '../../runtime/events/index.ts';
 
 export class ImplementedEvents {
   /** Paths of service events by the path of what stands for them. */

@@ -1,6 +1,6 @@
 // Outbound events of services that others stand for.
 import { StateKey } from '../../resources/states.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import type { ImplementedEvents } from './implemented-events.ts';
 
 export const IMPLEMENTED_EVENTS = new StateKey<ImplementedEvents>('services');

@@ -1,10 +1,9 @@
 // What clients ask of services besides their definitions (resources-and-api.md 4.5): to raise an event, and how they are.
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import type { ResourceRequest } from '../../resources/catalog/feature.ts';
-import { idOf, reply } from '../../resources/requests/request.ts';
+import type { Namespace, ResourceRequest } from '../../resources/catalog/index.ts';
+import { idOf, reply } from '../../resources/requests/index.ts';
 import { publishServiceEvent } from './service-events.ts';
 
 /** @throws cascade.resource.not.found */

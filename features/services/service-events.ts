@@ -2,12 +2,12 @@
 
 import { langError } from '../../stdlib/errors.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { StoredEvent } from '../../runtime/transactions/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { asyncCall, raise } from '../../runtime/events/events.ts';
-import { editorOf } from '../../resources/representation/system-properties.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { asyncCall, raise } from '../../runtime/events/index.ts';
+import { editorOf } from '../../resources/representation/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 
 /**
  * Raises an event of a service: an inbound one for everybody, an outbound one for the service itself. What implements an inbound one is called

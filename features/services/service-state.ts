@@ -15,9 +15,9 @@ import {
   valueOf,
 } from '../../runtime/shared-state/index.ts';
 import { coerceProperty, type PropertyDefinition, type TypeDefinition } from '../../model/types/index.ts';
-import { publishTopic } from '../topics/publish.ts';
-import { serviceActor } from '../../runtime/context/service-actor.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { publishTopic } from '../topics/index.ts';
+import { serviceActor } from '../../runtime/context/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 
 /** The names of a service's state variables, for the compiler; null where it has none. */
 export function stateNamesOf(space: Pick<Namespace, 'catalog'>, service: string): ServiceStateNames | null {

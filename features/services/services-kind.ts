@@ -2,14 +2,13 @@
 
 import { langError } from '../../stdlib/errors.ts';
 import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { checkName } from '../../model/types/index.ts';
 import { implementingPath } from './implemented-events.ts';
-import { SERVICE_SHAPE } from '../../resources/catalog/system-types.ts';
-import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
-import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
+import { SERVICE_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
+import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
 import { stateChanged } from './service-state.ts';
-import { scheduleOf } from '../schedules/namespace-state.ts';
+import { scheduleOf } from '../schedules/index.ts';
 import { implementedEventsOf } from './namespace-state.ts';
 
 /** Milliseconds (resources-and-api.md 9.1, minimumScheduledProcedureInterval). */

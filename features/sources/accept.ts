@@ -1,8 +1,8 @@
 // Requests of others to a source's own HTTP address, `/private/<type>/<namespace>/<source>`. They carry no login of the service: the checks of the
 // protocol take its place.
-import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
+import { CascadeError, apiError } from '../../model/errors/index.ts';
 import type { SourceArrival } from '../../resources/api.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import { type InboundReply, protocolOf } from './protocols/index.ts';
 import { own } from './protocols/fields.ts';
 import { isActive, isMocked, unresolvedRule } from './state.ts';

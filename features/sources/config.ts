@@ -1,6 +1,6 @@
 // Configs of sources (integrations.md 1.1): checked by the fields of their protocol, and where they lead.
 import type { ObjectValue } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { EgressError, type Outlet } from '../../platform/egress/index.ts';
 import type { Direction, Protocol } from './protocols/index.ts';
 import { own } from './protocols/fields.ts';

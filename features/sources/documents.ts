@@ -1,8 +1,8 @@
 // Documents that requests to the outside name (integrations.md 2.2, 5): read and kept in the name of whoever asks.
 import { isObject, isReference, text, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { requireRight } from '../../resources/access/rights.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { requireRight } from '../../resources/access/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import { DOCUMENTS, readDocument, requireSavable, saveDocument } from '../documents/index.ts';
 import type { Caller } from './protocols/index.ts';
 

@@ -1,11 +1,10 @@
 // Sources: the ways to and from systems outside.
 import { encodeInner, getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
-import { requireUse } from '../../resources/access/gate.ts';
-import { requireRight } from '../../resources/access/rights.ts';
-import type { Feature } from '../../resources/catalog/feature.ts';
-import { idOf, reply } from '../../resources/requests/request.ts';
+import { requireUse, requireRight } from '../../resources/access/index.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
+import { idOf, reply } from '../../resources/requests/index.ts';
 import { callerOf, withReferences } from './documents.ts';
 import { publishToSource, querySource, sourceNamed } from './outbound.ts';
 import { SOURCES } from './sources-kind.ts';

@@ -1,6 +1,6 @@
 // Secrets that a config names instead of holding them (integrations.md 1.3): read when the source is activated.
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { ConnectionFailure } from './protocols/index.ts';
 import { own } from './protocols/fields.ts';
 

@@ -1,6 +1,6 @@
 // The sources of a namespace, in this process.
 import { StateKey } from '../../resources/states.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import type { Sources } from './sources.ts';
 
 export const SOURCES_STATE = new StateKey<Sources>('sources');

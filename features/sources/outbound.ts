@@ -1,13 +1,13 @@
 // What is sent to a source and asked of it (integrations.md 1.4, 1.5, 1.9). Where it is mocked, procedures stand for the outside.
 import { langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { EgressError } from '../../platform/egress/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
-import { raise } from '../../runtime/events/events.ts';
-import { creatorOf } from '../../resources/access/rights.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { raise } from '../../runtime/events/index.ts';
+import { creatorOf } from '../../resources/access/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import { callerOf } from './documents.ts';
 import { sourcePath } from './inbound.ts';
 import { type Caller, type Connection, protocolOf } from './protocols/index.ts';

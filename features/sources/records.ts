@@ -2,7 +2,7 @@
 // that came lately, so that a repeated one gives no second event.
 import { createHash } from 'node:crypto';
 import { type Binary, type Db, ObjectId } from 'mongodb';
-import type { Cipher } from '../../model/values/index.ts';
+import type { Cipher } from '../../model/types/index.ts';
 import { decodeInner, encodeInner, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Write } from '../../runtime/transactions/index.ts';
 

@@ -1,7 +1,7 @@
 // The secret fields of a source's config (integrations.md 1.3): taken out of it before it is stored, and sealed. Nothing that can be read holds
 // them, not even a placeholder.
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Cipher } from '../../model/values/index.ts';
+import type { Cipher } from '../../model/types/index.ts';
 
 const SECRET_FIELDS = new Set([
   'password',

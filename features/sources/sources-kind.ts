@@ -1,18 +1,17 @@
 // Sources (integrations.md 1): definitions of where messages come from and go to. Secrets of their config are sealed and never shown.
 
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { parseJson } from '../../model/values/index.ts';
 import { checkName, type PropertyDefinition, type TypeDefinition } from '../../model/types/index.ts';
 import { checkConfig, DIRECTIONS } from './config.ts';
 import { own } from './protocols/fields.ts';
 import { type Direction, type Protocol, protocolOf } from './protocols/index.ts';
 import { isSecret, sealed, splitConfig, wholeConfig } from './secrets.ts';
-import { SOURCE_SHAPE } from '../../resources/catalog/system-types.ts';
-import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
-import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
-import { checkRedelivery, shownTtl } from '../topics/topics-kind.ts';
-import { deliveriesOf } from '../delivery/namespace-state.ts';
+import { SOURCE_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
+import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
+import { checkRedelivery, shownTtl } from '../topics/index.ts';
+import { deliveriesOf } from '../delivery/index.ts';
 import { sourcesOf } from './namespace-state.ts';
 
 const DEFAULTS = {

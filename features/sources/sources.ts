@@ -2,12 +2,11 @@
 // connect a source when something is published to it there.
 import type { Db } from 'mongodb';
 import { DateTime, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { serviceActor } from '../../runtime/context/service-actor.ts';
+import { serviceActor } from '../../runtime/context/index.ts';
 import type { Outlet } from '../../platform/egress/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { audited } from '../../resources/access/audits.ts';
-import { creatorOf } from '../../resources/access/rights.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { audited, creatorOf } from '../../resources/access/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import { checkConfig } from './config.ts';
 import { SourceCounts } from './counts.ts';
 import { callerOf } from './documents.ts';

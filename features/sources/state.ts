@@ -1,6 +1,6 @@
 // What a definition of a source says by itself: whether it is active and mocked, and whether its pipeline is there.
 import type { ObjectValue } from '../../stdlib/values/index.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import { own } from './protocols/fields.ts';
 
 export const isMocked = (source: ObjectValue): boolean => own(source, 'mockMode') === true;

@@ -4,17 +4,14 @@ import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/val
 import { CascadeError } from '../../stdlib/errors.ts';
 import { narrowed } from '../../identity/index.ts';
 import { matches, parseWhere } from '../../model/query/index.ts';
-import { mayAnybodyUse, requireUse, restriction } from '../../resources/access/gate.ts';
+import { mayAnybodyUse, requireUse, restriction, isAdmin, ownOnly, requireAdmin, requireRight } from '../../resources/access/index.ts';
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { resolve } from '../../resources/catalog/catalogue.ts';
-import { isAdmin, ownOnly, requireAdmin, requireRight } from '../../resources/access/rights.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { resolve, type Namespace } from '../../resources/catalog/index.ts';
 import { instanceToJson, toJson } from '../../model/values/index.ts';
-import { type EventPath, parseEventPath } from '../../runtime/events/event-path.ts';
-import type { Present, Sight } from '../../runtime/events/subscribers.ts';
-import { listen } from '../notifications/inbox.ts';
-import { deliveriesOf } from '../delivery/namespace-state.ts';
+import { type EventPath, parseEventPath, type Present, type Sight } from '../../runtime/events/index.ts';
+import { listen } from '../notifications/index.ts';
+import { deliveriesOf } from '../delivery/index.ts';
 
 /**
  * Begins a subscription that lasts until it is closed or what it listens to is deleted.

@@ -1,11 +1,11 @@
 // Topics: messages within a namespace, and requests that a rule answers.
 import { langError } from '../../stdlib/errors.ts';
 import { getOwn, isObject } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { requireUse } from '../../resources/access/gate.ts';
-import type { Feature } from '../../resources/catalog/feature.ts';
-import { typeName } from '../../resources/operations/payload.ts';
-import { idOf, reply } from '../../resources/requests/request.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { requireUse } from '../../resources/access/index.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
+import { typeName } from '../../resources/operations/index.ts';
+import { idOf, reply } from '../../resources/requests/index.ts';
 import { publishRequest, publishTopic } from './publish.ts';
 import { TOPICS } from './topics-kind.ts';
 

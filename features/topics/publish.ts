@@ -1,12 +1,11 @@
 // Publishing on topics (integrations.md 9.3) and request events (language.md 5.12).
 
 import { getOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { checkTopic } from './topics-kind.ts';
-import { raise } from '../../runtime/events/events.ts';
+import { raise } from '../../runtime/events/index.ts';
 import { checkMessage } from './topic-messages.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
-import type { PublicationFollower, Publish } from '../../resources/catalog/feature.ts';
+import type { Namespace, PublicationFollower, Publish } from '../../resources/catalog/index.ts';
 
 /** Raises the topic's event, with the changes of a feature that follows the topic. Where no rule listens no event is stored. */
 export async function publishTopic(space: Namespace, topic: string, value: Value, actor: Actor): Promise<void> {

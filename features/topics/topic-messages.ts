@@ -1,9 +1,9 @@
 // Messages of topics that name a type (integrations.md 9.2): they must be what an instance of it could be. They go on as they were sent.
 
 import { deepCopy, getOwn, type Value } from '../../stdlib/values/index.ts';
-import { apiError, isApiError } from '../../model/errors/api-errors.ts';
+import { apiError, isApiError } from '../../model/errors/index.ts';
 import { checkFinal, prepareChanges } from '../../model/types/index.ts';
-import type { Namespace } from '../../resources/catalog/types.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 
 /** @throws cascade.topic.message.invalid */
 export function checkMessage(space: Pick<Namespace, 'catalog'>, topic: string, message: Value): void {

@@ -2,10 +2,9 @@
 
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { checkName } from '../../model/types/index.ts';
-import { TOPIC_SHAPE } from '../../resources/catalog/system-types.ts';
-import type { DefinitionResource } from '../../resources/catalog/types.ts';
-import { checkFields, invalidField, textField } from '../../resources/definitions/fields.ts';
-import { deliveriesOf } from '../delivery/namespace-state.ts';
+import { TOPIC_SHAPE, type DefinitionResource } from '../../resources/catalog/index.ts';
+import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
+import { deliveriesOf } from '../delivery/index.ts';
 
 /** @throws cascade.topic.name.invalid, .reserved (integrations.md 9.1) */
 export const checkTopic = (name: string): void => checkName('topic', name);

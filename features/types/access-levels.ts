@@ -1,8 +1,8 @@
 // Access levels of a type's own (resources-and-api.md 7.1, 7.3): for each operation a condition, stored with substitutions in place of `$`.
 
 import { getOwn, isObject, type ObjectValue, setOwn } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { storedConstraint } from '../../resources/access/constraints.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { storedConstraint } from '../../resources/access/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 
 /** The levels as they are stored. @throws cascade.profile.constraint.invalid for what is no condition on the type */

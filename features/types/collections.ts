@@ -2,7 +2,7 @@
 // an earlier version had begun, which moved the collection of a type that was renamed.
 
 import { type Db, ObjectId } from 'mongodb';
-import { DEFINITIONS } from '../../resources/catalog/definition-store.ts';
+import { DEFINITIONS } from '../../resources/catalog/index.ts';
 
 /**
  * A collection is made before its definition is stored: one that is as old as this waits for none. A process that stands still for so long is

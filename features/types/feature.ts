@@ -1,7 +1,7 @@
 // Types: what instances of a namespace are like.
-import type { Feature } from '../../resources/catalog/feature.ts';
-import { definitionJson } from '../../resources/definitions/operations.ts';
-import { reply } from '../../resources/requests/request.ts';
+import type { Feature } from '../../resources/catalog/index.ts';
+import { definitionJson } from '../../resources/definitions/index.ts';
+import { reply } from '../../resources/requests/index.ts';
 import { renameType } from './rename-type.ts';
 import { TYPES } from './types-kind.ts';
 

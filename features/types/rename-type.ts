@@ -2,15 +2,13 @@
 // name comes.
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { checkName } from '../../model/types/index.ts';
-import { raise } from '../../runtime/events/events.ts';
-import { stampChanged } from '../../resources/representation/system-properties.ts';
-import type { DefinitionResource, Namespace } from '../../resources/catalog/types.ts';
-import { findDefinition } from '../../resources/definitions/operations.ts';
-import { following, type Named } from '../../resources/definitions/follow.ts';
-import { definitionWrite } from '../../resources/catalog/definition-store.ts';
+import { raise } from '../../runtime/events/index.ts';
+import { stampChanged } from '../../resources/representation/index.ts';
+import { type DefinitionResource, type Namespace, definitionWrite } from '../../resources/catalog/index.ts';
+import { findDefinition, following, type Named } from '../../resources/definitions/index.ts';
 import { loadType } from './types-kind.ts';
 
 /** @param data `{newName}` @throws cascade.type.name.reserved, cascade.resource.duplicate.key, cascade.resource.not.found */

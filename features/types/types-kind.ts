@@ -1,15 +1,12 @@
 // Types (resources-and-api.md 4.1): a definition with a collection and its indexes behind it.
 
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { isServiceSet, checkTypeChange, compareTypes, parseType, type TypeDefinition, typeToValue } from '../../model/types/index.ts';
-import { TYPE_SHAPE } from '../../resources/catalog/system-types.ts';
-import { type DefinitionResource, knownNames, type Namespace, type NameScope } from '../../resources/catalog/types.ts';
-import { omit } from '../../resources/catalog/definition-store.ts';
+import { TYPE_SHAPE, type DefinitionResource, knownNames, type Namespace, type NameScope, omit } from '../../resources/catalog/index.ts';
 import { accessLevelsOf } from './access-levels.ts';
-import { servicesWithState, stateChanged } from '../services/service-state.ts';
-import { buildAfter, buildBefore, indexBuildsOf } from '../../resources/instances/index-builds.ts';
-import { addedBy, removeInBackground, removeValues } from '../../resources/instances/type-storage.ts';
+import { servicesWithState, stateChanged } from '../services/index.ts';
+import { buildAfter, buildBefore, indexBuildsOf, addedBy, removeInBackground, removeValues } from '../../resources/instances/index.ts';
 
 const CALLERS: readonly string[] = ['ars_properties', 'ars_group', 'ars_public', 'ars_relationships', 'ars_dependentResource'];
 

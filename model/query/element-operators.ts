@@ -1,7 +1,7 @@
 // `$elemMatch` with operators, for elements that are one BSON value each: every test is one operator of the store's.
 import type { Document } from 'mongodb';
 import { toBson } from '../values/index.ts';
-import { apiError } from '../errors/api-errors.ts';
+import { apiError } from '../errors/index.ts';
 import { orderings } from './same-data.ts';
 import type { Constant, Kind, Test } from './types.ts';
 

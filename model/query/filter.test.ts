@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { encodeInner, type ObjectValue } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../errors/api-errors.ts';
 import { coerceProperty } from '../types/index.ts';
-import { instance, PROPERTIES, where } from './arbitrary.ts';
+import { instance, PROPERTIES, where } from './testing/arbitrary.ts';
 import { toFilter } from './filter.ts';
 import { matches } from './matches.ts';
 import { openTestCollection, type TestCollection } from './mongo-testing.ts';

@@ -14,8 +14,7 @@ import {
   significantDigits,
   type Value,
 } from '../../stdlib/values/index.ts';
-import { CascadeError } from '../errors/api-errors.ts';
-import { isWellFormed } from '../values/index.ts';
+import { CascadeError } from '../errors/index.ts';
 import { withoutSystem } from './compare.ts';
 import type { Constant, Kind } from './types.ts';
 
@@ -49,7 +48,7 @@ function conversions(kind: Kind, value: Value): Constant | undefined {
       return convert(value, { type: 'String' }, 'operand');
     case 'String': {
       const text = convert(value, { type: 'String' }, 'operand') as string;
-      return isWellFormed(text) ? text : undefined;
+      return text.isWellFormed() ? text : undefined;
     }
     case 'ResourceName':
       return typeof value === 'string' ? withoutSystem(value) : undefined;
@@ -74,7 +73,7 @@ function conversions(kind: Kind, value: Value): Constant | undefined {
 
 /** Data without a declared type: as it is, but a Currency is its text there. Numbers and texts that the store has not are refused. */
 function data(value: Value): Constant | undefined {
-  if (typeof value === 'string') return isWellFormed(value) ? value : undefined;
+  if (typeof value === 'string') return value.isWellFormed() ? value : undefined;
   if (typeof value === 'function' || value instanceof LocalValue) return undefined;
   if (value instanceof Currency) return value.toString();
   if (value instanceof Decimal) return significantDigits(value) > MAX_DIGITS ? undefined : value;

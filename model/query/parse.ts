@@ -1,6 +1,6 @@
 // A where-object to a checked condition (resources-and-api.md 3.1 to 3.4): operators allowed, constants converted, limits kept.
 import { getOwn, isObject, type ObjectValue, typeOf, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../errors/api-errors.ts';
+import { apiError } from '../errors/index.ts';
 import type { TypeDefinition } from '../types/index.ts';
 import type { GeoOperand } from '../../stdlib/geo/index.ts';
 import { constantAt, isForbidden, operatorNamed, type Place } from './operators.ts';

@@ -1,6 +1,6 @@
 // Where a path of a condition leads: which declared type its values have, and where storage keeps them.
 import { type PropertyDefinition, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from '../types/index.ts';
-import { apiError } from '../errors/api-errors.ts';
+import { apiError } from '../errors/index.ts';
 import { isPosition } from './leaves.ts';
 import type { ConditionPath, Kind } from './types.ts';
 

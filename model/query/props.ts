@@ -1,7 +1,7 @@
 // The properties of a result (resources-and-api.md 2.2): `["rpm", "o.k"]`, all of them for `[]`.
 import type { Document } from 'mongodb';
 import type { Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../errors/api-errors.ts';
+import { apiError } from '../errors/index.ts';
 import { type PropertyDefinition, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from '../types/index.ts';
 import { instanceScope, isSecret } from './path.ts';
 import { storedName } from './stored-names.ts';

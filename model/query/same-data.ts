@@ -1,7 +1,7 @@
 // Equality of data in the store without regard to the order of members. The store's own `$eq` minds the order; its JSON Schema does not.
 import type { Document } from 'mongodb';
 import { getOwn, isObject, setOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../errors/api-errors.ts';
+import { apiError } from '../errors/index.ts';
 import { toBson } from '../values/index.ts';
 import { isPosition } from './leaves.ts';
 

@@ -1,7 +1,7 @@
 // The order of a result (resources-and-api.md 2.2): `{"rpm": -1, "site": 1}`, ties by `_id`.
 import type { Document } from 'mongodb';
 import { getOwn, isNumber, isObject, numberOf, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../errors/api-errors.ts';
+import { apiError } from '../errors/index.ts';
 import type { TypeDefinition } from '../types/index.ts';
 import { instanceScope } from './path.ts';
 import { storedName } from './stored-names.ts';

@@ -1,6 +1,6 @@
 // Substitutions (resources-and-api.md 3.4): names that stand for operators, so that `$` need not be stored, and for what the caller is.
 import { DateTime, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../errors/api-errors.ts';
+import { apiError } from '../errors/index.ts';
 import { isOperatorName } from './operators.ts';
 import type { ConditionContext } from './types.ts';
 

@@ -1,6 +1,6 @@
 // What an instance must be when it is stored, after defaults and BEFORE rules (resources-and-api.md 2.4): required, maxLength, group.
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { type CascadeError, apiError } from '../errors/api-errors.ts';
+import { type CascadeError, apiError } from '../errors/index.ts';
 import type { PropertyDefinition, TypeDefinition } from './definition.ts';
 import { Problems } from './problems.ts';
 

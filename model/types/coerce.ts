@@ -13,8 +13,7 @@ import {
   setOwn,
   type Value,
 } from '../../stdlib/values/index.ts';
-import { CascadeError, apiError } from '../errors/api-errors.ts';
-import { isWellFormed } from '../values/well-formed.ts';
+import { CascadeError, apiError } from '../errors/index.ts';
 import { type BaseType, type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition } from './definition.ts';
 import { DataError, MAX_DEPTH, plainData } from './plain-data.ts';
 import { Problems } from './problems.ts';
@@ -38,7 +37,7 @@ export const coerceProperty = (type: Pick<TypeDefinition, 'name'>, property: Pro
 /** Whether a single value is as the property stores it, at a glance; false where that takes a closer look. */
 function isStoredForm({ base, kind, multi }: PropertyDefinition, value: Value): boolean {
   if (multi || kind !== 'base') return false;
-  if (base === 'String') return typeof value === 'string' && isWellFormed(value);
+  if (base === 'String') return typeof value === 'string' && value.isWellFormed();
   if (base === 'Boolean') return typeof value === 'boolean';
   if (base === 'Integer') return Number.isSafeInteger(value);
   return base === 'Real' && typeof value === 'number' && Number.isFinite(value) && !Number.isInteger(value);

@@ -1,5 +1,5 @@
 // What a change of a type asks for (resources-and-api.md 4.1, Changes while instances exist). Pure: the caller knows whether there are any.
-import { apiError } from '../errors/api-errors.ts';
+import { apiError } from '../errors/index.ts';
 import type { PropertyDefinition, TypeDefinition } from './definition.ts';
 import { type MongoIndex, mongoIndexes } from './mongo-indexes.ts';
 

@@ -1,6 +1,6 @@
 // The shape of a type once it has been checked: what coercion, storage, conditions and triggers read (resources-and-api.md 4.1).
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
-import type { Cipher } from '../values/cipher.ts';
+import type { Cipher } from './cipher.ts';
 
 export const BASE_TYPES = [
   'String',

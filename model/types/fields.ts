@@ -1,6 +1,6 @@
 // Typed reading of the fields of a definition's body: null is "not set", as in exported files (resources-and-api.md 11).
 import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { type CascadeError, apiError } from '../errors/api-errors.ts';
+import { type CascadeError, apiError } from '../errors/index.ts';
 
 /** One body, and the words in which its fields are refused. */
 export class Fields {

@@ -1,5 +1,5 @@
 // Which names the kinds of resources may have (resources-and-api.md 1.8, integrations.md 9.1).
-import { type CascadeError, apiError } from '../errors/api-errors.ts';
+import { type CascadeError, apiError } from '../errors/index.ts';
 import { BASE_TYPES } from './definition.ts';
 
 /** All system resources of resources-and-api.md 1.2: no type may be called so. */

@@ -1,6 +1,6 @@
 // The natural key and the indexes of a submitted type (resources-and-api.md 4.1, Indexes).
 import { deepCopy, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../errors/api-errors.ts';
+import { apiError } from '../errors/index.ts';
 import { type IndexDefinition, type IndexKey, type PropertyDefinition, SYSTEM_PROPERTIES } from './definition.ts';
 import { fieldsOf } from './fields.ts';
 

@@ -1,6 +1,6 @@
 // One property of a submitted type (resources-and-api.md 4.1, table Property).
 import { deepCopy, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { apiError, isApiError } from '../errors/api-errors.ts';
+import { apiError, isApiError } from '../errors/index.ts';
 import { fitsMaxLength } from './check-final.ts';
 import { coerceProperty } from './coerce.ts';
 import { BASE_TYPES, type BaseType, type KnownNames, type PropertyDefinition } from './definition.ts';

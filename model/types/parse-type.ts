@@ -1,6 +1,6 @@
 // A submitted type, checked and normalised (resources-and-api.md 4.1). Whether it may take the place of a stored one: compare-types.ts.
 import { deepCopy, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../errors/api-errors.ts';
+import { apiError } from '../errors/index.ts';
 import { type KnownNames, type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition } from './definition.ts';
 import { type Fields, fieldsOf } from './fields.ts';
 import { parseInterval } from './interval.ts';

@@ -11,7 +11,6 @@ import {
   significantDigits,
   type Value,
 } from '../../stdlib/values/index.ts';
-import { isWellFormed } from '../values/well-formed.ts';
 
 /** As for the body of a request (resources-and-api.md 1.6). */
 export const MAX_DEPTH = 100;
@@ -67,5 +66,5 @@ function plainObject(value: Extract<Value, object>, depth: number): Value {
 const refused = (reason: string): never => {
   throw new DataError(reason);
 };
-const wellFormed = (text: string): string => (isWellFormed(text) ? text : refused('surrogate'));
+const wellFormed = (text: string): string => (text.isWellFormed() ? text : refused('surrogate'));
 const deeper = (depth: number): number => (depth < MAX_DEPTH ? depth + 1 : refused('depth'));

@@ -1,7 +1,7 @@
 // Bodies of INSERT, UPDATE, UPSERT and PATCH to instances of their type (resources-and-api.md 1.3, 2.4, 2.5). What a body is refused for is
 // told all at once. `required`, maxLength and the group come later, after the BEFORE rules: check-final.ts.
 import { deepCopy, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../errors/api-errors.ts';
+import { apiError } from '../errors/index.ts';
 import { coerceProperty, coerceSystemProperty } from './coerce.ts';
 import { isServiceSet, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from './definition.ts';
 import { Problems } from './problems.ts';

@@ -1,5 +1,5 @@
 // Several problems of one body, told at once.
-import { CascadeError, CascadeErrors } from '../errors/api-errors.ts';
+import { CascadeError, CascadeErrors } from '../errors/index.ts';
 
 /** Nobody reads more of them, and a body may hold a million: what has so many is not looked at any further. */
 const MOST = 200;

@@ -14,9 +14,8 @@ import {
   setOwn,
   type Value,
 } from '../../stdlib/values/index.ts';
-import { type BaseType, SYSTEM_PROPERTIES, type TypeDefinition } from '../types/definition.ts';
+import { type BaseType, SYSTEM_PROPERTIES, type TypeDefinition, cipherOf } from '../types/index.ts';
 import { asBytes, type Bytes, int64At, KIND, nameEnd, sizeOf, stringAt } from './bson-bytes.ts';
-import { cipherOf } from './cipher.ts';
 import { readDecimal128 } from './decimal128.ts';
 import { unescapeKey } from './keys.ts';
 

@@ -1,7 +1,5 @@
 // The door of host values: JSON of clients, stored BSON, and the ways between them.
 export { asBytes, int64At, KIND, nameEnd, sizeOf, stringAt } from './bson-bytes.ts';
-export { isWellFormed } from './well-formed.ts';
-export type { Cipher } from './cipher.ts';
 export { fromBson, instanceFromBson } from './from-bson.ts';
 export { escapeKey, unescapeKey } from './keys.ts';
 export { MAX_BODY_VALUES, parseJson, type ParseJsonOptions, parseLongJson } from './parse-json.ts';

@@ -5,7 +5,6 @@ import { CascadeError } from '../errors/api-errors.ts';
 import { parseExactly } from './exact-json.ts';
 import { parseJson, type ParseJsonOptions } from './parse-json.ts';
 import { suitsJsonParse } from './plain-json.ts';
-import { isWellFormed } from './well-formed.ts';
 
 const problemOf = (source: string | Uint8Array, options: ParseJsonOptions = {}): Value[] => {
   try {
@@ -159,7 +158,7 @@ test('the fast way and the exact parser agree on every text, right or wrong', ()
   fc.assert(
     fc.property(fc.oneof(jsonText.value, damaged), (text) => {
       const exact = outcome(() => parseExactly(text, { maxDepth: 100, maxValues: 1e9 }));
-      if (suitsJsonParse(text, 100, 1e9) && isWellFormed(text)) {
+      if (suitsJsonParse(text, 100, 1e9) && text.isWellFormed()) {
         fast++;
         expect(outcome(() => JSON.parse(text))).toStrictEqual(exact);
       }

@@ -1,10 +1,9 @@
 // JSON text to values, exact (resources-and-api.md 1.4): JSON.parse where it cannot lose anything, else the exact parser.
 import { isUtf8 } from 'node:buffer';
 import { JsonProblem, type Value } from '../../stdlib/values/index.ts';
-import { type CascadeError, apiError } from '../errors/api-errors.ts';
+import { type CascadeError, apiError } from '../errors/index.ts';
 import { exactReader, parseExactly } from './exact-json.ts';
 import { suitsJsonParse } from './plain-json.ts';
-import { isWellFormed } from './well-formed.ts';
 
 /** Nesting that a body may have (resources-and-api.md 1.6). */
 const MAX_DEPTH = 100;
@@ -30,7 +29,7 @@ const bodyInvalid = (reason: string, offset: number): CascadeError => apiError('
 export function parseJson(source: string | Uint8Array, options: ParseJsonOptions = {}): Value {
   const { maxDepth = MAX_DEPTH, maxValues = Number.POSITIVE_INFINITY, refuse = bodyInvalid } = options;
   const text = typeof source === 'string' ? source : decode(source, refuse);
-  if (suitsJsonParse(text, maxDepth, maxValues) && (typeof source !== 'string' || isWellFormed(text))) {
+  if (suitsJsonParse(text, maxDepth, maxValues) && (typeof source !== 'string' || text.isWellFormed())) {
     try {
       return JSON.parse(text) as Value;
     } catch {

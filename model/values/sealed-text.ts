@@ -1,7 +1,7 @@
 // Texts that may hold what an encrypted property holds, on their way into the store and back: journal rows, kept answers, dead letters,
 // recordings. In a namespace with a key they are sealed as a whole, since nobody knows where in them such a value stands.
 
-import type { Cipher } from './cipher.ts';
+import type { Cipher } from '../types/index.ts';
 
 /** No inner JSON begins with it; what was stored before there was a key is read as it is. */
 const SEALED = '\u0002';

@@ -19,8 +19,8 @@ import {
   SYSTEM_PROPERTIES,
   type SystemProperty,
   type TypeDefinition,
-} from '../types/definition.ts';
-import { cipherOf } from './cipher.ts';
+  cipherOf,
+} from '../types/index.ts';
 import { toDecimal128 } from './decimal128.ts';
 import { escapeKey } from './keys.ts';
 

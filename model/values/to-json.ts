@@ -1,6 +1,6 @@
 // Values to the JSON that clients see (resources-and-api.md 1.4, 5): Decimal, Currency and DateTime as text, Integers with all digits.
 import { isObject, isReference, LocalValue, type ObjectValue, Real, type Value } from '../../stdlib/values/index.ts';
-import { type PropertyDefinition, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from '../types/definition.ts';
+import { type PropertyDefinition, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from '../types/index.ts';
 
 /** The text of a Real: `5.0` where nothing else tells that it is one, else (in a Real property, a coordinate) just `5`. */
 export function realText(value: number, bare: boolean): string {

@@ -1,9 +1,8 @@
 // Stored bytes to JSON text in one loop, without objects in between: the way of every row of a SELECT, to a client or into the isolate.
 // A transcoder remembers at which position it last met which property, so that a name costs a comparison of bytes, not a string.
 import { decodeInner } from '../../stdlib/values/index.ts';
-import { type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition } from '../types/definition.ts';
+import { type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition, cipherOf } from '../types/index.ts';
 import { asBytes, type Bytes, KIND, nameEnd, sizeOf, stringAt } from './bson-bytes.ts';
-import { cipherOf } from './cipher.ts';
 import { decimal128Text } from './decimal128.ts';
 import { binaryAt } from './from-bson.ts';
 import { jsonName, type Spell, type Spelling, type Spellings, spellings } from './spelling.ts';

@@ -17,7 +17,7 @@ import {
   setOwn,
   type Value,
 } from '../../stdlib/values/index.ts';
-import { SYSTEM_PROPERTIES, type TypeDefinition } from '../types/definition.ts';
+import { SYSTEM_PROPERTIES, type TypeDefinition } from '../types/index.ts';
 
 /** Another value than data: a Function, Lock, Map, Matcher or Sequence. */
 export class Untransferable extends Error {}

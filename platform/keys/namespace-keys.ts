@@ -4,7 +4,7 @@
 import { hkdfSync, randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Binary, type ClientSession, type Db } from 'mongodb';
-import type { Cipher } from '../../model/values/index.ts';
+import type { Cipher } from '../../model/types/index.ts';
 import { masterKeyId } from './master-key.ts';
 import { epochOf, LAST_EPOCH, open, seal } from './seal.ts';
 

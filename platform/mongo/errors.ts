@@ -1,7 +1,7 @@
 // Classifies errors of the store.
 
 import { MongoBulkWriteError, MongoError, MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 
 /** The server is out of reach or changing: a retry may succeed, and the outcome may be unknown. */
 export const isUnavailable = (error: unknown): boolean =>

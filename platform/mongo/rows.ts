@@ -3,8 +3,8 @@
 
 import { type ClientSession, type Db, type Document, Long, type RunCommandOptions } from 'mongodb';
 import { type Batch, batchIn } from './batch.ts';
-import { Fifo } from '../structures/fifo.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { Fifo } from '../structures/index.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { asRefused, asTooExpensive, inTime, isClosed, isUnavailable } from './errors.ts';
 
 /** Of a batch, about: the store is told a number of rows. A single batch is 16 MB at most, and a row. */

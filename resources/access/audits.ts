@@ -2,14 +2,12 @@
 // changes something that is audited asks here for what is stored along.
 import { randomUUID } from 'node:crypto';
 import { DateTime, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import type { Initiator } from '../../runtime/context/actor.ts';
+import type { Initiator } from '../../runtime/context/index.ts';
 import type { UnitOfWork, Write } from '../../runtime/transactions/index.ts';
-import { raise } from '../../runtime/events/events.ts';
+import { raise } from '../../runtime/events/index.ts';
 import { instanceToBson } from '../../model/values/index.ts';
-import { systemType } from '../catalog/system-type.ts';
-import type { InstanceResource, Installation, Namespace } from '../catalog/types.ts';
-import type { Change } from '../catalog/policy.ts';
-import { idOf, stampNew } from '../representation/system-properties.ts';
+import { systemType, type InstanceResource, type Installation, type Namespace, type Change } from '../catalog/index.ts';
+import { idOf, stampNew } from '../representation/index.ts';
 
 export const AUDIT_TYPE = systemType(
   'ArsAudit',

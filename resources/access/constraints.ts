@@ -2,7 +2,7 @@
 // substitutions in place of `$`.
 
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
-import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
+import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { parseWhere, toStoredForm } from '../../model/query/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 

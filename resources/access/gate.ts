@@ -2,14 +2,13 @@
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
-import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
+import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { matches, type Predicate } from '../../model/query/index.ts';
-import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
-import type { Initiator } from '../../runtime/context/actor.ts';
+import type { MaybePromise } from '../../platform/structures/index.ts';
+import type { Initiator } from '../../runtime/context/index.ts';
 import type { UnitOfWork } from '../../runtime/transactions/index.ts';
-import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import type { InstanceResource, Namespace, Capability, Change } from '../catalog/index.ts';
 import { COMPILED_RESTRICTIONS } from './compiled.ts';
-import type { Capability, Change } from '../catalog/policy.ts';
 
 /**
  * What all policies leave of the instances.

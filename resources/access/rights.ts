@@ -3,12 +3,11 @@
 
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../api.ts';
-import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
+import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { narrowed } from '../../identity/index.ts';
-import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
+import type { MaybePromise } from '../../platform/structures/index.ts';
 import { restrictionsOf } from './gate.ts';
-import type { Capability } from '../catalog/policy.ts';
-import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
+import type { Capability, InstanceResource, Namespace, Resource } from '../catalog/index.ts';
 
 export const isAdmin = ({ profiles, system }: Identity): boolean => profiles.includes('admin') || system === true;
 

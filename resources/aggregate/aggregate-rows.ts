@@ -2,11 +2,11 @@
 // the same names.
 
 import { lookup } from '../../stdlib/builtins/index.ts';
-import type { AggregateName } from '../../stdlib/isolate/protocol.ts';
+import type { AggregateName } from '../../stdlib/isolate/index.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { HOST_CONTEXT } from './host-context.ts';
-import type { WalkPage } from '../instances/select.ts';
+import type { WalkPage } from '../instances/index.ts';
 
 /** One row a distinct combination of the grouped paths, in the order of their first appearance; without them just one. */
 export async function aggregateRows(

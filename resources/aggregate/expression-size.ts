@@ -1,7 +1,7 @@
 // How much one expression of a pipeline may make out of little: the store bounds the memory of a stage, and not that of an expression,
 // nor does it look at the time while it works on one.
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 
 /** Numbers that a $range may have. */
 const MOST_RANGE = 100_000;

@@ -2,7 +2,7 @@
 
 import type { Document } from 'mongodb';
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { toBson } from '../../model/values/index.ts';
 import { checkSize } from './expression-size.ts';
 import { fieldAt, newName, type Shape } from './shape.ts';

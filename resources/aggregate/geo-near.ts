@@ -3,7 +3,7 @@
 import type { Document } from 'mongodb';
 import { isNumber, isObject, numberOf, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type ConditionContext, parseWhere, toFilter } from '../../model/query/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { coerceProperty, mongoIndexes } from '../../model/types/index.ts';
 import { newName, type Shape, without } from './shape.ts';
 

@@ -2,19 +2,17 @@
 
 import { BSON, type Document, MongoServerError } from 'mongodb';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply } from '../api.ts';
 import { type ConditionContext, toFilter } from '../../model/query/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { DEFINITIONS } from '../catalog/definition-store.ts';
-import { pipelineLimit } from '../instances/time-limit.ts';
-import { AHEAD_BYTES, LARGE_RESULTS, readAhead } from '../representation/large-results.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { DEFINITIONS, instancesOf, type InstanceResource, type Namespace, type Resource } from '../catalog/index.ts';
+import { pipelineLimit } from '../instances/index.ts';
+import { AHEAD_BYTES, LARGE_RESULTS, readAhead } from '../representation/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { toBson } from '../../model/values/index.ts';
-import { instancesOf } from '../catalog/catalogue.ts';
-import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
 import { Budget } from './expressions.ts';
-import { restriction } from '../access/gate.ts';
+import { restriction } from '../access/index.ts';
 import { toShown, withConstraints } from '../scalars/index.ts';
 import { rowToJson, rowToTypedJson, typedPart } from './results.ts';
 import { shapeOf } from './shape.ts';
@@ -173,3 +171,5 @@ const isAboutThePipeline = ({ code }: MongoServerError): boolean =>
   (code >= 10_000
     ? code < 30_000_000 && code !== 11_600 && code !== 11_602 && code !== 13_435 && code !== 13_436 && code !== 10_107
     : [2, 9, 14, 15, 40, 241].includes(code));
+export { aggregateRows } from './aggregate-rows.ts';
+export { pureBuiltins } from './host-context.ts';

@@ -2,7 +2,7 @@
 
 import type { Document } from 'mongodb';
 import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { fieldAt, newName, shapeOf, type Shape, without } from './shape.ts';
 

@@ -1,7 +1,7 @@
 // What the documents between two stages still have of their type, and where a caller's field path leads in the store.
 
 import { isSecret } from '../../model/query/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import {
   type BaseType,
   type PropertyDefinition,

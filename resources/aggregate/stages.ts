@@ -3,7 +3,7 @@
 import type { Document } from 'mongodb';
 import { isInteger, isNumber, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type ConditionContext, dataScope, instanceScope, parseWhereIn, toFilter } from '../../model/query/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { coerceProperty } from '../../model/types/index.ts';
 import { propertyToBson } from '../../model/values/index.ts';
 import { type Budget, expression, literal, refused } from './expressions.ts';

@@ -1,6 +1,6 @@
 // How an area answers its built-ins: one entry each, by name.
 import type { Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import type { Namespace } from './types.ts';
 

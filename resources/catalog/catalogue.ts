@@ -1,6 +1,6 @@
 // Which resource a name means (resources-and-api.md 1.1, 1.2).
 
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import type { InstanceResource, Namespace, Resource } from './types.ts';
 

@@ -4,7 +4,7 @@ import { type Db, type Document, Long, ObjectId } from 'mongodb';
 import { getOwn, type ObjectValue, setOwn } from '../../stdlib/values/index.ts';
 import type { Write } from '../../runtime/transactions/index.ts';
 import { fromBson, toBson } from '../../model/values/index.ts';
-import { idOf, versionOf } from '../representation/system-properties.ts';
+import { idOf, versionOf } from '../representation/index.ts';
 
 export const DEFINITIONS = 'resources';
 

@@ -1,7 +1,7 @@
 // What a feature registers with the service. A feature is one folder of features/, and one line in engine/features.ts; nothing below it names it.
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import { typeToValue, type TypeDefinition } from '../../model/types/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import type { DefinitionResource, InstallationResource, InstanceResource, Namespace, Resource } from './types.ts';

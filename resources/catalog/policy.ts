@@ -3,8 +3,8 @@
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
-import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
-import type { Initiator } from '../../runtime/context/actor.ts';
+import type { MaybePromise } from '../../platform/structures/index.ts';
+import type { Initiator } from '../../runtime/context/index.ts';
 import type { UnitOfWork } from '../../runtime/transactions/index.ts';
 import type { InstanceResource, Namespace, Resource } from './types.ts';
 

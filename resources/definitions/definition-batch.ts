@@ -2,18 +2,23 @@
 // before all of it is stored, and what cannot be stored leaves nothing.
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { UnitOfWork } from '../../runtime/transactions/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { raise } from '../../runtime/events/events.ts';
-import { accompanied, admit } from '../access/gate.ts';
-import type { Change } from '../catalog/policy.ts';
-import { TypesInForce } from '../catalog/types-in-force.ts';
-import type { Catalog, Defined, DefinitionResource, Namespace } from '../catalog/types.ts';
-import { stampChanged, stampNew } from '../representation/system-properties.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { raise } from '../../runtime/events/index.ts';
+import { accompanied, admit } from '../access/index.ts';
+import {
+  type Change,
+  TypesInForce,
+  type Catalog,
+  type Defined,
+  type DefinitionResource,
+  type Namespace,
+  definitionWrite,
+} from '../catalog/index.ts';
+import { stampChanged, stampNew } from '../representation/index.ts';
 import { following, type Named } from './follow.ts';
 import { visible, withoutVersion } from './operations.ts';
-import { definitionWrite } from '../catalog/definition-store.ts';
 
 interface Planned {
   readonly kind: DefinitionResource;

@@ -1,12 +1,11 @@
 // Definitions that go together with another resource (`ars_dependentResource`, resources-and-api.md 1.3). Instances do so in its own commit
 // (instances/dependents.ts); definitions take effect one by one, so they go before it: what interrupts that leaves the one they depend on.
 
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
-import { resolve } from '../catalog/catalogue.ts';
+import { resolve, type DefinitionResource, type Namespace, type Resource } from '../catalog/index.ts';
 import { deleteDefinition, findDefinition } from './operations.ts';
-import { addressesOf, masterOf } from '../instances/dependents.ts';
-import type { DefinitionResource, Namespace, Resource } from '../catalog/types.ts';
+import { addressesOf, masterOf } from '../instances/index.ts';
 
 /** Deletes a definition, after those that depend on it. @throws as deleteDefinition */
 export async function deleteWithDependents(space: Namespace, kind: DefinitionResource, id: string, actor: Actor): Promise<void> {

@@ -3,10 +3,9 @@
 import { isServiceSet } from '../../model/types/index.ts';
 import type { Diagnostic } from '../../compiler/index.ts';
 import { DateTime, encodeInner, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
+import { type CascadeError, apiError } from '../../model/errors/index.ts';
 import type { PropertyDefinition } from '../../model/types/index.ts';
-import { omit } from '../catalog/definition-store.ts';
-import type { DefinitionResource } from '../catalog/types.ts';
+import { omit, type DefinitionResource } from '../catalog/index.ts';
 
 /** @throws when the field is missing or no text */
 export function textField(resource: string, body: ObjectValue, name: string): string {

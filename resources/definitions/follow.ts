@@ -4,9 +4,8 @@
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { isUnavailable, retryUntilAvailable } from '../../platform/mongo/index.ts';
 import { fromBson } from '../../model/values/index.ts';
-import { idOf, versionOf } from '../representation/system-properties.ts';
-import type { Namespace } from '../catalog/types.ts';
-import { DEFINITIONS } from '../catalog/definition-store.ts';
+import { idOf, versionOf } from '../representation/index.ts';
+import { type Namespace, DEFINITIONS } from '../catalog/index.ts';
 
 const RAW = { raw: true, readConcern: { level: 'majority' } } as const;
 

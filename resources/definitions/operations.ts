@@ -2,22 +2,19 @@
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
-import type { Actor, Initiator } from '../../runtime/context/actor.ts';
+import type { Actor, Initiator } from '../../runtime/context/index.ts';
 import { DuplicateKey, VersionConflict } from '../../runtime/transactions/index.ts';
 import { matches, parseProps, parseSort, parseWhere, type Predicate, BudgetExceeded, withAllowance } from '../../model/query/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { toJson } from '../../model/values/index.ts';
-import { raise } from '../../runtime/events/events.ts';
-import { goingAlong } from '../instances/delete.ts';
-import { pageOf, type Selected } from '../instances/select.ts';
-import { idOf, stampChanged, stampNew, versionOf } from '../representation/system-properties.ts';
-import { accompanied, admit } from '../access/gate.ts';
-import type { DefinitionResource, Namespace } from '../catalog/types.ts';
-import { projected } from '../representation/projection.ts';
+import { raise } from '../../runtime/events/index.ts';
+import { goingAlong, pageOf, type Selected } from '../instances/index.ts';
+import { idOf, stampChanged, stampNew, versionOf, projected } from '../representation/index.ts';
+import { accompanied, admit } from '../access/index.ts';
+import { type DefinitionResource, type Namespace, definitionRemoval, definitionWrite, omit } from '../catalog/index.ts';
 import { following } from './follow.ts';
 import { compareBy } from './sort.ts';
-import { definitionRemoval, definitionWrite, omit } from '../catalog/definition-store.ts';
 
 const TRIES = 10;
 

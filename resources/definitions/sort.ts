@@ -3,7 +3,7 @@
 import { eq, lt } from '../../stdlib/operators/index.ts';
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { SortKey } from '../../model/query/index.ts';
-import { idOf } from '../representation/system-properties.ts';
+import { idOf } from '../representation/index.ts';
 
 export function compareBy(keys: readonly SortKey[]): (a: ObjectValue, b: ObjectValue) => number {
   return (a, b) => {

@@ -2,9 +2,9 @@
 // of it in the record, or nothing (integrations.md 12).
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { type Answer, DuplicateKey, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
-import type { Namespace } from '../catalog/types.ts';
+import type { Namespace } from '../catalog/index.ts';
 import { StateKey } from '../states.ts';
 
 /** Tries against writers of other processes; those of this one wait in line. */

@@ -2,15 +2,15 @@
 
 import { CascadeError, langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, isObject, type ObjectValue, typeOf, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { choose, runDirect } from '../../runtime/runs/index.ts';
-import type { Executable } from '../../runtime/programs/executable.ts';
-import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
+import type { Executable } from '../../runtime/programs/index.ts';
+import type { MaybePromise } from '../../platform/structures/index.ts';
 import type { Chosen } from '../../runtime/triggers/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { returned, shownOne } from '../scalars/index.ts';
-import type { Namespace } from '../catalog/types.ts';
-import { programIn, referenceOf } from '../../runtime/events/references.ts';
+import type { Namespace } from '../catalog/index.ts';
+import { programIn, referenceOf } from '../../runtime/events/index.ts';
 
 /** The instance as the rules leave it; null when one of them cancels the operation. */
 export function runBefore(

@@ -5,15 +5,15 @@
 import type { Document } from 'mongodb';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { DocumentRefused, DuplicateKey, type StoredEvent, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
-import { apiError, isApiError } from '../../model/errors/api-errors.ts';
+import { apiError, isApiError } from '../../model/errors/index.ts';
 import { idToBson, instanceFromBson } from '../../model/values/index.ts';
-import { toWireError } from '../../runtime/runs/wire-error.ts';
-import { auditOfMany } from '../access/audits.ts';
-import { instanceEvent, raise } from '../../runtime/events/events.ts';
-import { idOf, versionOf } from '../representation/system-properties.ts';
-import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import { toWireError } from '../../runtime/runs/index.ts';
+import { auditOfMany } from '../access/index.ts';
+import { instanceEvent, raise } from '../../runtime/events/index.ts';
+import { idOf, versionOf } from '../representation/index.ts';
+import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { timeLimit } from './time-limit.ts';
 
 /** Instances that are read and stored at a time, and about so many bytes of them. */

@@ -2,7 +2,7 @@
 
 import { MongoServerError } from 'mongodb';
 import type { TypeDefinition } from '../../model/types/index.ts';
-import type { Namespace } from '../catalog/types.ts';
+import type { Namespace } from '../catalog/index.ts';
 import { StateKey } from '../states.ts';
 
 /** Instances looked at in one go for their size. */

@@ -2,7 +2,7 @@
 // is closed after ten minutes.
 
 import { randomUUID } from 'node:crypto';
-import { RestartRun } from '../../runtime/context/actor.ts';
+import { RestartRun } from '../../runtime/context/index.ts';
 import type { WalkPage } from './select.ts';
 
 const IDLE_MS = 10 * 60_000;

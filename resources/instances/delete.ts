@@ -2,17 +2,17 @@
 
 import type { Document } from 'mongodb';
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { toFilter } from '../../model/query/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { idToBson } from '../../model/values/index.ts';
 import { runBefore } from './before.ts';
-import { instanceEvent, raise } from '../../runtime/events/events.ts';
+import { instanceEvent, raise } from '../../runtime/events/index.ts';
 import { shownOne } from '../scalars/index.ts';
-import { idOf, versionOf } from '../representation/system-properties.ts';
-import { accompanied, additionsOf, admit, requireWithin } from '../access/gate.ts';
-import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
+import { idOf, versionOf } from '../representation/index.ts';
+import { accompanied, additionsOf, admit, requireWithin } from '../access/index.ts';
+import type { InstanceResource, Namespace, Resource } from '../catalog/index.ts';
 import { condition, read } from './find.ts';
 import { BulkWalk } from './bulk.ts';
 import { addressesOf, dependentsOn } from './dependents.ts';

@@ -6,8 +6,8 @@ import { type Db, Long, ObjectId } from 'mongodb';
 import { getOwn, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import type { Write } from '../../runtime/transactions/index.ts';
 import { fromBson, idToBson } from '../../model/values/index.ts';
-import { idOf } from '../representation/system-properties.ts';
-import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
+import { idOf } from '../representation/index.ts';
+import type { InstanceResource, Namespace, Resource } from '../catalog/index.ts';
 import { read } from './find.ts';
 
 const DEPENDENTS = 'dependents';

@@ -2,17 +2,16 @@
 
 import { type Document, ObjectId } from 'mongodb';
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
-import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
+import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { coerceProperty, type TypeDefinition } from '../../model/types/index.ts';
 import { instanceFromBson } from '../../model/values/index.ts';
 import { keyConstant, withConstraints } from '../scalars/index.ts';
 import { timeLimit } from './time-limit.ts';
-import { idOf, versionOf } from '../representation/system-properties.ts';
-import { COMPILED_RESTRICTIONS } from '../access/compiled.ts';
-import { both, restriction } from '../access/gate.ts';
-import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import { idOf, versionOf } from '../representation/index.ts';
+import { COMPILED_RESTRICTIONS, both, restriction } from '../access/index.ts';
+import type { InstanceResource, Namespace } from '../catalog/index.ts';
 
 const ID = /^[0-9a-f]{24}$/;
 

@@ -3,10 +3,10 @@
 // does not name goes once it is stored.
 
 import { type Collection, type Db, type Document, MongoServerError } from 'mongodb';
-import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
+import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { type MongoIndex, mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
-import type { Namespace } from '../catalog/types.ts';
+import type { Namespace } from '../catalog/index.ts';
 import { StateKey } from '../states.ts';
 
 const DUPLICATE = 11000;

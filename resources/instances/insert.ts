@@ -1,19 +1,19 @@
 // INSERT into a type (resources-and-api.md 2.4, language.md 5.5).
 
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor, Initiator } from '../../runtime/context/actor.ts';
+import type { Actor, Initiator } from '../../runtime/context/index.ts';
 import { DocumentRefused, DuplicateKey, type UnitOfWork, type Write } from '../../runtime/transactions/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
+import { apiError } from '../../model/errors/index.ts';
+import type { MaybePromise } from '../../platform/structures/index.ts';
 import { checkFinal, prepareInsert, type TypeDefinition } from '../../model/types/index.ts';
 import { instanceToBson } from '../../model/values/index.ts';
 import { runBefore } from './before.ts';
-import { instanceEvent, raise } from '../../runtime/events/events.ts';
+import { instanceEvent, raise } from '../../runtime/events/index.ts';
 import { trimCapped } from './capped.ts';
 import { isConverted, shownOne, toShown, toStored } from '../scalars/index.ts';
-import { stampNew } from '../representation/system-properties.ts';
-import { accompanied, admit, requireWithin } from '../access/gate.ts';
-import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import { stampNew } from '../representation/index.ts';
+import { accompanied, admit, requireWithin } from '../access/index.ts';
+import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { entriesFor } from './dependents.ts';
 import { ensureCollection } from './lazy-collections.ts';
 import { noteType } from './stale-writes.ts';

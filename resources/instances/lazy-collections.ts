@@ -2,7 +2,7 @@
 
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { buildMissing } from './index-builds.ts';
-import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { StateKey } from '../states.ts';
 
 /** By collection; what failed is tried again by the next. */

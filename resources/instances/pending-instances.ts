@@ -2,10 +2,10 @@
 
 import { BSON } from 'mongodb';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { Pending } from '../../runtime/transactions/index.ts';
 import { instanceFromBson } from '../../model/values/index.ts';
-import type { InstanceResource } from '../catalog/types.ts';
+import type { InstanceResource } from '../catalog/index.ts';
 
 /** The instance, and how the store will have it. */
 export function pendingInstance(

@@ -1,12 +1,11 @@
 // An instance by its place in the store: as programs see it now.
 
 import { encodeInner } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { instanceFromBson } from '../../model/values/index.ts';
-import { typeOfCollection } from '../catalog/catalogue.ts';
+import { typeOfCollection, type Namespace } from '../catalog/index.ts';
 import { shownOne } from '../scalars/index.ts';
-import { versionOf } from '../representation/system-properties.ts';
-import type { Namespace } from '../catalog/types.ts';
+import { versionOf } from '../representation/index.ts';
 
 /**
  * @param instance `<collection>/<id>`

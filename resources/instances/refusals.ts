@@ -4,9 +4,9 @@ import { BSON, type Document } from 'mongodb';
 import type { CascadeError } from '../../stdlib/errors.ts';
 import { getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import { DocumentRefused, DuplicateKey, type QueueFull } from '../../runtime/transactions/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
-import type { InstanceResource } from '../catalog/types.ts';
+import type { InstanceResource } from '../catalog/index.ts';
 
 const MOST_BYTES = 15 * 1024 * 1024;
 /** A document of fewer characters of inner JSON cannot be larger than that: BSON spends at most 4 bytes more on a value of one character. */

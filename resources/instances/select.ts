@@ -2,16 +2,15 @@
 
 import type { Document } from 'mongodb';
 import { isInteger, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { matches, parseProps, parseSort, type Predicate, toFilter, toProjection, toSort } from '../../model/query/index.ts';
 import type { ApiReply } from '../api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import type { Rows } from '../../platform/mongo/index.ts';
 import { instanceFromBson, type Spelling } from '../../model/values/index.ts';
-import { AHEAD_BYTES, LARGE_RESULTS, readAhead } from '../representation/large-results.ts';
+import { AHEAD_BYTES, LARGE_RESULTS, readAhead, idOf } from '../representation/index.ts';
 import { type RankedOrder, rankedOrder, type RowForm, writeRows } from '../scalars/index.ts';
-import { idOf } from '../representation/system-properties.ts';
-import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { condition, remember } from './find.ts';
 import { keyText } from './natural-key.ts';
 import { pendingInstance } from './pending-instances.ts';

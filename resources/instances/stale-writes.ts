@@ -2,9 +2,9 @@
 
 import type { Document } from 'mongodb';
 import type { UnitOfWork } from '../../runtime/transactions/index.ts';
-import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
+import { type CascadeError, apiError } from '../../model/errors/index.ts';
 import { compareTypes, type TypeDefinition } from '../../model/types/index.ts';
-import type { Namespace } from '../catalog/types.ts';
+import type { Namespace } from '../catalog/index.ts';
 
 /** Not stored: the store takes what has a name. */
 const MADE_FOR = Symbol('made for');

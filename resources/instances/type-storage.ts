@@ -1,7 +1,7 @@
 // Values of properties that a type does not declare (any more).
 
 import type { TypeDefinition } from '../../model/types/index.ts';
-import type { Namespace } from '../catalog/types.ts';
+import type { Namespace } from '../catalog/index.ts';
 
 /** The properties that `after` declares and `before` does not. */
 export const addedBy = (before: TypeDefinition, after: TypeDefinition): string[] =>

@@ -1,16 +1,16 @@
 // UPSERT into a type (resources-and-api.md 2.6, language.md 5.6).
 
 import { getOwn, isObject, type ObjectValue, setOwn, text, type Value } from '../../stdlib/values/index.ts';
-import { type Actor, RestartRun } from '../../runtime/context/actor.ts';
+import { type Actor, RestartRun } from '../../runtime/context/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { prepareUpdate } from '../../model/types/index.ts';
-import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { toStored } from '../scalars/index.ts';
-import { idOf } from '../representation/system-properties.ts';
+import { idOf } from '../representation/index.ts';
 import { read } from './find.ts';
-import { both, restriction } from '../access/gate.ts';
+import { both, restriction } from '../access/index.ts';
 import { insertStored } from './insert.ts';
 import { keyText, upsertKeys } from './natural-key.ts';
 import { updateOne } from './update.ts';

@@ -2,10 +2,10 @@
 import type { CascadeError } from '../../stdlib/errors.ts';
 import { langError } from '../../stdlib/errors.ts';
 import { DateTime, getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { requireAdmin } from '../access/rights.ts';
-import type { Namespace } from '../catalog/types.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { requireAdmin } from '../access/index.ts';
+import type { Namespace } from '../catalog/index.ts';
 
 export const outOfRange = (parameter: string, value: Value): CascadeError => langError('cascade.lang.range', parameter, value);
 

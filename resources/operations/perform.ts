@@ -2,37 +2,60 @@
 // that the rule language gives them (language.md 5).
 
 import { CascadeError, langError } from '../../stdlib/errors.ts';
-import type { AggregateName } from '../../stdlib/isolate/protocol.ts';
+import type { AggregateName } from '../../stdlib/isolate/index.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { type Actor, type Initiator, checkpointing } from '../../runtime/context/actor.ts';
+import { type Actor, type Initiator, checkpointing } from '../../runtime/context/index.ts';
 import type { Identity } from '../api.ts';
 import type { Answer, UnitOfWork } from '../../runtime/transactions/index.ts';
 import { type InstanceQuery, instanceQuery, parseSort, toFilter } from '../../model/query/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { runDurably, runDirect } from '../../runtime/runs/index.ts';
-import { aggregateRows } from '../aggregate/aggregate-rows.ts';
-import { resolve } from '../catalog/catalogue.ts';
-import { cursors } from '../instances/cursors.ts';
-import { projected } from '../representation/projection.ts';
-import { changeDefinition, definitionCondition, matching, matchingStored, putDefinition } from '../definitions/operations.ts';
-import { deleteWithDependents } from '../definitions/dependents.ts';
-import { compareBy } from '../definitions/sort.ts';
-import type { Failed } from '../instances/bulk.ts';
-import { deleteMany, deleteOne } from '../instances/delete.ts';
-import { condition, conditionAsked, read, readAt } from '../instances/find.ts';
-import { followedInstance } from '../instances/pending-instances.ts';
-import { insertAtOnce, insertMany, insertOne } from '../instances/insert.ts';
-import { type ProgramQuery, selectPages, selectRows, type WalkPage } from '../instances/select.ts';
-import { changeOf, updateMany, updateOne, versionIn } from '../instances/update.ts';
-import { upsertOne } from '../instances/upsert.ts';
-import { asyncCall } from '../../runtime/events/events.ts';
+import { aggregateRows } from '../aggregate/index.ts';
+import {
+  resolve,
+  type InstallationResource,
+  type InstanceResource,
+  type Namespace,
+  type Resource,
+  type ProgramOperation,
+} from '../catalog/index.ts';
+import {
+  cursors,
+  type Failed,
+  deleteMany,
+  deleteOne,
+  condition,
+  conditionAsked,
+  read,
+  readAt,
+  followedInstance,
+  insertAtOnce,
+  insertMany,
+  insertOne,
+  type ProgramQuery,
+  selectPages,
+  selectRows,
+  type WalkPage,
+  changeOf,
+  updateMany,
+  updateOne,
+  versionIn,
+  upsertOne,
+} from '../instances/index.ts';
+import { projected } from '../representation/index.ts';
+import {
+  changeDefinition,
+  definitionCondition,
+  matching,
+  matchingStored,
+  putDefinition,
+  deleteWithDependents,
+  compareBy,
+} from '../definitions/index.ts';
+import { asyncCall } from '../../runtime/events/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
-import { requireUse } from '../access/gate.ts';
-import { actingIn } from '../access/lent-profiles.ts';
-import { acting, ownOnly, payloadWith, requireRight, withOwn } from '../access/rights.ts';
+import { requireUse, actingIn, acting, ownOnly, payloadWith, requireRight, withOwn } from '../access/index.ts';
 import { toShown, toStored } from '../scalars/index.ts';
-import type { InstallationResource, InstanceResource, Namespace, Resource } from '../catalog/types.ts';
-import type { ProgramOperation } from '../catalog/feature.ts';
 import { text, typeName } from './payload.ts';
 
 /** Rows of a SELECT into an array (language.md E3). */

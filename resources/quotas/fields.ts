@@ -1,7 +1,7 @@
 // Members of a quota document, each checked as it is read. Pure.
 
 import { getOwn, isInteger, isObject, type ObjectValue, typeOf, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 
 /** Null: unlimited, which is absent, null or -1. */
 export function bound(object: ObjectValue, name: string, prefix: string): number | null {

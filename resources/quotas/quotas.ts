@@ -2,7 +2,7 @@
 // another process may have changed them.
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
-import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
+import type { MaybePromise } from '../../platform/structures/index.ts';
 import { parseJson } from '../../model/values/index.ts';
 import { parseQuota } from './quota.ts';
 import { Usage } from './usage.ts';

@@ -1,7 +1,7 @@
 // What an organization uses of its quota in this process: rates, and what is open now. Counts of what is stored are asked of the store
 // (features/quotas).
 
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import type { RunLimits } from '../../runtime/runs/index.ts';
 import { type LimitName, parseQuota, type Quota, type RateName } from './quota.ts';
 import { Rate } from './rate.ts';

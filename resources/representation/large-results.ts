@@ -1,7 +1,7 @@
 // Large results: text that is made while it is sent, so that a slow reader costs a piece of it and not the whole.
 
 import type { Pieces } from '../api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import type { Rows } from '../../platform/mongo/index.ts';
 import { StateKey } from '../states.ts';
 

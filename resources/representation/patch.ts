@@ -3,7 +3,7 @@
 import { isServiceSet } from '../../model/types/index.ts';
 import { eq } from '../../stdlib/operators/index.ts';
 import { deepCopy, getOwn, isNumber, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 
 /** Operations of one patch. */
 const MOST_OPERATIONS = 10_000;

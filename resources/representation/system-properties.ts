@@ -1,7 +1,7 @@
 // The system properties that the service sets (resources-and-api.md 1.3).
 
 import { DateTime, getOwn, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor, Initiator } from '../../runtime/context/actor.ts';
+import type { Actor, Initiator } from '../../runtime/context/index.ts';
 import { isServiceSet, newId } from '../../model/types/index.ts';
 
 /** A new instance: the properties of a prepared one (so none is called `__proto__`), with fresh system properties. */

@@ -1,10 +1,10 @@
 // AGGREGATE of a client (resources-and-api.md 2.9).
 
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { aggregate as runPipeline } from '../aggregate/index.ts';
-import type { Namespace, Resource } from '../catalog/types.ts';
+import type { Namespace, Resource } from '../catalog/index.ts';
 
 export async function aggregate(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const pipeline = request.object ?? request.parameters['pipeline'];

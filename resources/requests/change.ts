@@ -3,21 +3,25 @@
 import { isServiceSet } from '../../model/types/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { instanceToJson, parseJson, toJson } from '../../model/values/index.ts';
-import { changeDefinition, definitionJson, findDefinition, matchingStored, shown } from '../definitions/operations.ts';
-import { indexBuildsOf } from '../instances/index-builds.ts';
-import { deleteDependents, deleteWithDependents } from '../definitions/dependents.ts';
+import {
+  changeDefinition,
+  definitionJson,
+  findDefinition,
+  matchingStored,
+  shown,
+  deleteDependents,
+  deleteWithDependents,
+} from '../definitions/index.ts';
+import { indexBuildsOf, deleteMany, deleteOne, condition, read, readAt, changeOf, updateOne } from '../instances/index.ts';
 import { toFilter } from '../../model/query/index.ts';
-import { deleteMany, deleteOne } from '../instances/delete.ts';
-import { condition, read, readAt } from '../instances/find.ts';
-import { changeOf, updateOne } from '../instances/update.ts';
-import { patchChanges } from '../representation/patch.ts';
+import { patchChanges } from '../representation/index.ts';
 import { shownOne, toStored } from '../scalars/index.ts';
-import type { DefinitionResource, InstanceResource, Namespace, Resource } from '../catalog/types.ts';
-import { perform } from '../operations/perform.ts';
+import type { DefinitionResource, InstanceResource, Namespace, Resource } from '../catalog/index.ts';
+import { perform } from '../operations/index.ts';
 import { runDurably } from '../../runtime/runs/index.ts';
 import { answersArray, bodyOf, checkId, counted, demandedVersion, idOf, NO_CONTENT, reply } from './request.ts';
 import { changedReply, instanceText, typedIf } from './typed.ts';

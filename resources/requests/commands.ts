@@ -1,9 +1,9 @@
 // Custom commands (resources-and-api.md 2.13): a POST on one instance whose body names what is to be done.
 
-import { apiError } from '../../model/errors/api-errors.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import { apiError } from '../../model/errors/index.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
-import type { Namespace, Resource } from '../catalog/types.ts';
+import type { Namespace, Resource } from '../catalog/index.ts';
 
 /** The commands of a resource, by name. */
 export const commandsOf = (space: Namespace, resource: string): string[] => Object.keys(space.catalog.features.commandsOf(resource));

@@ -2,7 +2,7 @@
 
 import { isInteger, type Value } from '../../stdlib/values/index.ts';
 import type { Pieces } from '../api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
 
 const BUFFER_BYTES = 65_536;

@@ -1,6 +1,6 @@
 // The fields of a body that is no instance of a type.
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { isServiceSet } from '../../model/types/index.ts';
 
 export const objectOf = (value: Value): ObjectValue => (isObject(value) ? value : {});

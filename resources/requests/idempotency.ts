@@ -7,16 +7,15 @@
 import { createHash } from 'node:crypto';
 import { type Collection, type Db, Long, ObjectId } from 'mongodb';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { type Actor, ChildRunIds, type StepStore } from '../../runtime/context/actor.ts';
+import { type Actor, ChildRunIds, type StepStore } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { DuplicateKey, type Step, type UnitOfWork, type Write } from '../../runtime/transactions/index.ts';
 import { openText, parseJson, sealText, toJson } from '../../model/values/index.ts';
-import { resolve } from '../catalog/catalogue.ts';
-import { definitionJson, shown } from '../definitions/operations.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import type { Namespace } from '../catalog/types.ts';
+import { resolve, type Namespace } from '../catalog/index.ts';
+import { definitionJson, shown } from '../definitions/index.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { StateKey } from '../states.ts';
-import { carryOut } from './index.ts';
+import { carryOut } from './carry-out.ts';
 import { NO_CONTENT, reply } from './request.ts';
 import { changedReply, instanceText, typedIf } from './typed.ts';
 

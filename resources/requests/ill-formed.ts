@@ -3,10 +3,8 @@
 
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
 import type { ApiRequest } from '../api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { isWellFormed } from '../../model/values/index.ts';
-import { resolve } from '../catalog/catalogue.ts';
-import type { Namespace } from '../catalog/types.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { resolve, type Namespace } from '../catalog/index.ts';
 
 const REASON = 'lone surrogate';
 const WRITES: ReadonlySet<string> = new Set(['insert', 'upsert', 'update', 'patch']);
@@ -17,7 +15,7 @@ export function refuseIllFormed(space: Namespace, request: ApiRequest, offset: n
   if (WRITES.has(op) && !space.catalog.features.installationResource(resourceName, custom)) {
     const resource = resolve(space, resourceName, custom);
     const name = propertyIn(op === 'patch' ? patched(object) : object);
-    if (resource.kind === 'instances' && name !== undefined && isWellFormed(name)) {
+    if (resource.kind === 'instances' && name !== undefined && name.isWellFormed()) {
       const expected = resource.type.properties.get(name)?.base ?? 'String';
       throw apiError('cascade.type.property.invalid', resource.name, name, expected, REASON);
     }
@@ -28,7 +26,7 @@ export function refuseIllFormed(space: Namespace, request: ApiRequest, offset: n
 /** The property of the first instance that has one of them. */
 function propertyIn(body: Value): string | undefined {
   for (const one of Array.isArray(body) ? body : [body])
-    if (isObject(one)) for (const name of Object.keys(one)) if (!isWellFormed(name) || isIllFormed(getOwn(one, name))) return name;
+    if (isObject(one)) for (const name of Object.keys(one)) if (!name.isWellFormed() || isIllFormed(getOwn(one, name))) return name;
   return undefined;
 }
 
@@ -44,7 +42,7 @@ function patched(operations: Value): Value {
 }
 
 function isIllFormed(value: Value): boolean {
-  if (typeof value === 'string') return !isWellFormed(value);
+  if (typeof value === 'string') return !value.isWellFormed();
   if (Array.isArray(value)) return value.some(isIllFormed);
-  return isObject(value) && Object.keys(value).some((key) => !isWellFormed(key) || isIllFormed(getOwn(value, key)));
+  return isObject(value) && Object.keys(value).some((key) => !key.isWellFormed() || isIllFormed(getOwn(value, key)));
 }

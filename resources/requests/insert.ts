@@ -2,16 +2,14 @@
 
 import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { type Actor, type Enqueue, checkpointing } from '../../runtime/context/actor.ts';
+import { type Actor, type Enqueue, checkpointing } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
-import { nextSlice } from '../../platform/structures/slices.ts';
-import { CascadeErrors, errorDocument, apiError, retryAfterSeconds } from '../../model/errors/api-errors.ts';
+import { nextSlice } from '../../platform/structures/index.ts';
+import { CascadeErrors, errorDocument, apiError, retryAfterSeconds } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
-import { definitionJson, putDefinition, shown } from '../definitions/operations.ts';
-import { insertAtOnce, insertOne, type ReadyInsert } from '../instances/insert.ts';
-import { asApiError, tooFull } from '../instances/refusals.ts';
-import { upsertOne } from '../instances/upsert.ts';
-import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
+import { definitionJson, putDefinition, shown } from '../definitions/index.ts';
+import { insertAtOnce, insertOne, type ReadyInsert, asApiError, tooFull, upsertOne } from '../instances/index.ts';
+import type { InstanceResource, Namespace, Resource } from '../catalog/index.ts';
 import { answersArray, bodyOf, counted, NO_CONTENT } from './request.ts';
 import { instanceText, typedIf } from './typed.ts';
 

@@ -2,16 +2,15 @@
 
 import { langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { namespaceAndProfiles } from '../../identity/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { toJson, toTypedJson } from '../../model/values/index.ts';
-import { AHEAD_BYTES } from '../representation/large-results.ts';
-import { requireUse } from '../access/gate.ts';
-import { actingIn } from '../access/lent-profiles.ts';
-import type { Namespace, Resource } from '../catalog/types.ts';
+import { AHEAD_BYTES } from '../representation/index.ts';
+import { requireUse, actingIn } from '../access/index.ts';
+import type { Namespace, Resource } from '../catalog/index.ts';
 import { elementsOf, flushingOf } from './elements.ts';
 import { idOf, reply } from './request.ts';
 

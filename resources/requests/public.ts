@@ -2,9 +2,8 @@
 
 import { getOwn } from '../../stdlib/values/index.ts';
 import type { ApiRequest } from '../api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { resolve } from '../catalog/catalogue.ts';
-import type { Namespace } from '../catalog/types.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { resolve, type Namespace } from '../catalog/index.ts';
 
 /** @throws cascade.resource.not.found for everything that is not open, there or not: strangers learn nothing */
 export function requirePublic(space: Namespace, { resourceName, resourceId }: ApiRequest): void {

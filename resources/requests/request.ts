@@ -2,10 +2,10 @@
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import { versionIn } from '../instances/update.ts';
-import { versionOf } from '../representation/system-properties.ts';
-import type { Resource } from '../catalog/types.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { versionIn } from '../instances/index.ts';
+import { versionOf } from '../representation/index.ts';
+import type { Resource } from '../catalog/index.ts';
 
 /** Whether one instance is answered as an array of one: those of types are, those of system resources where they say so (2). */
 export const answersArray = (resource: Resource): boolean => resource.kind === 'instances' && resource.answers !== 'object';

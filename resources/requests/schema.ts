@@ -1,11 +1,10 @@
 // `…/types/<T>/_schema` (resources-and-api.md 1.1): a type as JSON Schema.
 
 import type { ApiReply, ApiRequest } from '../api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { typeToSchema } from '../../model/types/index.ts';
 import { toJson } from '../../model/values/index.ts';
-import { findType } from '../catalog/catalogue.ts';
-import type { Namespace, Resource } from '../catalog/types.ts';
+import { findType, type Namespace, type Resource } from '../catalog/index.ts';
 import { idOf, reply } from './request.ts';
 
 export async function schema(space: Namespace, _resource: Resource, request: ApiRequest): Promise<ApiReply> {

@@ -1,17 +1,16 @@
 // SELECT of many and of one (resources-and-api.md 2.2, 2.3).
 
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { parseProps, toFilter, toProjection } from '../../model/query/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { storedVersion } from '../../model/values/index.ts';
-import { definitionJson, matching, readDefinition, selectDefinitions } from '../definitions/operations.ts';
-import { condition, storedAt, storedBy } from '../instances/find.ts';
-import { selectPage } from '../instances/select.ts';
+import { definitionJson, matching, readDefinition, selectDefinitions } from '../definitions/index.ts';
+import { condition, storedAt, storedBy, selectPage } from '../instances/index.ts';
 import { type RowForm, writeRows } from '../scalars/index.ts';
-import { versionOf } from '../representation/system-properties.ts';
-import type { InstanceResource, Namespace, Resource } from '../catalog/types.ts';
+import { versionOf } from '../representation/index.ts';
+import type { InstanceResource, Namespace, Resource } from '../catalog/index.ts';
 import { namesVersion } from './request.ts';
 import { typedIf } from './typed.ts';
 

@@ -3,8 +3,7 @@ import { getOwn, isObject, type ObjectValue, parseDateTime, setOwn, type Value }
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { instanceToJson, instanceToTypedJson, parseJson, toJson, toTypedJson } from '../../model/values/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
-import { resolve } from '../catalog/catalogue.ts';
-import type { Namespace, Resource } from '../catalog/types.ts';
+import { resolve, type Namespace, type Resource } from '../catalog/index.ts';
 import { reply } from './request.ts';
 
 /** An instance in the form that the request asks for. */

@@ -2,11 +2,11 @@
 
 import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { CascadeErrors, apiError, statusOf } from '../../model/errors/api-errors.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { CascadeErrors, apiError, statusOf } from '../../model/errors/index.ts';
 import { type RunHost, runDirect } from '../../runtime/runs/index.ts';
 import type { ScalarAction, ScalarDefinition } from '../../model/types/index.ts';
-import type { Namespace } from '../catalog/types.ts';
+import type { Namespace } from '../catalog/index.ts';
 import { StateKey } from '../states.ts';
 import { type Form, programFor } from './programs.ts';
 

@@ -2,10 +2,10 @@
 // compared by `comparator` where there is one. The result is a where-object like the caller's, with what is stored in it.
 
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { type ConditionContext, substitute } from '../../model/query/index.ts';
 import { coerceProperty, type PropertyDefinition, type ScalarDefinition, type TypeDefinition } from '../../model/types/index.ts';
-import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { comparePairs, convertEach } from './calls.ts';
 import { storedValues } from './stored-values.ts';
 import { uses } from './slots.ts';

@@ -3,11 +3,11 @@
 
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import { encodeInner, getOwn, isObject } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
-import { CascadeErrors, type CascadeError } from '../../model/errors/api-errors.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import { CascadeErrors, type CascadeError } from '../../model/errors/index.ts';
 import type { ScalarAction, TypeDefinition } from '../../model/types/index.ts';
-import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
-import type { Namespace } from '../catalog/types.ts';
+import type { MaybePromise } from '../../platform/structures/index.ts';
+import type { Namespace } from '../catalog/index.ts';
 import { convertEach } from './calls.ts';
 import { type Slot, slotsOf, uses } from './slots.ts';
 

@@ -2,10 +2,10 @@
 // and the store sorts by their ranks.
 
 import type { Document } from 'mongodb';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { type SortKey, toSort } from '../../model/query/index.ts';
 import { storedProperty } from '../../model/values/index.ts';
-import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { sortBy } from './calls.ts';
 import { storedValues } from './stored-values.ts';
 

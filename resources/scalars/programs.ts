@@ -4,7 +4,7 @@
 import { LRUCache } from 'lru-cache';
 import type { CompiledProcedure } from '../../compiler/index.ts';
 import type { Program } from '../../sandbox/index.ts';
-import { compileText, programOf } from '../../runtime/programs/programs.ts';
+import { compileText, programOf } from '../../runtime/programs/index.ts';
 
 /** What is done with the values: `each` converts them, `pairs` compares two of each, `sorted` puts them into the comparator's order. */
 export type Form = 'each' | 'pairs' | 'sorted';

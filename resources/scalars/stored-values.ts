@@ -1,10 +1,10 @@
 // The different values that a property has in the store, for orders that the store does not know.
 
 import { getOwn, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { storedPath } from '../../model/types/index.ts';
 import { instanceFromBson } from '../../model/values/index.ts';
-import type { InstanceResource, Namespace } from '../catalog/types.ts';
+import type { InstanceResource, Namespace } from '../catalog/index.ts';
 
 /** More cannot be compared by a procedure in one request. */
 const MOST_VALUES = 1_000;

@@ -2,12 +2,12 @@
 // procedures, all rows of a call at once.
 
 import { decodeInner, encodeInner } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/actor.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { instanceFromBson, instanceToJson, type Spelling, toTypedJson, transcoder, wholeTranscoder } from '../../model/values/index.ts';
-import { inSlices, nextSlice } from '../../platform/structures/slices.ts';
-import { projected } from '../representation/projection.ts';
-import type { Namespace } from '../catalog/types.ts';
+import { inSlices, nextSlice } from '../../platform/structures/index.ts';
+import { projected } from '../representation/index.ts';
+import type { Namespace } from '../catalog/index.ts';
 import { isShownOtherwise, toShown } from './convert.ts';
 
 export type WriteRows = (rows: readonly Uint8Array[]) => string[] | Promise<string[]>;

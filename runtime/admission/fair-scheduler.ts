@@ -2,10 +2,8 @@
 // turn of the event loop, a commit and a batch of the sandbox stay small, whatever one namespace sends. A namespace that sends alone is not
 // limited.
 
-import { LinkedList, type ListNode, unlinked } from '../../platform/structures/linked-list.ts';
+import { LinkedList, type ListNode, unlinked, Fifo, type MaybePromise } from '../../platform/structures/index.ts';
 import { QueueFull } from '../transactions/index.ts';
-import { Fifo } from '../../platform/structures/fifo.ts';
-import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
 
 /** Requests in flight a namespace: enough that a commit is worth its price (half as many cost half of the throughput). */
 const MOST_UNDER_WAY = 32;

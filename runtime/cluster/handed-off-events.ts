@@ -18,7 +18,7 @@ import {
   type Write,
 } from '../transactions/index.ts';
 import { Backoff, isRetryable, retryUntilAvailable } from '../../platform/mongo/index.ts';
-import type { Cipher } from '../../model/values/index.ts';
+import type { Cipher } from '../../model/types/index.ts';
 
 export const HANDED_OFF_EVENTS = 'arrivals';
 /** Long texts of the events are stored in pieces: an event may be larger than a document. */

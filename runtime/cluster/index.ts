@@ -6,3 +6,4 @@ export { type Answer, type ByteStream, Calls, type Handler, LinkClosed, LinkFull
 export { type LivingProcess, openProcess, type ServiceProcess } from './process.ts';
 export { type Ownership, Owners } from './owners.ts';
 export { winnerOf } from './rendezvous.ts';
+export { TakeOver, fence } from './take-over.ts';

@@ -4,7 +4,7 @@
 import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
 import type { Clock } from '../../platform/clock/index.ts';
-import type { Cipher } from '../../model/values/index.ts';
+import type { Cipher } from '../../model/types/index.ts';
 import {
   attemptOf,
   closeEpochs,
@@ -20,10 +20,9 @@ import {
   type StoredEvent,
   type UnitOfWork,
 } from '../transactions/index.ts';
-import { executableKey, readExecutable } from '../programs/programs.ts';
-import { ASYNC } from '../events/events.ts';
+import { executableKey, readExecutable, type Executable } from '../programs/index.ts';
+import { ASYNC } from '../events/index.ts';
 import { STATEMENT } from '../runs/index.ts';
-import type { Executable } from '../programs/executable.ts';
 import { retryUntilAvailable, type Store } from '../../platform/mongo/index.ts';
 
 /** What a take-over needs of a namespace. */

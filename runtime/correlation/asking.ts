@@ -2,12 +2,12 @@
 // machine needs neither time nor store.
 
 import type { CompiledRule, ConditionData, CorrelationSpec, TriggerSpec } from '../../compiler/index.ts';
-import { ChildRunIds } from '../context/actor.ts';
+import { ChildRunIds } from '../context/index.ts';
 import { runIdOf, type StoredEvent } from '../transactions/index.ts';
 import { type Given, holds, type RunHost } from '../runs/index.ts';
-import type { Executable } from '../programs/executable.ts';
+import type { Executable } from '../programs/index.ts';
 import { askedIn } from '../triggers/index.ts';
-import { eventObjectJson } from '../events/event-object.ts';
+import { eventObjectJson } from '../events/index.ts';
 import { eventOf } from './bindings-context.ts';
 import type { Answers, Bindings, MatchedEvent, Machine } from './types.ts';
 

@@ -2,7 +2,7 @@
 
 import type { TriggerSpec } from '../../compiler/index.ts';
 import { decodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { eventObject } from '../events/event-object.ts';
+import { eventObject } from '../events/index.ts';
 import type { EvaluationContext } from '../triggers/index.ts';
 import type { Bindings, MatchedEvent } from './types.ts';
 

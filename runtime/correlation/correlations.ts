@@ -3,7 +3,7 @@
 
 import type { Db } from 'mongodb';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
-import { TaskTracker } from '../../platform/structures/task-tracker.ts';
+import { TaskTracker } from '../../platform/structures/index.ts';
 import type { RunReference, StoredEvent } from '../transactions/index.ts';
 import { type Explanation, type IndexedRule, TriggerIndex } from '../triggers/index.ts';
 import { type CorrelatedRule, type CorrelationHost, VersionGroup, whenOf } from './version-group.ts';

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { encodeInner } from '../../stdlib/values/index.ts';
 import { Committer, type StoredEvent, type Write } from '../transactions/index.ts';
 import { HandedOffEvents } from '../cluster/index.ts';
-import type { Cipher } from '../../model/values/index.ts';
+import type { Cipher } from '../../model/types/index.ts';
 import { EVALUATIONS, EVALUATION_TEXTS, fromStored, insertion, removal } from './evaluation-store.ts';
 import type { Evaluation, MatchedEvent } from './types.ts';
 

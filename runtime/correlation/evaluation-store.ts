@@ -3,7 +3,8 @@
 import { hash } from 'node:crypto';
 import { type Db, type Document, Long, ObjectId } from 'mongodb';
 import { type SplitText, splitTextsOf, splitTexts, readTexts, removeTexts, type Write } from '../transactions/index.ts';
-import { type Cipher, openText, sealText } from '../../model/values/index.ts';
+import { openText, sealText } from '../../model/values/index.ts';
+import type { Cipher } from '../../model/types/index.ts';
 import type { Bindings, Evaluation, MatchedEvent } from './types.ts';
 
 export const EVALUATIONS = 'evaluations';

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { CompiledRule, ConditionData, TriggerSpec } from '../../compiler/index.ts';
-import type { TaskTracker } from '../../platform/structures/task-tracker.ts';
+import type { TaskTracker } from '../../platform/structures/index.ts';
 import type { Clock, Timer } from '../../platform/clock/index.ts';
 import {
   type Committer,
@@ -20,10 +20,10 @@ import {
 } from '../transactions/index.ts';
 import type { Value } from '../../stdlib/values/index.ts';
 import type { RunHost } from '../runs/index.ts';
-import type { Executable } from '../programs/executable.ts';
-import { timed } from '../context/stages.ts';
+import type { Executable } from '../programs/index.ts';
+import { timed } from '../context/index.ts';
 import { retryUntilAvailable } from '../../platform/mongo/index.ts';
-import type { Cipher } from '../../model/values/index.ts';
+import type { Cipher } from '../../model/types/index.ts';
 import {
   askedIn,
   byVersionDescending,

@@ -1,6 +1,6 @@
 // Event paths as subscribers write them (resources-and-api.md 8.4), read into the one spelling in which events are raised. Pure.
 
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { checkName } from '../../model/types/index.ts';
 
 export interface EventPath {

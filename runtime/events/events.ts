@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Initiator as Actor } from '../context/actor.ts';
+import { type Initiator as Actor, timed } from '../context/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import type { RunReference, StoredEvent } from '../transactions/index.ts';
 import { langError } from '../../stdlib/errors.ts';
@@ -11,7 +11,6 @@ import { eventObject } from './event-object.ts';
 import { keepValue } from './event-values.ts';
 import type { EventContext } from './context.ts';
 import { referenceOf } from './references.ts';
-import { timed } from '../context/stages.ts';
 
 /** Bound of rule runs in one chain (language.md G5). */
 export const LONGEST_CHAIN = 200;

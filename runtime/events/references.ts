@@ -1,5 +1,5 @@
 // References from an event to its runs in the journal: rule, program, and the conditions that are still to be decided.
-import type { Executable } from '../programs/executable.ts';
+import type { Executable } from '../programs/index.ts';
 import type { RunReference } from '../transactions/index.ts';
 import type { Chosen, IndexedRule } from '../triggers/index.ts';
 

@@ -7,7 +7,7 @@ import type { Db } from 'mongodb';
 import { type Compiled, type CompiledModule, compile, type Diagnostic, isVerified, type ServiceStateNames } from '../../compiler/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
-import { CascadeErrors } from '../../model/errors/api-errors.ts';
+import { CascadeErrors } from '../../model/errors/index.ts';
 import type { Executable } from './executable.ts';
 import type { Program } from '../../sandbox/index.ts';
 

@@ -2,7 +2,7 @@
 // clients are refused, and runs raise events one at a time; above the second a run's statement fails, so that a storm of events does not
 // exhaust the memory.
 
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 
 export interface BackpressureLimits {
   readonly runs: number;

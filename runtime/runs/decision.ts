@@ -4,11 +4,11 @@
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { RunReference, Undecided } from '../transactions/index.ts';
 import { dataOf, BudgetExceeded, withAnswers, type DeferredCall } from '../../model/query/index.ts';
-import { CascadeError } from '../../model/errors/api-errors.ts';
+import { CascadeError } from '../../model/errors/index.ts';
 import { askedIn, conditionOf, type EvaluationContext } from '../triggers/index.ts';
 import { type DirectCall, runDirect } from './direct-run.ts';
 import type { RunHost } from './types.ts';
-import type { Executable } from '../programs/executable.ts';
+import type { Executable } from '../programs/index.ts';
 
 /** The values of a rule's variables: inner JSON, in order. */
 export interface Given {

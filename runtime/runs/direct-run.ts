@@ -2,12 +2,12 @@
 // effects are recorded in that run's history, so that a replay does not make them twice.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { type Actor, ChildRunIds, RestartRun } from '../context/actor.ts';
+import { type Actor, ChildRunIds, RestartRun } from '../context/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import { type Answer, Fenced, keptAnswer, type Step, type UnitOfWork, type Write } from '../transactions/index.ts';
-import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
+import type { Frame, WireError } from '../../stdlib/isolate/index.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../../sandbox/index.ts';
-import { apiError, isApiError } from '../../model/errors/api-errors.ts';
+import { apiError, isApiError } from '../../model/errors/index.ts';
 import { isRetryable, retryUntilAvailable } from '../../platform/mongo/index.ts';
 import { fromWireError, toWireError } from './wire-error.ts';
 import { whenAdmitted } from './admission.ts';
@@ -18,7 +18,7 @@ import { type Given, RunRecorder } from './run-recorder.ts';
 import { describe, locate } from './error-location.ts';
 import { isolateLimits, type RunLimits } from './run-limits.ts';
 import type { RunError, RunHost } from './types.ts';
-import type { Executable } from '../programs/executable.ts';
+import type { Executable } from '../programs/index.ts';
 
 export interface DirectCall {
   readonly executable: Pick<Executable, 'resource' | 'name' | 'service'> & Partial<Pick<Executable, 'map' | 'program'>>;

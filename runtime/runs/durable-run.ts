@@ -3,7 +3,17 @@
 // integrations.md 12).
 
 import type { Long } from 'mongodb';
-import { type Actor, ChildRunIds, type Initiator, type ReadSet, RestartRun, type StepStore } from '../context/actor.ts';
+import {
+  type Actor,
+  ChildRunIds,
+  type Initiator,
+  type ReadSet,
+  RestartRun,
+  type StepStore,
+  type Since,
+  sinceOf,
+  type Stage,
+} from '../context/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import {
   type Answer,
@@ -25,12 +35,11 @@ import {
   VersionConflict,
   type Write,
 } from '../transactions/index.ts';
-import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
+import type { Frame, WireError } from '../../stdlib/isolate/index.ts';
 import { Backoff, isRetryable } from '../../platform/mongo/index.ts';
 import { toWireError } from './wire-error.ts';
-import { apiError, isApiError } from '../../model/errors/api-errors.ts';
-import { eventObjectJson } from '../events/event-object.ts';
-import { type Since, sinceOf, type Stage } from '../context/stages.ts';
+import { apiError, isApiError } from '../../model/errors/index.ts';
+import { eventObjectJson } from '../events/index.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../../sandbox/index.ts';
 import { whenAdmitted } from './admission.ts';
 import { choose, type Given as Held } from './decision.ts';
@@ -44,7 +53,7 @@ import { describe, locate } from './error-location.ts';
 import type { RunLimits } from './run-limits.ts';
 import { sharedOptions } from './shared-options.ts';
 import type { RunError, RunHost } from './types.ts';
-import type { Executable } from '../programs/executable.ts';
+import type { Executable } from '../programs/index.ts';
 
 /** Rule names of a chain that its events carry: enough to recognize a cycle. */
 const NAMES_KEPT = 20;

@@ -1,9 +1,9 @@
 // Maps errors to lines and columns of the rule's or procedure's text.
 
 import { originalPosition } from '../../compiler/index.ts';
-import type { Frame, WireError } from '../../stdlib/isolate/protocol.ts';
+import type { Frame, WireError } from '../../stdlib/isolate/index.ts';
 import type { RunError, RunHost } from './types.ts';
-import type { Executable } from '../programs/executable.ts';
+import type { Executable } from '../programs/index.ts';
 
 /** The running program. Its map is looked up first: rules that differ only in literals share a module, but not their text. */
 export type Own = Pick<Executable, 'resource'> & Partial<Pick<Executable, 'map' | 'program'>>;

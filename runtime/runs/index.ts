@@ -13,3 +13,5 @@ export { type BreakerLimits, NO_LIMITS, type RunLimits } from './run-limits.ts';
 export { Runner } from './runner.ts';
 export { runDurably, STATEMENT } from './statement-run.ts';
 export type { RunError, RunHost } from './types.ts';
+export { invocationOf } from './messages.ts';
+export { toWireError } from './wire-error.ts';

@@ -1,7 +1,7 @@
 // The read set of one request: the versions that its answer shows to the program are kept with the answer, and count for later updates of
 // the run as long as the attempt that made the request goes on.
 
-import type { ReadSet } from '../context/actor.ts';
+import type { ReadSet } from '../context/index.ts';
 import type { Pending } from '../transactions/index.ts';
 import { seenText } from './history.ts';
 

@@ -4,7 +4,7 @@
 import type { Answer, StoredEvent } from '../transactions/index.ts';
 import type { RunRequest } from '../../sandbox/index.ts';
 import type { RunError } from './types.ts';
-import type { Executable } from '../programs/executable.ts';
+import type { Executable } from '../programs/index.ts';
 
 /** Bound of all requests and answers of a run, in characters. */
 const MOST = 256 * 1024;

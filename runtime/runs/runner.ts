@@ -3,12 +3,12 @@
 // (resources-and-api.md 8.1).
 
 import type { RunReference, StoredEvent } from '../transactions/index.ts';
-import { Fifo } from '../../platform/structures/fifo.ts';
+import { Fifo } from '../../platform/structures/index.ts';
 import { DurableRun } from './durable-run.ts';
 import type { Backpressure } from './backpressure.ts';
 import { STATEMENT, StatementRun } from './statement-run.ts';
 import type { RunHost } from './types.ts';
-import type { Executable } from '../programs/executable.ts';
+import type { Executable } from '../programs/index.ts';
 
 /** Bound of a namespace's open runs; the others wait as events. */
 const MOST_OPEN = 2_000;

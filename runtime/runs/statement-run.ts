@@ -2,11 +2,11 @@
 // raises its event whatever becomes of this process, or of the client.
 
 import { randomUUID } from 'node:crypto';
-import { type Actor, ChildRunIds, type StepStore } from '../context/actor.ts';
+import { type Actor, ChildRunIds, type StepStore } from '../context/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import { type Answer, Fenced, type RunId, runIdOf, type Step, type StoredEvent, type UnitOfWork } from '../transactions/index.ts';
 import { decodeInner, encodeInner, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import { apiError, isApiError } from '../../model/errors/api-errors.ts';
+import { apiError, isApiError } from '../../model/errors/index.ts';
 import { retryUntilAvailable } from '../../platform/mongo/index.ts';
 import { fromWireError, toWireError } from './wire-error.ts';
 import { checkpointSite, Checkpoints } from './checkpoints.ts';

@@ -1,15 +1,14 @@
 // What runs need of their namespace, and the programs that can run.
 
 import type { Logger } from 'pino';
-import type { Actor, Initiator } from '../context/actor.ts';
+import type { Actor, Initiator, StageReached } from '../context/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
 import type { Answer, Committer, RunId, Step, StoredEvent, UnitOfWork, Write } from '../transactions/index.ts';
 import type { DeferredCall } from '../../model/query/index.ts';
 import type { Program, Sandbox } from '../../sandbox/index.ts';
-import type { StageReached } from '../context/stages.ts';
 import type { ConditionEnvironment } from '../triggers/index.ts';
-import type { Executable } from '../programs/executable.ts';
+import type { Executable } from '../programs/index.ts';
 import type { Contention } from './contention.ts';
 import type { ErrorBreaker } from './error-breaker.ts';
 import type { ExecutionTimes } from './execution-times.ts';

@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { CascadeError } from '../../stdlib/errors.ts';
-import type { OneWireError, WireError } from '../../stdlib/isolate/protocol.ts';
+import type { OneWireError, WireError } from '../../stdlib/isolate/index.ts';
 import { encodeInner, fromInner, type Value } from '../../stdlib/values/index.ts';
-import { CascadeErrors, apiError } from '../../model/errors/api-errors.ts';
+import { CascadeErrors, apiError } from '../../model/errors/index.ts';
 import { isRetryable } from '../../platform/mongo/index.ts';
 
 /** Bound of the errors of one request that a program gets. */

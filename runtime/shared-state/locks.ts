@@ -1,6 +1,6 @@
 // Reentrant locks of runs, acquired in the order of asking and freed when the run ends. A run that would wait for itself (a deadlock) is
 // refused.
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 
 interface Lock {
   owner: string;

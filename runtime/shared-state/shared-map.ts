@@ -2,7 +2,7 @@
 // used one when it is full, and expired ones.
 import { deepEquals } from '../../stdlib/operators/index.ts';
 import { isInteger, type Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import type { Clock, Timer } from '../../platform/clock/index.ts';
 import { type StoredValue, NOTHING, valueOf } from './stored-value.ts';
 import type { Behaviour } from './shared-objects.ts';

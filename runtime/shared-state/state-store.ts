@@ -2,10 +2,10 @@
 // see one state and the end of a sandbox process loses nothing (mechanisms.md b). Each request is one synchronous step, but for waiting for
 // a lock.
 import { langError } from '../../stdlib/errors.ts';
-import type { StatePayload } from '../../stdlib/isolate/protocol.ts';
+import type { StatePayload } from '../../stdlib/isolate/index.ts';
 import { encodeShared, type ObjectValue, type SharedKind, type Value } from '../../stdlib/values/index.ts';
 import type { Answer } from '../transactions/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { Cells, type StateProperties } from './cells.ts';
 import { handleOf, storedValue, type StoredValue, NOTHING, type SharedRef } from './stored-value.ts';
 import { Locks } from './locks.ts';

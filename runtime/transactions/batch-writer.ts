@@ -3,7 +3,7 @@
 
 import { type ClientSession, type Db, type MongoClient, MongoError } from 'mongodb';
 import { Backoff, isLockedOut, isWriteConflict, isUnavailable, retryUntilAvailable } from '../../platform/mongo/index.ts';
-import type { Cipher } from '../../model/values/index.ts';
+import type { Cipher } from '../../model/types/index.ts';
 import type { Journal } from './journal.ts';
 import { sealing, withRowTexts } from './sealing.ts';
 import { commitWithRow, findVersionConflicts, insertPlain, isPlain, RejectedUnits, BatchConflict } from './transaction.ts';

@@ -2,7 +2,7 @@
 // one (group commit, without a timer); a unit that cannot commit gets its own error, and the batch goes on without it.
 
 import type { Long } from 'mongodb';
-import { LinkedList, type ListNode, unlinked } from '../../platform/structures/linked-list.ts';
+import { LinkedList, type ListNode, unlinked } from '../../platform/structures/index.ts';
 import { Journal } from './journal.ts';
 import { compactionUnits, readHeld } from './compaction.ts';
 import { referencesOf } from './recovery.ts';

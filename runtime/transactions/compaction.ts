@@ -2,7 +2,7 @@
 // events and steps are copied into new rows, so that the old ones can be removed (mechanisms a.6).
 
 import type { Db, Document } from 'mongodb';
-import type { Cipher } from '../../model/values/index.ts';
+import type { Cipher } from '../../model/types/index.ts';
 import { wholeEvent, wholeStep } from './overflow.ts';
 import { runIdOf } from './journal.ts';
 import { rowOf, type StoredRow } from './row-form.ts';

@@ -3,7 +3,7 @@
 
 import { type Db, type MongoClient, MongoServerError } from 'mongodb';
 import { wholeEvent, wholeStep } from './overflow.ts';
-import type { Cipher } from '../../model/values/index.ts';
+import type { Cipher } from '../../model/types/index.ts';
 import { runIdOf } from './journal.ts';
 import { removeRange } from './removal.ts';
 import { EMPTY, rowOf, runsIn, type StoredRow } from './row-form.ts';

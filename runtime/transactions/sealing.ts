@@ -1,6 +1,7 @@
 // Seals the texts of events, steps and reads in journal rows where the namespace has a key: each may hold values of encrypted properties.
 
-import { type Cipher, openText, sealText } from '../../model/values/index.ts';
+import { openText, sealText } from '../../model/values/index.ts';
+import type { Cipher } from '../../model/types/index.ts';
 import type { Answer, Read, Step, StoredEvent, JournalRow } from './types.ts';
 
 const PURPOSE = 'journal';

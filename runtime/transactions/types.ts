@@ -2,7 +2,7 @@
 
 import type { Document, ObjectId } from 'mongodb';
 import type { ConditionData, TriggerSpec } from '../../compiler/index.ts';
-import type { WireError } from '../../stdlib/isolate/protocol.ts';
+import type { WireError } from '../../stdlib/isolate/index.ts';
 import type { Pending } from './pending.ts';
 
 /** One change of one stored document. Replace and delete are conditional on the version that was read. */

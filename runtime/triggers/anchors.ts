@@ -1,6 +1,6 @@
 // Which one term of a condition a rule hangs under: the one that fewest events meet. Every event that satisfies the condition meets it.
 import type { Constant, Test } from '../../model/query/index.ts';
-import { CascadeError } from '../../model/errors/api-errors.ts';
+import { CascadeError } from '../../model/errors/index.ts';
 import { constantKeys, type Key } from './keys.ts';
 import { nextDown, nextUp } from './doubles.ts';
 import { boundPositions, isExact, type Line, standsAlone } from './positions.ts';

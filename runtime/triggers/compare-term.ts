@@ -3,7 +3,7 @@ import type { CompareOperator } from '../../compiler/types.ts';
 import { eq, ge, gt, inArray, le, lt, ne } from '../../stdlib/operators/index.ts';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import { dataScope, type Leaves, leavesThrough, matches, parseTest, passes, passesValue, plainValue } from '../../model/query/index.ts';
-import { CascadeError } from '../../model/errors/api-errors.ts';
+import { CascadeError } from '../../model/errors/index.ts';
 import { compareData } from './compare-data.ts';
 import { searchAtHost } from './search.ts';
 import { type Node, OPERATORS, operandTest, type PathTerm, type Term } from './terms.ts';

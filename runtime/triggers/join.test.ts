@@ -3,10 +3,10 @@
 import { expect, test } from 'vitest';
 import type { ConditionData } from '../../compiler/types.ts';
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
-import { PROPERTIES, SAMPLES } from '../../model/query/arbitrary.ts';
+import { PROPERTIES, SAMPLES } from '../../model/query/testing/arbitrary.ts';
 import { typeOf } from '../../model/query/testing.ts';
 import { coerceProperty } from '../../model/types/index.ts';
-import { SCALARS, TYPED, UNTYPED } from './arbitrary.ts';
+import { SCALARS, TYPED, UNTYPED } from './testing/arbitrary.ts';
 import { conditionOf } from './condition.ts';
 import { ANY, joinOf } from './join.ts';
 import type { ConditionEnvironment, EvaluationContext } from './types.ts';

@@ -16,7 +16,7 @@ import {
   type Value,
 } from '../../stdlib/values/index.ts';
 import { exactDecimal, type Kind, withoutSystem } from '../../model/query/index.ts';
-import { CascadeError } from '../../model/errors/api-errors.ts';
+import { CascadeError } from '../../model/errors/index.ts';
 
 /** Strings, numbers and booleans are keys as they are, so every other kind of key is a string with a letter that no text gets. */
 export type Key = string | number | bigint | boolean | typeof NULL;

@@ -2,7 +2,7 @@
 import type { CompareOperator, ConditionData, ExpressionData } from '../../compiler/types.ts';
 import { encodeInner, isObject, type Value } from '../../stdlib/values/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
-import { CascadeError } from '../../model/errors/api-errors.ts';
+import { CascadeError } from '../../model/errors/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import {
   type ConditionPath,

@@ -18,8 +18,8 @@ export const CHAOS_FAULTS: readonly ChaosFault[] = [
     changes: [
       {
         file: 'runtime/transactions/transaction.ts',
-        text: 'const stored = await writeAside(db, session, row);',
-        replacement: 'const stored = await writeAside(db, session, { ...row, done: [] });',
+        text: 'const stored = await writeOverflow(db, session, row);',
+        replacement: 'const stored = await writeOverflow(db, session, { ...row, done: [] });',
       },
       {
         file: 'runtime/transactions/journal.ts',
@@ -34,8 +34,8 @@ export const CHAOS_FAULTS: readonly ChaosFault[] = [
     changes: [
       {
         file: 'runtime/transactions/transaction.ts',
-        text: 'const stored = await writeAside(db, session, row);',
-        replacement: 'const stored = await writeAside(db, session, { ...row, events: [] });',
+        text: 'const stored = await writeOverflow(db, session, row);',
+        replacement: 'const stored = await writeOverflow(db, session, { ...row, events: [] });',
       },
     ],
   },

@@ -1,7 +1,6 @@
 // Values of options as text, from the command line or the environment, and what they must be. Each throws an InvalidArgumentError that says so.
 import { InvalidArgumentError } from 'commander';
-import { clientAddressBehind, type TrustedProxies } from '../http/client-address.ts'; // not by the door: that loads the engine
-import type { CorsOrigins } from '../http/index.ts';
+import { clientAddressBehind, type TrustedProxies, type CorsOrigins } from '../http/index.ts'; // not by the door: that loads the engine
 import { LEVELS, type Level } from '../../sandbox/index.ts';
 import { Networks } from '../../platform/egress/index.ts';
 

@@ -5,11 +5,11 @@ import { type CompiledProcedure, type CompiledRule, originalPosition } from '../
 import { answerAlone } from '../../features/builtins/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { openSandbox, type Program, type ResolvedProcedure, type RunFailure, type RunRequest, type Sandbox } from '../../sandbox/index.ts';
 import { StateStore } from '../../runtime/shared-state/index.ts';
 import { parseJson, toJson } from '../../model/values/index.ts';
-import { toWireError } from '../../runtime/runs/wire-error.ts';
+import { toWireError } from '../../runtime/runs/index.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { compiled } from './compile.ts';
 import { type Terminal, UsageError } from './terminal.ts';

@@ -1,7 +1,7 @@
 // Logging in, renewing and ending sessions over HTTP, and the identity of every other request (resources-and-api.md 6).
 import type { Identity } from '../../resources/api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
+import { apiError } from '../../model/errors/index.ts';
+import type { MaybePromise } from '../../platform/structures/index.ts';
 import type { IdentityStore, Session } from '../../identity/index.ts';
 import { limitKey } from '../transport/index.ts';
 import { type Query, textParameter } from './parameters.ts';

@@ -1,5 +1,5 @@
 // Several requests in one (resources-and-api.md 2.14): each is answered as if it had come alone, all at the same time.
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { readBody } from './read-body.ts';

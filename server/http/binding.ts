@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ApiReply, Engine, Health, Identity } from '../../resources/api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { readBuild } from '../../platform/about/index.ts';
 import type { Metrics } from '../metrics.ts';
 import { isLoopback } from '../transport/index.ts';

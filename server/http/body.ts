@@ -1,8 +1,8 @@
 // The body of a request: collected up to a limit, inflated up to the same limit (resources-and-api.md 1.6, 1.7).
 import { promisify } from 'node:util';
 import { gunzip as gunzipCallback } from 'node:zlib';
-import { apiError } from '../../model/errors/api-errors.ts';
-import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
+import { apiError } from '../../model/errors/index.ts';
+import type { MaybePromise } from '../../platform/structures/index.ts';
 import type { Exchange } from '../transport/index.ts';
 import { type Budget, COUNTED_BYTES } from './budget.ts';
 

@@ -1,5 +1,5 @@
 // What all clients together may make the service hold, and one of them alone: else a few could take all of its memory.
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 
 /** Less is not counted: it is over in a moment, and there are very many of them. */
 export const COUNTED_BYTES = 16 * 1024;

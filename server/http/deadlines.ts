@@ -1,6 +1,6 @@
 // Waits that are all of one length, so that they end in the order in which they began: one timer for all of them.
 
-import { LinkedList, type ListNode, unlinked } from '../../platform/structures/linked-list.ts';
+import { LinkedList, type ListNode, unlinked } from '../../platform/structures/index.ts';
 
 /** One of them; to be given back when it is no longer needed. */
 export interface Deadline extends ListNode {

@@ -1,7 +1,7 @@
 // Documents over HTTP (resources-and-api.md 4.8): uploads as multipart, and their contents with ranges and conditions (RFC 9110). What a browser
 // gets is told not to guess its type, and what could run as a program of our origin is put into a sandbox.
 import type { ApiRequest, DownloadedContent, Engine, Identity } from '../../resources/api.ts';
-import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
+import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { boundaryOf, isMultipart, partsOf } from './multipart.ts';
 import { namesTag, rangeIn } from './ranges.ts';
 import { type Action, decode, DOCUMENTS, PUBLIC_DOCUMENTS, type ResourceRoute } from './routes.ts';

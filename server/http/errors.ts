@@ -1,14 +1,7 @@
 // The one place where a throw becomes a reply: a refusal as it is, anything else as a 500 without details (resources-and-api.md 10).
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import {
-  CascadeError,
-  CascadeErrors,
-  type ErrorDocument,
-  errorDocument,
-  apiError,
-  retryAfterSeconds,
-} from '../../model/errors/api-errors.ts';
+import { CascadeError, CascadeErrors, type ErrorDocument, errorDocument, apiError, retryAfterSeconds } from '../../model/errors/index.ts';
 import { isRetryable } from '../../platform/mongo/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import type { HttpReply } from './types.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
-import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
+import type { MaybePromise } from '../../platform/structures/index.ts';
 import { type AnswerHead, HeaderBlock, type HeaderField } from '../transport/index.ts';
 import { compressed, type WirePieces } from './compressed.ts';
 import { REPLY_HEADERS, REQUEST_HEADERS } from './header-names.ts';

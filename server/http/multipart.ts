@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Dicer } from '@fastify/busboy';
 import type { UploadedPart } from '../../resources/api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 
 const MOST_PARTS = 100;
 /** Of one part; the parser keeps 80 KiB of them at most. */

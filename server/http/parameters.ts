@@ -1,5 +1,5 @@
 // Query parameters: the known ones of an operation, each parsed as JSON and held to its type (resources-and-api.md 1.5). Pure.
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { parseJson } from '../../model/values/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 

@@ -1,7 +1,6 @@
 // What clients send as JSON, short or long: a long text is read piece by piece, so that it keeps nobody else waiting.
 import { MAX_BODY_VALUES, parseJson, type ParseJsonOptions, parseLongJson } from '../../model/values/index.ts';
-import { nextSlice } from '../../platform/structures/slices.ts';
-import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
+import { nextSlice, type MaybePromise } from '../../platform/structures/index.ts';
 import type { Value } from '../../stdlib/values/index.ts';
 
 /** Up to here a text is read at once, which takes a few milliseconds. */

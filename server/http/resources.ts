@@ -1,7 +1,7 @@
 // A request on a resource, in the words of the engine: which operation, with which parameters, from which body (1.4, 1.5, 2).
 import { type ApiRequest, type Identity, OPERATIONS } from '../../resources/api.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
-import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
+import { apiError } from '../../model/errors/index.ts';
+import type { MaybePromise } from '../../platform/structures/index.ts';
 import { fromTyped } from '../../model/values/index.ts';
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
 import { type ParameterName, parameters, type Query } from './parameters.ts';

@@ -1,7 +1,7 @@
 // From a raw path to what is there and which methods it takes (resources-and-api.md 1.1). Pure; the methods' meaning is `resources.ts`'.
 // Nothing is normalised: `//` stays, dots stay, a slash at the end is part of the id.
 import { LRUCache } from 'lru-cache';
-import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
+import { type CascadeError, apiError } from '../../model/errors/index.ts';
 import type { Method } from './types.ts';
 
 /** How a resource's method is to be read and which operation it is. */

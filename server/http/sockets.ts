@@ -1,8 +1,8 @@
 // The HTTP binding on the sockets: requests as they come, replies onto their connections (`sending.ts`), and the end of both.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { apiError } from '../../model/errors/api-errors.ts';
-import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
+import { apiError } from '../../model/errors/index.ts';
+import type { MaybePromise } from '../../platform/structures/index.ts';
 import type { Exchange, Transport } from '../transport/index.ts';
 import { Body, inflate } from './body.ts';
 import { BODY_LIMIT_BYTES, type Budget, requestBudget } from './budget.ts';

@@ -1,6 +1,6 @@
 // A request as it was received and a reply as it will be sent: plain data, so that all between the sockets can be tested without one.
 import type { BytePieces, Pieces } from '../../resources/api.ts';
-import type { MaybePromise } from '../../platform/structures/maybe-promise.ts';
+import type { MaybePromise } from '../../platform/structures/index.ts';
 import type { ReplyHeader, RequestHeader } from './header-names.ts';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';

@@ -1,5 +1,5 @@
 // Who a socket speaks for: logins on it, and whether they still hold (resources-and-api.md 6.4, 6.7).
-import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
+import { CascadeError, apiError } from '../../model/errors/index.ts';
 import type { IdentityStore, Session } from '../../identity/index.ts';
 import type { Identity } from '../../engine/index.ts';
 import { isObject } from '../../stdlib/values/index.ts';

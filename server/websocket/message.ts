@@ -3,7 +3,7 @@
 import type { Pieces } from '../../resources/api.ts';
 import type { Identity, Notice } from '../../engine/index.ts';
 import { readBody } from '../http/index.ts';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import { MAX_BODY_VALUES, parseJson, toJson } from '../../model/values/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 

@@ -1,5 +1,5 @@
 // A message as a request on a resource, in the words of the engine (resources-and-api.md 2.17). Pure.
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import type { ApiRequest, Identity } from '../../engine/index.ts';
 import { federationIn, type ParameterName, parameterValues, typedRequest } from '../http/index.ts';
 import { memberOf, type Message } from './message.ts';

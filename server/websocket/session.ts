@@ -1,7 +1,7 @@
 // One connection of the WebSocket binding, whatever its framing: logs in, asks, is answered, listens (resources-and-api.md 2.15,
 // 6.7). Messages are taken in order up to the engine's door; behind it they run concurrently.
 import type { Logger } from 'pino';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError } from '../../model/errors/index.ts';
 import type { Pieces } from '../../resources/api.ts';
 import type { Identity } from '../../engine/index.ts';
 import { type Budget, COUNTED_BYTES, type Deadlines, errorReply, type Served, SHORT_BYTES, within } from '../http/index.ts';

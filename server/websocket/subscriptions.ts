@@ -1,5 +1,5 @@
 // The subscriptions of one socket (resources-and-api.md 8.4).
-import { CascadeError, apiError } from '../../model/errors/api-errors.ts';
+import { CascadeError, apiError } from '../../model/errors/index.ts';
 import type { Engine, Identity, Notice, Subscription } from '../../engine/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { isObject, isReal, text, type Value } from '../../stdlib/values/index.ts';

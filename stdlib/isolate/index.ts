@@ -17,3 +17,4 @@ export type {
   StartOptions,
   WireError,
 } from './protocol.ts';
+export type { OneWireError, StatePayload } from './protocol.ts';

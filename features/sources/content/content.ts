@@ -1,5 +1,5 @@
 // What bytes mean, by their content type, and values as bytes (integrations.md 1.6).
-import { CascadeError, apiError } from '../../../model/errors/api-errors.ts';
+import { CascadeError, apiError } from '../../../model/errors/index.ts';
 import { parseJson, toJson } from '../../../model/values/index.ts';
 import { fromBase64, getOwn, isObject, parseXmlDocument, type Value } from '../../../stdlib/values/index.ts';
 import { parseCsv, writeCsv } from './csv.ts';

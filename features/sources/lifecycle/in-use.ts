@@ -1,5 +1,5 @@
 // A connection that is closed when nothing goes through it any more: a source that changes hands or is changed fails no publish that has begun.
-import { TaskTracker } from '../../../platform/structures/task-tracker.ts';
+import { TaskTracker } from '../../../platform/structures/index.ts';
 import type { Connection } from '../protocols/index.ts';
 
 /** The same connection, whose close() waits for what was asked of it before. */

@@ -1,5 +1,5 @@
 // The life of one source in this process (integrations.md 1.2): connecting, connected, error with back-off, inactive, mocked.
-import { CascadeError } from '../../../model/errors/api-errors.ts';
+import { CascadeError } from '../../../model/errors/index.ts';
 import { EgressError } from '../../../platform/egress/index.ts';
 import { type Connection, ConnectionFailure } from '../protocols/index.ts';
 import { delayMs, LASTING_MS, UNAVAILABLE_MS } from './back-off.ts';

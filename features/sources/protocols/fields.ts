@@ -1,5 +1,5 @@
 // What fields of a config must be: each a function that gives the fault, or null.
-import { apiError } from '../../../model/errors/api-errors.ts';
+import { apiError } from '../../../model/errors/index.ts';
 import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 
 /** Why a value does not fit, or null. */

@@ -2,10 +2,10 @@
 // first thing that it asks the store for.
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { LogHistogram } from '../../../platform/structures/log-histogram.ts';
+import { LogHistogram } from '../../../platform/structures/index.ts';
 import { prepareInsert } from '../../../model/types/index.ts';
 import { parseJson } from '../../../model/values/index.ts';
-import { eventObject } from '../../../runtime/events/event-object.ts';
+import { eventObject } from '../../../runtime/events/index.ts';
 import { openSandbox, type OpenRun, type Sandbox } from '../../../sandbox/index.ts';
 import { encodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import { UsageError } from '../terminal.ts';

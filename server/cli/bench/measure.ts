@@ -1,5 +1,5 @@
 // One round: events at a rate, then what they have set going, until it has come to rest.
-import { LogHistogram } from '../../../platform/structures/log-histogram.ts';
+import { LogHistogram } from '../../../platform/structures/index.ts';
 import { type BenchEvent, requestOf } from './events.ts';
 import { openLoop } from './open-loop.ts';
 import { cpuBetween } from './processes.ts';

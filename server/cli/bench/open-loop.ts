@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
-import { LogHistogram } from '../../../platform/structures/log-histogram.ts';
+import { LogHistogram } from '../../../platform/structures/index.ts';
 
 export interface OpenLoop {
   /** `http://host:port` or `https://…` */

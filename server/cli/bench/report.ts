@@ -1,5 +1,5 @@
 // A result as one page, with its curves.
-import { LogHistogram } from '../../../platform/structures/log-histogram.ts';
+import { LogHistogram } from '../../../platform/structures/index.ts';
 import { chart, type Line } from './chart.ts';
 import type { Compared } from './compare.ts';
 import { escapeHtml, pageOf, paragraphs, section, table } from './page.ts';

@@ -1,8 +1,8 @@
 // What a bench has found, as it is kept in a file and compared with later.
 import { readFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
-import type { HistogramData } from '../../../platform/structures/log-histogram.ts';
-import type { Stage } from '../../../runtime/context/stages.ts';
+import type { HistogramData } from '../../../platform/structures/index.ts';
+import type { Stage } from '../../../runtime/context/index.ts';
 import { UsageError } from '../terminal.ts';
 import type { Load } from './options.ts';
 import type { CpuSeconds } from './processes.ts';

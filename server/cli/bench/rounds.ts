@@ -9,7 +9,7 @@ import { ramp } from './ramp.ts';
 import type { BenchResult, Figure, RoundResult, StepResult } from './result.ts';
 import type { Target } from './target.ts';
 import { number, STAGE_NAMES } from './text.ts';
-import type { Stage } from '../../../runtime/context/stages.ts';
+import type { Stage } from '../../../runtime/context/index.ts';
 
 export type Measured = Pick<BenchResult, 'rounds' | 'ramps' | 'figures' | 'notes'>;
 export type Progress = (text: string) => void;

@@ -1,6 +1,6 @@
 // Reads a running service's figures of its rules from /metrics, before and after.
-import { LogHistogram } from '../../../platform/structures/log-histogram.ts';
-import { type Stage, STAGES } from '../../../runtime/context/stages.ts';
+import { LogHistogram } from '../../../platform/structures/index.ts';
+import { type Stage, STAGES } from '../../../runtime/context/index.ts';
 import type { RuleResult } from './result.ts';
 
 export interface Counts {

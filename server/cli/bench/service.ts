@@ -6,8 +6,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { HistogramData } from '../../../platform/structures/log-histogram.ts';
-import type { Stage } from '../../../runtime/context/stages.ts';
+import type { HistogramData } from '../../../platform/structures/index.ts';
+import type { Stage } from '../../../runtime/context/index.ts';
 
 export interface ServiceSettings {
   readonly dataDir: string;

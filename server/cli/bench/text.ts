@@ -1,7 +1,6 @@
 // A result for a person at a terminal.
-import type { Stage } from '../../../runtime/context/stages.ts';
-import { STAGES } from '../../../runtime/context/stages.ts';
-import { LogHistogram } from '../../../platform/structures/log-histogram.ts';
+import { type Stage, STAGES } from '../../../runtime/context/index.ts';
+import { LogHistogram } from '../../../platform/structures/index.ts';
 import type { Compared } from './compare.ts';
 import { type BenchResult, median, type RoundResult } from './result.ts';
 

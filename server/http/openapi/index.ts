@@ -1,7 +1,7 @@
 // The API of one namespace as an OpenAPI 3.1 document. Nothing is listed here that is listed elsewhere: addresses and methods are those of the
 // routes, parameters those that are read, resources and procedures those that the engine names.
 import { toJson } from '../../../model/values/index.ts';
-import { inSlices } from '../../../platform/structures/slices.ts';
+import { inSlices } from '../../../platform/structures/index.ts';
 import type { ApiDescription } from '../../../resources/api.ts';
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
 import { SHARED, SHARED_SCHEMAS } from './components.ts';

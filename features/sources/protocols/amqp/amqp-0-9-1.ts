@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { Duplex } from 'node:stream';
 import type { Channel, ChannelModel as Model, ConfirmChannel, ConsumeMessage, GetMessage, Options } from 'amqplib';
 import { isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
-import { apiError } from '../../../../model/errors/api-errors.ts';
+import { apiError } from '../../../../model/errors/index.ts';
 import { own } from '../fields.ts';
 import { type Connection, ConnectionFailure, type Inbound, type SourceContext } from '../protocol.ts';
 import {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import rhea, { type ConnectionOptions, type Delivery, type EventContext, type Message, type Receiver, type Sender } from 'rhea';
 import { DateTime, isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
-import { apiError } from '../../../../model/errors/api-errors.ts';
+import { apiError } from '../../../../model/errors/index.ts';
 import { own } from '../fields.ts';
 import { type Connection, ConnectionFailure, type Inbound, type InboundValue, type SourceContext } from '../protocol.ts';
 import {

@@ -1,7 +1,7 @@
 // What both versions of AMQP have in common (integrations.md 4): addresses, what a publish says, when a message is settled.
 import type { ObjectValue, Value } from '../../../../stdlib/values/index.ts';
 import { isObject } from '../../../../stdlib/values/index.ts';
-import { apiError } from '../../../../model/errors/api-errors.ts';
+import { apiError } from '../../../../model/errors/index.ts';
 import { longTimeout } from '../../../../platform/clock/index.ts';
 import { ContentError, encodeContent, kindOf, mediaType } from '../../content/index.ts';
 import { checkMembers, flag, object, own, text, whole } from '../fields.ts';

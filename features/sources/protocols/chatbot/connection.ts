@@ -1,5 +1,5 @@
 // A CHATBOT source at work (integrations.md 6): messages of the bot framework come in, replies and messages to channels go out.
-import { apiError } from '../../../../model/errors/api-errors.ts';
+import { apiError } from '../../../../model/errors/index.ts';
 import { parseJson } from '../../../../model/values/index.ts';
 import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
 import { own } from '../fields.ts';

@@ -1,7 +1,7 @@
 // Who may post to a chatbot (integrations.md 6.2): a token of an issuer whose keys are fetched and kept, a shared secret, or nobody is asked.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWK, jwtVerify } from 'jose';
-import { apiError } from '../../../../model/errors/api-errors.ts';
+import { apiError } from '../../../../model/errors/index.ts';
 import { HttpClient } from '../../http/index.ts';
 import { own } from '../fields.ts';
 import type { InboundRequest, SourceContext } from '../protocol.ts';

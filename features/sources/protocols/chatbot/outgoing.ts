@@ -1,6 +1,6 @@
 // What a bot says (integrations.md 6.3): replies to messages, and messages to channels that it is in.
 import { LRUCache } from 'lru-cache';
-import { apiError } from '../../../../model/errors/api-errors.ts';
+import { apiError } from '../../../../model/errors/index.ts';
 import { toJson } from '../../../../model/values/index.ts';
 import { EgressError } from '../../../../platform/egress/index.ts';
 import { encodeInner, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../../../stdlib/values/index.ts';

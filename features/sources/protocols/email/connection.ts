@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
 import type SMTPTransport from 'nodemailer/lib/smtp-transport/index.js';
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
-import { apiError } from '../../../../model/errors/api-errors.ts';
+import { apiError } from '../../../../model/errors/index.ts';
 import { EgressError } from '../../../../platform/egress/index.ts';
 import { own } from '../fields.ts';
 import type { Caller, Connection, SourceContext } from '../protocol.ts';

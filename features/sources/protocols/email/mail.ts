@@ -1,6 +1,6 @@
 // A send request as a mail (integrations.md 5): checked in full before anything is connected. Pure.
 import { fromBase64, getOwn, isObject, type ObjectValue, text as textOf, type Value } from '../../../../stdlib/values/index.ts';
-import { apiError } from '../../../../model/errors/api-errors.ts';
+import { apiError } from '../../../../model/errors/index.ts';
 import { documentNameOf } from '../documents.ts';
 import { own } from '../fields.ts';
 

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { IClientOptions, IPublishPacket, ISubscriptionMap } from 'mqtt';
 import { createWebSocketStream, WebSocket } from 'ws';
 import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
-import { apiError } from '../../../../model/errors/api-errors.ts';
+import { apiError } from '../../../../model/errors/index.ts';
 import { own } from '../fields.ts';
 import { type Connection, ConnectionFailure, type SourceContext } from '../protocol.ts';
 import { AckingClient } from './acking-client.ts';

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { newAuthority } from '../../testing/certificates.ts';
 import { type MqttBroker, openMqttBroker } from './testing/mqtt-broker.ts';
 import { contextOf, NOBODY } from '../testing/context.ts';
@@ -84,7 +85,7 @@ test('no more than maxInflight publishes are without an acknowledgement', async 
 });
 
 // spec: integrations.md 3.1/2 3.1/11
-test.each([
+test.each<ObjectValue>([
   ['AT_MOST_ONCE', 0],
   ['AT_LEAST_ONCE', 1],
   ['EXACTLY_ONCE', 2],
@@ -134,7 +135,7 @@ test.each([{ retain: 'yes' }, { contentType: 5 }, { userProperties: 'x' }])('the
 });
 
 // What a packet cannot hold is refused when it is stored; a named secret may still make something longer of it.
-test.each([
+test.each<ObjectValue>([
   { topics: ['a'.repeat(70_000)] },
   { clientId: 'a'.repeat(70_000) },
   { topics: ['a'], username: 'a'.repeat(70_000), password: 'x' },

@@ -1,7 +1,7 @@
 // What a publish on an MQTT source says (integrations.md 3.3), and how many of them may be without an acknowledgement.
 import type { IClientPublishOptions } from 'mqtt';
 import { isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
-import { apiError } from '../../../../model/errors/api-errors.ts';
+import { apiError } from '../../../../model/errors/index.ts';
 import { ContentError, encodeContent } from '../../content/index.ts';
 import { checkMembers, type Fits, flag, own, text } from '../fields.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '@nats-io/nats-core/internal';
 import { jetstream } from '@nats-io/jetstream';
 import { type ObjectValue, setOwn } from '../../../../stdlib/values/index.ts';
-import { apiError } from '../../../../model/errors/api-errors.ts';
+import { apiError } from '../../../../model/errors/index.ts';
 import { own } from '../fields.ts';
 import { type Caller, type Connection, ConnectionFailure, type Inbound, type SourceContext } from '../protocol.ts';
 import { type ServerAddress, serversOf, socketTo } from './addresses.ts';

@@ -1,6 +1,6 @@
 // What a publish on a NATS source says: the subject, the bytes and the headers.
 import { isObject, type ObjectValue, text as textOf, type Value } from '../../../../stdlib/values/index.ts';
-import { apiError } from '../../../../model/errors/api-errors.ts';
+import { apiError } from '../../../../model/errors/index.ts';
 import { ContentError, encodeContent } from '../../content/index.ts';
 import { own } from '../fields.ts';
 

@@ -1,6 +1,6 @@
 // PUSH_NOTIF (integrations.md 7.1): the definition of its sources.
 import { getOwn, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
-import { apiError } from '../../../../model/errors/api-errors.ts';
+import { apiError } from '../../../../model/errors/index.ts';
 import { openPush } from './connection.ts';
 import { address, COMMON, type Fits, flag, hostsIn, own, text, texts } from '../fields.ts';
 import { contactFault } from './web-push.ts';

@@ -1,6 +1,6 @@
 // A REMOTE source at work (integrations.md 2): requests, publishes, polls.
 import { isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
-import { type CascadeError, apiError } from '../../../../model/errors/api-errors.ts';
+import { type CascadeError, apiError } from '../../../../model/errors/index.ts';
 import { EgressError, type Proxy } from '../../../../platform/egress/index.ts';
 import { ContentError } from '../../content/index.ts';
 import { basic, type HttpAnswer, HttpClient, HttpFailure } from '../../http/index.ts';

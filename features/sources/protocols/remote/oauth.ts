@@ -1,7 +1,7 @@
 // Tokens on demand (integrations.md 2.6): fetched from another REMOTE source, kept until shortly before they end, one fetch at a time.
 import { createHash } from 'node:crypto';
 import { isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../../../stdlib/values/index.ts';
-import { apiError } from '../../../../model/errors/api-errors.ts';
+import { apiError } from '../../../../model/errors/index.ts';
 import { decodeContent, encodeContent } from '../../content/index.ts';
 import { basic, headerPairs, type HttpClient } from '../../http/index.ts';
 import { own } from '../fields.ts';

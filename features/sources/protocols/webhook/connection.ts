@@ -1,6 +1,6 @@
 // A WEBHOOK source at work: signature, age, content, then one event for each key.
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { apiError } from '../../../../model/errors/api-errors.ts';
+import { apiError } from '../../../../model/errors/index.ts';
 import { type ObjectValue, setOwn } from '../../../../stdlib/values/index.ts';
 import { ContentError, decodeContent } from '../../content/index.ts';
 import { own } from '../fields.ts';

@@ -1,9 +1,17 @@
 // Random rules and events for the tests: few paths and few values, so that conditions meet events often, in every kind of value.
 import fc from 'fast-check';
-import type { CompareOperator, ConditionData, ExpressionData, TriggerSpec } from '../../compiler/types.ts';
-import { encodeInner, type ObjectValue, parseCurrency, parseDateTime, parseDecimal, Real, type Value } from '../../stdlib/values/index.ts';
-import { instance, PROPERTIES } from '../../model/query/arbitrary.ts';
-import type { IndexedRule } from './types.ts';
+import type { CompareOperator, ConditionData, ExpressionData, TriggerSpec } from '../../../compiler/types.ts';
+import {
+  encodeInner,
+  type ObjectValue,
+  parseCurrency,
+  parseDateTime,
+  parseDecimal,
+  Real,
+  type Value,
+} from '../../../stdlib/values/index.ts';
+import { instance, PROPERTIES } from '../../../model/query/testing/arbitrary.ts';
+import type { IndexedRule } from '../types.ts';
 
 export const TYPED = '/types/Any/insert';
 export const UNTYPED = '/topics/a/b/publish';

@@ -1,7 +1,7 @@
 // Random types, instances and where-objects for the tests: few names and few values, so that they meet.
 import fc from 'fast-check';
-import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
-import { Real } from '../../stdlib/values/index.ts';
+import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
+import { Real } from '../../../stdlib/values/index.ts';
 
 /** What each kind is given as, in instances and as constants. */
 export const SAMPLES: Readonly<Record<string, readonly Value[]>> = {

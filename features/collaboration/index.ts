@@ -1,0 +1,2 @@
+// The door of features/collaboration.
+export { collaboration } from './feature.ts';

@@ -1,0 +1,2 @@
+// The door of features/deployment.
+export { deployment } from './feature.ts';

@@ -1,0 +1,7 @@
+// The door of features/diagnostics.
+export { DEBUGCONFIGS, isExpired, isTraced, logLevelOf } from './debugconfigs-kind.ts';
+export { diagnostics } from './feature.ts';
+export { RECORDINGS, findRecording, recordingWrites, trimRecordings } from './recordings.ts';
+export { snapshot } from './snapshots.ts';
+export { eventsOf } from './tail.ts';
+export { trimLogs } from './trim-logs.ts';

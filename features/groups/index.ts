@@ -1,0 +1,2 @@
+// The door of features/groups.
+export { groups } from './feature.ts';

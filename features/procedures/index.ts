@@ -1,0 +1,3 @@
+// The door of features/procedures.
+export { procedures } from './feature.ts';
+export { type Callable, callableOf } from './procedures-kind.ts';

@@ -1,0 +1,2 @@
+// The door of features/profiles.
+export { profiles } from './feature.ts';

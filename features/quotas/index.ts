@@ -1,0 +1,2 @@
+// The door of features/quotas.
+export { quotas } from './feature.ts';

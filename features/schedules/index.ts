@@ -1,0 +1,4 @@
+// The door of features/schedules.
+export { schedules } from './feature.ts';
+export { SCHEDULE, scheduleOf } from './namespace-state.ts';
+export { Schedule } from './schedule.ts';

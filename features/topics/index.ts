@@ -1,0 +1,5 @@
+// The door of features/topics.
+export { topics } from './feature.ts';
+export { publishTopic } from './publish.ts';
+export { TOPICS, checkRedelivery, checkTopic } from './topics-kind.ts';
+export { shownTtl } from './topics-kind.ts';

@@ -1,0 +1,4 @@
+// The door of features/types.
+export { dropOrphans, undoHalfRenames } from './collections.ts';
+export { types } from './feature.ts';
+export { loadType } from './types-kind.ts';

@@ -1,0 +1,11 @@
+// The door of model/errors.
+export {
+  CascadeError,
+  CascadeErrors,
+  type ErrorDocument,
+  apiError,
+  errorDocument,
+  isApiError,
+  retryAfterSeconds,
+  statusOf,
+} from './api-errors.ts';

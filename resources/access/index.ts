@@ -1,0 +1,30 @@
+// The door of resources/access.
+export { AUDITS, AUDIT_TYPE, auditOf, auditOfMany, auditWrite, audited, entryFor, newAudit } from './audits.ts';
+export { COMPILED_RESTRICTIONS } from './compiled.ts';
+export { storedConstraint } from './constraints.ts';
+export {
+  accompanied,
+  additionsOf,
+  admit,
+  both,
+  mayAnybodyUse,
+  mayUse,
+  mayUseThis,
+  requireUse,
+  requireWithin,
+  restriction,
+} from './gate.ts';
+export { actingIn, hasRightsOfItsOwn } from './lent-profiles.ts';
+export {
+  acting,
+  creatorOf,
+  hasFixedRights,
+  isAdmin,
+  may,
+  mayInvoke,
+  ownOnly,
+  payloadWith,
+  requireAdmin,
+  requireRight,
+  withOwn,
+} from './rights.ts';

@@ -1,0 +1,22 @@
+// The door of resources/definitions.
+export { DefinitionBatch } from './definition-batch.ts';
+export { deleteDependents, deleteWithDependents } from './dependents.ts';
+export { checkFields, invalidField, textField, warningsOf, withoutOldText } from './fields.ts';
+export { type Named, following, orReadLater, refresh } from './follow.ts';
+export {
+  changeDefinition,
+  definitionCondition,
+  definitionJson,
+  deleteDefinition,
+  findDefinition,
+  matching,
+  matchingStored,
+  putDefinition,
+  readDefinition,
+  selectDefinitions,
+  selectedFrom,
+  shown,
+  visible,
+} from './operations.ts';
+export { withReferenceErrors } from './reference-errors.ts';
+export { compareBy } from './sort.ts';

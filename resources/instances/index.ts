@@ -1,0 +1,23 @@
+// The door of resources/instances.
+export { atomically } from './atomically.ts';
+export { decided } from './before.ts';
+export type { Failed } from './bulk.ts';
+export { trimCapped } from './capped.ts';
+export { cursors } from './cursors.ts';
+export { deleteMany, deleteOne, goingAlong } from './delete.ts';
+export { addressesOf, indexDependents, masterOf } from './dependents.ts';
+export { addressFilters, condition, conditionAsked, notFound, read, readAt, remember, storedAt, storedBy } from './find.ts';
+export { INDEX_BUILDS, IndexBuilds, buildAfter, buildBefore, indexBuildsOf, resumeBuilds } from './index-builds.ts';
+export { type ReadyInsert, insertAtOnce, insertMany, insertOne } from './insert.ts';
+export { ensureCollection } from './lazy-collections.ts';
+export { upsertKeys } from './natural-key.ts';
+export { followedInstance } from './pending-instances.ts';
+export { present } from './present.ts';
+export { asApiError, duplicateOf, tooFull } from './refusals.ts';
+export { type ProgramQuery, type Selected, type WalkPage, pageOf, selectPage, selectPages, selectRows } from './select.ts';
+export { refusalOf } from './stale-writes.ts';
+export { pipelineLimit } from './time-limit.ts';
+export { addedBy, removeInBackground, removeValues } from './type-storage.ts';
+export { findTaken, uniqueKeysOf } from './unique.ts';
+export { changeOf, updateMany, updateOne, versionIn } from './update.ts';
+export { upsertOne } from './upsert.ts';

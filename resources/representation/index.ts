@@ -1,0 +1,5 @@
+// The door of resources/representation.
+export { AHEAD_BYTES, LARGE_RESULTS, readAhead } from './large-results.ts';
+export { patchChanges } from './patch.ts';
+export { projected } from './projection.ts';
+export { editorOf, idOf, stampChanged, stampNew, versionOf } from './system-properties.ts';

@@ -1,0 +1,2 @@
+// The door of runtime/admission.
+export { FairScheduler } from './fair-scheduler.ts';
