@@ -4,10 +4,10 @@ import type { Names } from './model.ts';
 import type { Report } from './report.ts';
 
 /** System resources keep their plain names inside a package. */
-const SYSTEM_RESOURCES: ReadonlySet<string> = new Set(
+export const SYSTEM_RESOURCES: ReadonlySet<string> = new Set(
   (
-    'audits configurations debugconfigs deployconfigs documents groups logs namespaces nodes organizations procedures profiles rules scalars ' +
-    'services scheduledevents sources topics types users tokens'
+    'audits collaborations configurations deadletters debugconfigs deployconfigs deploystatus documents groups logs namespaces nodes ' +
+    'organizations procedures profiles projects rules scalars scheduledevents secrets services sources tokens topics types users'
   ).split(' '),
 );
 

@@ -2,6 +2,7 @@
 import { CascadeError, langError } from '../../stdlib/errors.ts';
 import { encodeInner, getOwn, isInteger, isReference, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
+import { SYSTEM_RESOURCES } from '../../model/types/index.ts';
 import { rowsOf } from './resource-api.ts';
 import type { Namespace, HostBuiltins } from '../../resources/catalog/index.ts';
 
@@ -27,20 +28,13 @@ const KEYS: ReadonlyMap<string, string> = new Map([
   ['deadletters', '_id'],
   ['deploystatus', '_id'],
 ]);
-const NAMED: ReadonlySet<string> = new Set(
-  (
-    'configurations debugconfigs deployconfigs documents groups nodes organizations procedures profiles projects rules scalars ' +
-    'scheduledevents secrets services sources topics types'
-  ).split(' '),
-);
 
 /** @throws cascade.resource.not.found for what is neither a resource of the service nor a type of the namespace */
 function referenceTo(space: Namespace, resourceType: string, instance: ObjectValue): { resource: string; resourceId: string } {
   const resource = resourceType.replace(/^system\./, '');
   if (resource === '') throw langError('cascade.lang.range', 'resourceType', resourceType);
-  if (!KEYS.has(resource) && !NAMED.has(resource) && !space.catalog.types.has(resource))
-    throw apiError('cascade.resource.not.found', `/${resource}`);
-  const key = KEYS.get(resource) ?? (NAMED.has(resource) ? 'name' : '_id');
+  if (!SYSTEM_RESOURCES.has(resource) && !space.catalog.types.has(resource)) throw apiError('cascade.resource.not.found', `/${resource}`);
+  const key = KEYS.get(resource) ?? (SYSTEM_RESOURCES.has(resource) ? 'name' : '_id');
   const id = getOwn(instance, key);
   if ((typeof id !== 'string' && !isInteger(id)) || id === '')
     throw langError('cascade.lang.range', 'instance', `an Object without ${key}`);

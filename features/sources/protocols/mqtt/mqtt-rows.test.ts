@@ -85,7 +85,7 @@ test('no more than maxInflight publishes are without an acknowledgement', async 
 });
 
 // spec: integrations.md 3.1/2 3.1/11
-test.each<ObjectValue>([
+test.each([
   ['AT_MOST_ONCE', 0],
   ['AT_LEAST_ONCE', 1],
   ['EXACTLY_ONCE', 2],
