@@ -14,6 +14,9 @@ import { requireKnown, requiredText } from '../../resources/requests/index.ts';
 
 const KNOWN = ['name', 'profiles', 'singleNamespace', 'tokenTimeout', 'tokenType', 'username', 'lastUsedAt'];
 
+/** Of a Date. */
+const LAST_TIME_MS = 8.64e15;
+
 export const TOKENS: AccountResource = {
   name: 'tokens',
   type: TOKEN_SHAPE,
@@ -43,6 +46,8 @@ export const TOKENS: AccountResource = {
     const seconds = getOwn(body, 'tokenTimeout');
     if (seconds !== null && (!isInteger(seconds) || seconds <= 0))
       throw apiError('cascade.resource.property.invalid', 'tokens', 'tokenTimeout', 'no Integer above 0');
+    if (seconds !== null && Date.now() + Number(seconds) * 1000 > LAST_TIME_MS)
+      throw apiError('cascade.resource.property.invalid', 'tokens', 'tokenTimeout', 'it ends after the last time that there is');
     const expiresAt = seconds === null ? undefined : new Date(Date.now() + Number(seconds) * 1000);
     const token = {
       name,
