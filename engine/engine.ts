@@ -185,9 +185,15 @@ export async function openEngine({
       rightsOf: (username, namespace) => identity.rightsOf(username, namespace),
       about,
       lasting: store.namespace('system'),
+      databaseOf: (name) => store.namespace(name),
+      reopen: (name) => cluster.forwarding.reopen(name),
       drop,
     };
-    const local = openLocalEngine({ clock, scheduler, quotas, security, isSure, drop: dropHere, log });
+    const local = openLocalEngine({
+      ...{ clock, scheduler, quotas, security, isSure, log },
+      drop: dropHere,
+      close: (name) => cluster.namespaces.close(name),
+    });
     const reopened = new Set<string>();
     const cluster: Cluster = keep(
       await openCluster({

@@ -2,6 +2,7 @@
 import { FeatureRegistry } from '../resources/catalog/index.ts';
 import { accounts } from '../features/accounts/index.ts';
 import { audits } from '../features/audits/index.ts';
+import { backups } from '../features/backups/index.ts';
 import { builtins } from '../features/builtins/index.ts';
 import { collaboration } from '../features/collaboration/index.ts';
 import { delivery } from '../features/delivery/index.ts';
@@ -47,6 +48,7 @@ export const FEATURES = new FeatureRegistry([
   audits,
   secrets,
   projects,
+  backups,
   nodes,
   federation,
   builtins,

@@ -28,10 +28,11 @@ export interface LocalEngineOptions {
   /** Whether nobody can have taken this process for dead. */
   readonly isSure: () => boolean;
   readonly drop: (namespace: string) => Promise<void>;
+  readonly close: (namespace: string) => Promise<void>;
   readonly log: Logger;
 }
 
-export function openLocalEngine({ clock, scheduler, quotas, security, isSure, drop, log }: LocalEngineOptions): LocalEngine {
+export function openLocalEngine({ clock, scheduler, quotas, security, isSure, drop, close, log }: LocalEngineOptions): LocalEngine {
   /** What was done while another process may have owned the namespace is not answered as if it were sure. */
   const requireSure = (): void => {
     if (!isSure()) throw new Fenced('another process may do the work of this one');
@@ -82,6 +83,9 @@ export function openLocalEngine({ clock, scheduler, quotas, security, isSure, dr
     unsubscribe: ({ space }, identity, name) => deliveriesOf(space).unsubscribe(identity, name),
     audit: ({ space }, event) => auditSecurity(space, event, clock),
     drop,
+    closeSoon({ space: { name } }) {
+      close(name).catch((err: unknown) => log.error({ err, namespace: name }, 'a namespace did not close'));
+    },
   };
 }
 

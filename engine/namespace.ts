@@ -17,14 +17,7 @@ import { Correlations, EVALUATION_TEXTS, EVALUATIONS } from '../runtime/correlat
 import { apiError } from '../model/errors/index.ts';
 import { Listeners, LOGS_PATH, ASYNC } from '../runtime/events/index.ts';
 import { HANDED_OFF_TEXTS, HandedOffEvents, HANDED_OFF_EVENTS, fence, TakeOver } from '../runtime/cluster/index.ts';
-import {
-  typeOfCollection,
-  DefinitionStore,
-  type Catalog,
-  type Installation,
-  type Namespace,
-  TypesInForce,
-} from '../resources/catalog/index.ts';
+import { typeOfCollection, DefinitionStore, type Catalog, type Installation, type Namespace } from '../resources/catalog/index.ts';
 import { eventsOf, isTraced, logLevelOf, RECORDINGS, recordingWrites, snapshot } from '../features/diagnostics/index.ts';
 import { callableOf, type Callable } from '../features/procedures/index.ts';
 import {
@@ -36,7 +29,7 @@ import {
   programFor,
   type Executable,
 } from '../runtime/programs/index.ts';
-import { dropOrphans, undoHalfRenames, loadType } from '../features/types/index.ts';
+import { dropOrphans, loadTypes, undoHalfRenames } from '../features/types/index.ts';
 import { loadScalars } from '../features/scalars/index.ts';
 import {
   INDEX_BUILDS,
@@ -62,7 +55,6 @@ import type { ResolvedProcedure, Sandbox } from '../sandbox/index.ts';
 import { EqualityReads, PointReads, RowReader, retryUntilAvailable, type Store } from '../platform/mongo/index.ts';
 import { endWithRights, presentIn, Subscribers } from '../features/subscriptions/index.ts';
 import { TriggerIndex, type TriggerIndexOptions } from '../runtime/triggers/index.ts';
-import type { ScalarDefinition, Cipher } from '../model/types/index.ts';
 import type { Counters } from '../resources/counters.ts';
 import { type StageReached, reportCommitted, reportDelivered } from '../runtime/context/index.ts';
 
@@ -153,7 +145,9 @@ export async function openNamespace({
   await undoHalfRenames(db, (type) => definitions.get('types', type) !== undefined);
   const scalars = loadScalars(definitions);
   const cipher = await installation.keys.cipherOf(name);
-  const types = loadTypes(definitions, scalars, cipher, log);
+  const types = loadTypes({ features: FEATURES, scalars, definitions }, cipher, (type, error) =>
+    log.error({ err: error, type }, 'a stored type cannot be read'),
+  );
   const catalog: Catalog = { features: FEATURES, types, scalars, definitions };
   const compilations = await CompilationCache.open(db, compiled);
   const sources = new Sources({ space: () => space, db, epoch: processEpoch, outlet: egress.outletOf(name) });
@@ -439,26 +433,6 @@ async function createCollections(db: Db): Promise<void> {
   const present = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map((one) => one.name));
   for (const name of COLLECTIONS) if (!present.has(name)) await db.createCollection(name);
   await db.collection('logs').createIndex({ invocationId: 1, sequenceId: 1 });
-}
-
-/** Types may name each other: they are read in rounds until no more of them resolve. */
-function loadTypes(definitions: DefinitionStore, scalars: Map<string, ScalarDefinition>, cipher: Cipher | null, log: Logger): TypesInForce {
-  const types = new TypesInForce();
-  let waiting = definitions.list('types');
-  for (let before = -1; waiting.length !== before; ) {
-    before = waiting.length;
-    waiting = waiting.filter(([name, object]) => {
-      try {
-        types.set(name, loadType(object, { catalog: { features: FEATURES, types, scalars, definitions }, storage: { cipher } }));
-        return false;
-      } catch (error) {
-        if (before === waiting.length) log.debug({ err: error, type: name }, 'a type waits for another');
-        return true;
-      }
-    });
-  }
-  for (const [name] of waiting) log.error({ type: name }, 'a stored type cannot be read');
-  return types;
 }
 
 function executableFor(space: Namespace, rule: string, program: string): Executable | null {

@@ -148,6 +148,7 @@ const PARTS: readonly (readonly [title: string, prefixes: readonly string[]])[] 
       'cascade.token.',
     ],
   ],
+  ['Backups', ['cascade.backup.']],
   ['Limits of a run', ['cascade.execution.', 'cascade.quota.']],
   ['The server', ['cascade.server.']],
   [

@@ -26,6 +26,8 @@ export interface LocalEngine {
   acknowledge(space: OpenNamespace, identity: Identity, acknowledgement: Acknowledgement): Promise<void>;
   unsubscribe(space: OpenNamespace, identity: Identity, name: string): Promise<void>;
   audit(space: OpenNamespace, event: SecurityEvent): Promise<void>;
+  /** Once what is under way there is over; requests that come meanwhile wait for it to be opened again. */
+  closeSoon(space: OpenNamespace): void;
   /** Closes it and removes its data. */
   drop(namespace: string): Promise<void>;
 }
@@ -114,6 +116,23 @@ export class Forwarding {
     );
   }
 
+  /** Has the owner of a namespace close it and open it anew. */
+  async reopen(namespace: string): Promise<void> {
+    await this.#routes.at(
+      namespace,
+      async (space) => this.#local.closeSoon(space),
+      async (owner) => void (await this.#calls().call(owner, 'reopen', { namespace })),
+      true,
+    );
+    // The next to come waits for it.
+    await this.#routes.at(
+      namespace,
+      async () => undefined,
+      async (owner) => void (await this.#calls().call(owner, 'opened', { namespace })),
+      true,
+    );
+  }
+
   /** @param owner of the namespace that is deleted */
   async dropAt(owner: number, namespace: string): Promise<void> {
     await this.#calls().call(owner, 'drop', { namespace });
@@ -162,6 +181,12 @@ export class Forwarding {
           await local.audit(space, message.head[AUDITED] as SecurityEvent);
           return DONE;
         }),
+      reopen: (_from, message) =>
+        enter(named(message), async (space) => {
+          local.closeSoon(space);
+          return DONE;
+        }),
+      opened: (_from, message) => enter(named(message), async () => DONE),
       drop: async (_from, message) => {
         await local.drop(named(message));
         return DONE;

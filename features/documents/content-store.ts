@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Binary, type Db, type Document, GridFSBucket, Long, ObjectId } from 'mongodb';
+import { type Binary, type ClientSession, type Db, type Document, GridFSBucket, Long, ObjectId } from 'mongodb';
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Write } from '../../runtime/transactions/index.ts';
 import { idToBson } from '../../model/values/index.ts';
@@ -20,6 +20,17 @@ const CHUNKS_AT_A_TIME = 4;
 const TOUCH_EVERY_MS = 20_000;
 /** Who reads content that was replaced has so long to finish. */
 const GRACE_MS = 120_000;
+
+/** Where contents are, for whoever copies a namespace. */
+export const CONTENT_COLLECTIONS: readonly string[] = [CONTENTS, `${BUCKET}.files`, `${BUCKET}.chunks`];
+
+/** What of a collection a copy has: of files none that is being uploaded, and none that was given up. */
+export async function contentFilter(db: Db, collection: string, session: ClientSession): Promise<Document> {
+  const file = collection === `${BUCKET}.files` ? '_id' : collection === `${BUCKET}.chunks` ? 'files_id' : null;
+  if (file === null) return {};
+  const doomed = await db.collection(DOOMED).distinct('_id', {}, { session });
+  return { [file]: { $nin: doomed } };
+}
 
 /** What is stored of a document's bytes. */
 export interface Content {

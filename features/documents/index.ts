@@ -1,6 +1,6 @@
 // Documents (resources-and-api.md 4.8): files that users keep in their namespace, streamed in and out. This is the folder's door.
 export { DOCUMENTS } from './documents-type.ts';
-export { sweepContents } from './content-store.ts';
+export { CONTENT_COLLECTIONS, contentFilter, ensureContentCollections, sweepContents } from './content-store.ts';
 export { digestOfDocument, type ListedDocument, listDocuments, readDocument } from './read-document.ts';
 export { requireSavable, saveDocument } from './save-document.ts';
 export { documents } from './feature.ts';

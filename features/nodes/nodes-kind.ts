@@ -1,5 +1,5 @@
 // The resource `nodes` (resources-and-api.md 4.15, integrations.md 11.1). Registration calls nobody; credentials are sealed and never shown.
-import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { checkName } from '../../model/types/index.ts';
@@ -45,6 +45,12 @@ export const NODES: DefinitionResource = {
     ['name'],
   ),
   hidden: SEALED,
+  resealed: (object, again) => {
+    const sealed = own(object, SEALED);
+    return isObject(sealed)
+      ? { ...object, [SEALED]: eachField(sealed, (field, text) => again(text, placeOf(String(own(object, 'name')), field))) }
+      : object;
+  },
   builtIn: ({ catalog }) => (catalog.definitions.get('nodes', 'self') ? NONE : SELF),
   storesBuiltIn: true,
   async define(space, body, stored) {
@@ -128,6 +134,12 @@ function propertiesIn(fields: ObjectValue, stored: ObjectValue | null): Value {
   if (named === null || system === null) return named ?? system;
   const before = stored && own(stored, 'properties');
   return before !== null && encodeInner(named) === encodeInner(before) ? system : named;
+}
+
+function eachField(sealed: ObjectValue, change: (field: string, text: string) => string): ObjectValue {
+  const after: ObjectValue = {};
+  for (const field of Object.keys(sealed)) setOwn(after, field, change(field, String(getOwn(sealed, field))));
+  return after;
 }
 
 /** Base64 texts by field; what is not given stays. */

@@ -15,6 +15,7 @@ export const SECRETS: DefinitionResource = {
   onExisting: 'update',
   type: systemType('ArsSecret', { name: 'String', description: 'String', secret: 'secret String' }, ['name']),
   hidden: SEALED,
+  resealed: (object, again) => ({ ...object, [SEALED]: again(String(getOwn(object, SEALED)), place(String(getOwn(object, 'name')))) }),
   async define(space, body, stored) {
     const name = textField('secrets', body, 'name');
     checkName('configuration', name);

@@ -65,6 +65,13 @@ export function sealed(cipher: Cipher, source: string, before: ObjectValue, secr
   return after;
 }
 
+/** The same, sealed otherwise. */
+export function resealed(source: string, secrets: ObjectValue, again: (text: string, place: string) => string): ObjectValue {
+  const after: ObjectValue = {};
+  for (const field of Object.keys(secrets)) setOwn(after, field, again(String(getOwn(secrets, field)), place(source, field)));
+  return after;
+}
+
 /** The config with its secrets again, for checks and for connections. @throws Error for what was not sealed so */
 export function wholeConfig(cipher: Cipher, source: string, config: ObjectValue, secrets: ObjectValue): ObjectValue {
   const whole = withPaths(config);

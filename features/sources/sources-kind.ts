@@ -7,7 +7,7 @@ import { checkName, type PropertyDefinition, type TypeDefinition } from '../../m
 import { checkConfig, DIRECTIONS } from './config.ts';
 import { own } from './protocols/fields.ts';
 import { type Direction, type Protocol, protocolOf } from './protocols/index.ts';
-import { isSecret, sealed, splitConfig, wholeConfig } from './secrets.ts';
+import { isSecret, resealed, sealed, splitConfig, wholeConfig } from './secrets.ts';
 import { SOURCE_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
 import { checkRedelivery, shownTtl } from '../topics/index.ts';
@@ -45,6 +45,10 @@ export const SOURCES: DefinitionResource = {
   type: SHAPE,
   listed: SOURCE_SHAPE,
   hidden: 'secrets',
+  resealed: (object, again) => {
+    const secrets = own(object, 'secrets');
+    return isObject(secrets) ? { ...object, secrets: resealed(String(own(object, 'name')), secrets, again) } : object;
+  },
   audited: true,
   enforce(space, name, object) {
     if (object) sourcesOf(space).put(name, object);

@@ -2,7 +2,7 @@
 // an earlier version had begun, which moved the collection of a type that was renamed.
 
 import { type Db, ObjectId } from 'mongodb';
-import { DEFINITIONS } from '../../resources/catalog/index.ts';
+import { DEFINITIONS, RESTORED_DEFINITIONS } from '../../resources/catalog/index.ts';
 
 /**
  * A collection is made before its definition is stored: one that is as old as this waits for none. A process that stands still for so long is
@@ -19,11 +19,13 @@ const BY_ID = /^t\.([0-9a-f]{24})$/;
 export async function dropOrphans(db: Db, now: number, isAlone: boolean): Promise<string[]> {
   const present = await db.listCollections({ name: OF_A_TYPE }, { nameOnly: true }).toArray();
   // Read afterwards: what was stored before is known then.
-  const types = db
-    .collection(DEFINITIONS)
-    .find({ kind: 'types' }, { projection: { name: 1, collection: 1 }, readConcern: { level: 'majority' } });
   const used = new Set<string>();
-  for await (const { name, collection } of types) used.add(String(collection ?? `t.${String(name)}`));
+  for (const definitions of [RESTORED_DEFINITIONS, DEFINITIONS]) {
+    const types = db
+      .collection(definitions)
+      .find({ kind: 'types' }, { projection: { name: 1, collection: 1 }, readConcern: { level: 'majority' } });
+    for await (const { name, collection } of types) used.add(String(collection ?? `t.${String(name)}`));
+  }
   const dropped: string[] = [];
   for (const { name } of present) {
     if (used.has(name)) continue;

@@ -152,6 +152,14 @@ const CATALOGUE = {
   'cascade.user.not.found': entry(404, 'There is no user {0}.', 'username'),
   'cascade.user.self.delete': unremovable,
   'cascade.namespace.last.admin': unremovable,
+  'cascade.backup.key.required': entry(400, 'Namespace {0} has encrypted values: a backup of it needs a key.', 'namespace'),
+  'cascade.backup.key.invalid': entry(400, 'The key of the backup cannot be used: {0}.', 'reason'),
+  'cascade.backup.invalid': entry(400, 'The backup cannot be restored: {0}.', 'reason'),
+  'cascade.backup.namespace.used': entry(409, 'Namespace {0} is not empty: it has {1}.', 'namespace', 'what'),
+  'cascade.backup.expired': entry(
+    409,
+    'The backup took longer than the database keeps what it was made of: five minutes, or its minSnapshotHistoryWindowInSeconds.',
+  ),
 
   // Rights, quotas, limits of a run
   'cascade.security.credentials.missing': unauthenticated,

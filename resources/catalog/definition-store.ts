@@ -7,6 +7,8 @@ import { fromBson, toBson } from '../../model/values/index.ts';
 import { idOf, versionOf } from '../representation/index.ts';
 
 export const DEFINITIONS = 'resources';
+/** Those of a restore that has not come to its end. */
+export const RESTORED_DEFINITIONS = 'restoredDefinitions';
 
 /** The collection of a new type's instances: no other type will ever have it, so that making a type never finds what is another's. */
 const collectionFor = (id: string): string => `t.${id}`;

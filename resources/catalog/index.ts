@@ -1,7 +1,7 @@
 // The door of resources/catalog.
 export type { HostBuiltin, HostBuiltins } from './builtin-types.ts';
 export { findType, instancesOf, resolve, typeOfCollection } from './catalogue.ts';
-export { DEFINITIONS, DefinitionStore, definitionRemoval, definitionWrite, omit } from './definition-store.ts';
+export { DEFINITIONS, DefinitionStore, definitionRemoval, definitionWrite, omit, RESTORED_DEFINITIONS } from './definition-store.ts';
 export {
   type Command,
   type Feature,

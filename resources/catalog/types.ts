@@ -37,6 +37,10 @@ export interface Installation {
   readonly about: About;
   /** The data of `system`, which is never deleted: audits go there that would go with their namespace. */
   readonly lasting: Db;
+  /** Where a namespace is stored, whoever owns it. */
+  databaseOf(namespace: string): Db;
+  /** Closes a namespace where it is open, and opens it anew: what its database has is in force then. */
+  reopen(namespace: string): Promise<void>;
   /** Closes a namespace that was deleted and removes its data. */
   drop(namespace: string): Promise<void>;
 }
@@ -188,6 +192,11 @@ export interface DefinitionResource {
   maySee?(space: Namespace, stored: ObjectValue, caller: Identity): boolean;
   /** A stored property that nobody is shown, in whatever way they look. */
   readonly hidden?: string;
+  /**
+   * The same with its secrets sealed otherwise; absent: it has none.
+   * @param again what is stored of one, in base64, by the place that it is sealed for
+   */
+  resealed?(object: ObjectValue, again: (sealed: string, place: string) => string): ObjectValue;
   /** The representation, where it has more than what is stored. */
   show?(space: Namespace, stored: ObjectValue): ObjectValue;
   /** What a body posted to the collection means besides a definition (2.13); null: it is one. */

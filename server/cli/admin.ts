@@ -10,9 +10,9 @@ import { resetAccount as reset } from '../../features/accounts/index.ts';
 import { generatePassword, SecurityLog } from '../../identity/index.ts';
 import { openEmbeddedMongod } from '../../platform/mongod/index.ts';
 import { openStore } from '../../platform/mongo/index.ts';
-import { secret } from './secrets.ts';
+import { mongoUriOf } from './secrets.ts';
 import type { StoreOptions } from './serve-options.ts';
-import { type Terminal, UsageError } from './terminal.ts';
+import { reasonOf, type Terminal, UsageError } from './terminal.ts';
 
 export interface ResetOptions extends StoreOptions {
   passwordFile?: string;
@@ -22,7 +22,7 @@ export interface ResetOptions extends StoreOptions {
 /** @returns 0, or 1 with a message when the password could not be set */
 export async function resetAccount(username: string, options: ResetOptions, terminal: Terminal): Promise<number> {
   const { data } = options;
-  const mongo = options.mongo ?? secret({}, 'CASCADE_MONGO', options.mongoFile);
+  const mongo = mongoUriOf(options);
   if (data === undefined && mongo === undefined)
     throw new UsageError('Whose account? Give the folder of the data (--data DIR) or the database (--mongo URI).');
   if (data !== undefined && !existsSync(join(data, 'db'))) throw new UsageError(`${data} is no data folder of a service.`);
@@ -51,7 +51,7 @@ async function newPassword({ passwordFile, generate }: ResetOptions, terminal: T
   if (generate) return generatePassword();
   if (passwordFile !== undefined) {
     const text = await readFile(passwordFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      throw new UsageError(`${passwordFile} cannot be read: ${error.code ?? error.message}.`);
+      throw new UsageError(`${passwordFile} cannot be read: ${reasonOf(error)}.`);
     });
     return text.replace(/\r?\n$/, '');
   }

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { format } from '../../compiler/index.ts';
 import { printDiagnostics } from './diagnostics.ts';
-import { readSource, type Terminal, UsageError } from './terminal.ts';
+import { readSource, reasonOf, type Terminal, UsageError } from './terminal.ts';
 
 /** @returns 0, or 1 when a file has errors or, with `check`, is not in its standard form */
 export async function formatFiles(files: readonly string[], options: { check?: boolean }, terminal: Terminal): Promise<number> {
@@ -26,6 +26,6 @@ async function replace(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text);
   } catch (error) {
-    throw new UsageError(`${file} cannot be written: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`);
+    throw new UsageError(`${file} cannot be written: ${reasonOf(error)}.`);
   }
 }

@@ -2,9 +2,11 @@
 // needed: a check of one file does not wait for a database driver.
 import { Command, CommanderError, Option } from 'commander';
 import type { ResetOptions } from './admin.ts';
+import type { BackupOptions } from './backups/index.ts';
 import type { BenchOptions } from './bench/index.ts';
 import type { RemoteOptions } from './remote.ts';
 import { wholeNumber } from './option-values.ts';
+import { readBuild } from '../../platform/about/index.ts';
 import { addServeOptions, addStoreOptions, dropEmptyVariables, type ServeOptions } from './serve-options.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 import type { RotateOptions } from './rotate-keys.ts';
@@ -21,12 +23,40 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
   let code = 0;
   const program = new Command('cascade')
     .description('An event-driven automation service: typed data, a small rule language, one resource API.')
+    .version(readBuild().version, '-V, --version', 'the version of this program')
     .exitOverride()
-    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
+    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .addHelpText('after', AFTER_HELP);
+  program.commandsGroup('Run the service:');
   addServeOptions(program.command('serve').description('the service, until SIGTERM or SIGINT')).action(async (options: ServeOptions) => {
     const { serve } = await import('./serve.ts');
     code = await serve(options, terminal);
   });
+  const admin = program.command('admin').description('accounts, by whoever has the data folder or the database');
+  addStoreOptions(
+    admin
+      .command('reset')
+      .description('a new password for an account that nobody can enter any more; its sessions and tokens end. The service must be stopped')
+      .argument('<name>', 'of the user, of whatever namespace'),
+  )
+    .addOption(new Option('--password-file <file>', 'holds the new password; it is asked for when absent').conflicts('generate'))
+    .option('--generate', 'a new password, printed once')
+    .action(async (name: string, options: ResetOptions) => {
+      const { resetAccount } = await import('./admin.ts');
+      code = await resetAccount(name, options, terminal);
+    });
+  addStoreOptions(
+    program
+      .command('rotate-keys')
+      .description('another master key, with which the keys of all namespaces are sealed again. The services must be stopped'),
+  )
+    .option('--master-key-file <file>', 'holds the present master key; CASCADE_MASTER_KEY, else that of the data folder when absent')
+    .option('--new-master-key-file <file>', 'holds the new one; made anew for a data folder when absent')
+    .action(async (options: RotateOptions) => {
+      const { rotateKeys } = await import('./rotate-keys.ts');
+      code = await rotateKeys(options, terminal);
+    });
+  program.commandsGroup('Write rules, without a service:');
   program
     .command('check')
     .description('diagnostics of rule and procedure files; exit code 0 when all are without errors')
@@ -73,6 +103,52 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
       const { runFile } = await import('./run.ts');
       code = await runFile(file, options.args, terminal);
     });
+  program
+    .command('test')
+    .description('runs the tests of a project on a clock that jumps; exit code 0 when all pass')
+    .argument('<file...>', 'YAML files with cases, or folders of them')
+    .option('--at <time>', 'what time it is at first; the present when absent')
+    .action(async (files: string[], options: { at?: string }) => {
+      const { testFiles } = await import('./test.ts');
+      code = await testFiles(files, options, terminal);
+    });
+  addBenchOptions(
+    program
+      .command('bench')
+      .description("how fast a project's own rules are, stage by stage, under load that comes at its times whatever becomes of it")
+      .argument('<folder>', 'of the project'),
+  ).action(async (folder: string, options: BenchOptions) => {
+    const { bench } = await import('./bench/index.ts');
+    code = await bench(folder, options, terminal);
+  });
+  program.commandsGroup('Ask a running service:');
+  remotely(program.command('token'))
+    .description('logs in and prints the token of the session, for other programs; it lives for 24 hours')
+    .action(async (options: RemoteOptions) => {
+      const { printToken } = await import('./token.ts');
+      code = await printToken(options, terminal);
+    });
+  for (const name of ['backup', 'restore'] as const)
+    remotely(
+      program
+        .command(name)
+        .description(
+          name === 'backup'
+            ? 'a namespace that is in use, as it is at this moment, into one file; by the system admin'
+            : 'what a backup has into a namespace that has nothing yet, or is made for it; by the system admin',
+        )
+        .argument('<namespace>')
+        .argument('<file>', name === 'backup' ? 'to write; it must not be there' : 'that a backup has written'),
+    )
+      .addOption(
+        new Option('--passphrase-file <file>', 'holds the passphrase for encrypted values, else CASCADE_BACKUP_PASSPHRASE').env(
+          'CASCADE_BACKUP_PASSPHRASE_FILE',
+        ),
+      )
+      .action(async (namespace: string, file: string, options: BackupOptions) => {
+        const { backup, restore } = await import('./backups/index.ts');
+        code = await { backup, restore }[name](namespace, file, options, terminal);
+      });
   remotely(program.command('why'))
     .description('which rules run for an event, and for those that do not the term that decided')
     .argument('[event]', 'uuid of an event that is open, recorded, or a dead letter')
@@ -106,48 +182,6 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
         const { diffProject, exportProject, importProject } = await import('./projects/index.ts');
         code = await { import: importProject, export: exportProject, diff: diffProject }[name](folder, options, terminal);
       });
-  program
-    .command('test')
-    .description('runs the tests of a project on a clock that jumps; exit code 0 when all pass')
-    .argument('<file...>', 'YAML files with cases, or folders of them')
-    .option('--at <time>', 'what time it is at first; the present when absent')
-    .action(async (files: string[], options: { at?: string }) => {
-      const { testFiles } = await import('./test.ts');
-      code = await testFiles(files, options, terminal);
-    });
-  addBenchOptions(
-    program
-      .command('bench')
-      .description("how fast a project's own rules are, stage by stage, under load that comes at its times whatever becomes of it")
-      .argument('<folder>', 'of the project'),
-  ).action(async (folder: string, options: BenchOptions) => {
-    const { bench } = await import('./bench/index.ts');
-    code = await bench(folder, options, terminal);
-  });
-  const admin = program.command('admin').description('accounts, by whoever has the data folder or the database');
-  addStoreOptions(
-    admin
-      .command('reset')
-      .description('a new password for an account that nobody can enter any more; its sessions and tokens end. The service must be stopped')
-      .argument('<name>', 'of the user, of whatever namespace'),
-  )
-    .addOption(new Option('--password-file <file>', 'holds the new password; it is asked for when absent').conflicts('generate'))
-    .option('--generate', 'a new password, printed once')
-    .action(async (name: string, options: ResetOptions) => {
-      const { resetAccount } = await import('./admin.ts');
-      code = await resetAccount(name, options, terminal);
-    });
-  addStoreOptions(
-    program
-      .command('rotate-keys')
-      .description('another master key, with which the keys of all namespaces are sealed again. The services must be stopped'),
-  )
-    .option('--master-key-file <file>', 'holds the present master key; CASCADE_MASTER_KEY, else that of the data folder when absent')
-    .option('--new-master-key-file <file>', 'holds the new one; made anew for a data folder when absent')
-    .action(async (options: RotateOptions) => {
-      const { rotateKeys } = await import('./rotate-keys.ts');
-      code = await rotateKeys(options, terminal);
-    });
   for (const command of [...program.commands, ...admin.commands]) dropEmptyVariables(command, process.env);
   try {
     await program.parseAsync(args, { from: 'user' });
@@ -182,14 +216,17 @@ const addBenchOptions = (command: Command): Command =>
     .option('--compare <file>', 'a result of the same load; exit code 1 when a figure is worse beyond noise')
     .option('--json', 'prints the result as JSON')
     .option('--url <url>', 'of a running service that is loaded with events, with the definitions it has; one of its own when absent')
-    .option('--user <name>', 'CASCADE_USER when absent')
-    .option('--password <password>', 'CASCADE_PASSWORD when absent')
-    .option('--token <token>', 'CASCADE_TOKEN when absent');
+    .option('--user <name>', 'with --url: who asks (env: CASCADE_USER)')
+    .option('--password <password>', 'of the user (env: CASCADE_PASSWORD)')
+    .option('--token <token>', 'in place of user and password (env: CASCADE_TOKEN)');
 
 /** The service that a command asks, and as whom. */
 const remotely = (command: Command): Command =>
   command
-    .option('--url <url>', 'of the service; CASCADE_URL, http://localhost:8080 when absent')
-    .option('--user <name>', 'CASCADE_USER when absent')
-    .option('--password <password>', 'CASCADE_PASSWORD when absent')
-    .option('--token <token>', 'instead of name and password; CASCADE_TOKEN when absent');
+    .option('--url <url>', 'of the service (default: http://localhost:8080, env: CASCADE_URL)')
+    .option('--user <name>', 'who asks (env: CASCADE_USER)')
+    .option('--password <password>', 'of the user; asked for at a terminal when absent (env: CASCADE_PASSWORD)')
+    .option('--token <token>', 'of a session, or a permanent one, in place of user and password (env: CASCADE_TOKEN)');
+
+const AFTER_HELP = `
+cascade help COMMAND tells the options of one. The manual: docs/README.md, and /manual/ of a running service.`;

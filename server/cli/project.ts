@@ -4,7 +4,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { compile, type CompiledProcedure, type CompileOptions, type ServiceStateNames } from '../../compiler/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
-import { UsageError } from './terminal.ts';
+import { reasonOf, UsageError } from './terminal.ts';
 
 export interface Project {
   /** Resources of types, as JSON. */
@@ -95,5 +95,5 @@ async function readJson(file: string): Promise<unknown[]> {
 }
 
 function refuse(path: string, error: unknown): never {
-  throw new UsageError(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`);
+  throw new UsageError(`${path} cannot be read: ${reasonOf(error)}.`);
 }

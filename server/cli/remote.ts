@@ -1,5 +1,5 @@
 // A running service, as commands reach it: logged in with a name and password or a token, asked for one thing at a time.
-import { UsageError } from './terminal.ts';
+import { type Terminal, UsageError } from './terminal.ts';
 
 export interface RemoteOptions {
   readonly url?: string;
@@ -19,12 +19,21 @@ export interface Remote {
   send(method: string, path: string, body?: NonNullable<RequestInit['body']>, contentType?: string): Promise<Response>;
 }
 
-/** Options left out are taken from CASCADE_URL, CASCADE_USER, CASCADE_PASSWORD and CASCADE_TOKEN. */
-export async function openRemote(given: RemoteOptions): Promise<Remote> {
-  const from = (value: string | undefined, name: string): string | undefined => value ?? process.env[name];
-  const url = (from(given.url, 'CASCADE_URL') ?? 'http://localhost:8080').replace(/\/$/, '');
+/**
+ * Options left out are taken from CASCADE_URL, CASCADE_USER, CASCADE_PASSWORD and CASCADE_TOKEN; a user that is named goes before a token of the
+ * environment.
+ * @param ask for a password that is not given; absent: nobody is there
+ */
+export async function openRemote(given: RemoteOptions, ask?: Terminal['ask']): Promise<Remote> {
+  const from = (value: string | undefined, name: string): string | undefined => value ?? (process.env[name] || undefined);
+  const url = (from(given.url, 'CASCADE_URL') ?? 'http://localhost:8080').replace(/\/+$/, '');
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    throw new UsageError(`The URL of a service begins with http:// or https://, as http://localhost:8080 does, unlike '${url}'.`);
+  const user = from(given.user, 'CASCADE_USER');
+  const password = async (): Promise<string | undefined> =>
+    from(given.password, 'CASCADE_PASSWORD') ?? (user === undefined ? undefined : await ask?.(`Password of ${user}: `));
   const token =
-    from(given.token, 'CASCADE_TOKEN') ?? (await login(url, from(given.user, 'CASCADE_USER'), from(given.password, 'CASCADE_PASSWORD')));
+    given.token ?? (given.user === undefined ? from(undefined, 'CASCADE_TOKEN') : undefined) ?? (await login(url, user, await password()));
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
   const address = (resource: string, id: string): string => `${url}/api/v1/resources/${resource}/${encodeURIComponent(id)}`;
   return {
@@ -63,7 +72,9 @@ async function reach(url: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);
   } catch (error) {
-    throw new UsageError(`${new URL(url).origin} does not answer: ${error instanceof Error ? error.message : String(error)}`);
+    const { code, message } = (error as Error & { cause?: { code?: string; message?: string } }).cause ?? {};
+    const reason = code === 'ECONNREFUSED' ? 'nothing listens there. Is the service running?' : (message ?? String(error));
+    throw new UsageError(`${new URL(url).origin} does not answer: ${reason}`);
   }
 }
 

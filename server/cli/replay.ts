@@ -26,7 +26,7 @@ interface Known {
 
 /** @param id the invocation (as in logs and snapshots), or the uuid of the event. @returns 0 when it ended as it was recorded */
 export async function replay(id: string, options: RemoteOptions, terminal: Terminal): Promise<number> {
-  const remote = await openRemote(options);
+  const remote = await openRemote(options, terminal.ask);
   const recorded = (await remote.command('rules', id, 'recording', null)) as Recorded;
   const { executable, event, given } = recorded;
   const { at, seed, ...opts } = given.opts;

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { changeMasterKey, masterKeyId, openMasterKey, openNextMasterKey, parseMasterKey } from '../../platform/keys/index.ts';
 import { openEmbeddedMongod } from '../../platform/mongod/index.ts';
 import { openStore } from '../../platform/mongo/index.ts';
-import { secret } from './secrets.ts';
+import { mongoUriOf, secret } from './secrets.ts';
 import type { StoreOptions } from './serve-options.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
@@ -18,7 +18,7 @@ export interface RotateOptions extends StoreOptions {
 /** @returns 0, or 1 with a message when the keys could not be sealed again: all are as before then */
 export async function rotateKeys(options: RotateOptions, terminal: Terminal): Promise<number> {
   const { data } = options;
-  const mongo = options.mongo ?? secret({}, 'CASCADE_MONGO', options.mongoFile);
+  const mongo = mongoUriOf(options);
   if (data === undefined && mongo === undefined)
     throw new UsageError('Whose keys? Give the folder of the data (--data DIR) or the database (--mongo URI).');
   if (data !== undefined && !existsSync(join(data, 'db'))) throw new UsageError(`${data} is no data folder of a service.`);

@@ -1,6 +1,7 @@
 // Secrets never stand on the command line, where every user of the machine sees them: they come from the environment or from a file.
 import { readFileSync } from 'node:fs';
-import { UsageError } from './terminal.ts';
+import type { StoreOptions } from './serve-options.ts';
+import { reasonOf, UsageError } from './terminal.ts';
 
 /**
  * The variable's value, or the text of the file without the line end at its end.
@@ -16,8 +17,18 @@ export function secret(env: Readonly<Record<string, string | undefined>>, name: 
   try {
     text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
-    throw new UsageError(`${file}, which is to hold ${name}, cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`);
+    throw new UsageError(`${file}, which is to hold ${name}, cannot be read: ${reasonOf(error)}.`);
   }
   if (text === '') throw new UsageError(`${file}, which is to hold ${name}, is empty.`);
   return text;
+}
+
+/** The connection string of the database, if one is named. @throws UsageError when it is none; it is not repeated, as it may hold a password */
+export function mongoUriOf({ mongo, mongoFile }: StoreOptions): string | undefined {
+  const uri = mongo ?? secret({}, 'CASCADE_MONGO', mongoFile);
+  if (uri !== undefined && !/^mongodb(?:\+srv)?:\/\/./.test(uri))
+    throw new UsageError(
+      '--mongo takes a connection string that begins with mongodb:// or mongodb+srv://, such as mongodb://db1,db2,db3/?replicaSet=rs0.',
+    );
+  return uri;
 }

@@ -108,7 +108,7 @@ test('a secret comes from its variable or from a file, without the line end', as
   expect(secret({ A: '' }, 'A', file)).toBe('pass word ');
   expect(secret({}, 'A', undefined)).toBeUndefined();
   expect(() => secret({ A: 'x' }, 'A', file)).toThrow('A and a file for it');
-  expect(() => secret({}, 'A', join(folder, 'none'))).toThrow(/none, which is to hold A, cannot be read: ENOENT/);
+  expect(() => secret({}, 'A', join(folder, 'none'))).toThrow(/none, which is to hold A, cannot be read: there is no such file/);
   await writeFile(file, '\n');
   expect(() => secret({}, 'A', file)).toThrow('which is to hold A, is empty');
 });

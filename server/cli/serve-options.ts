@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import type { CorsOrigins, TrustedProxies } from '../http/index.ts';
 import type { Level } from '../../sandbox/index.ts';
 import type { TransportKind } from '../transport/index.ts';
+import type { LogFormat } from './log.ts';
 import {
   bodyBytes,
   confinementLevel,
@@ -39,6 +40,7 @@ export interface ServeOptions extends StoreOptions {
   trustProxy?: TrustedProxies;
   publicUrl?: string;
   logLevel: string;
+  logFormat?: LogFormat;
   openEvaluations?: number;
   outboundAddresses?: string[];
   builtinPackageAliases?: string[];
@@ -114,6 +116,13 @@ export function addServeOptions(command: Command): Command {
   );
   add(option('--public-url <url>', 'by which clients reach the service; its own when absent', 'PUBLIC_URL').argParser(webAddress));
   add(option('--log-level <level>', 'of the log on standard error', 'LOG_LEVEL').choices(LOG_LEVELS).default('info'));
+  add(
+    option(
+      '--log-format <format>',
+      'of the log: JSON, or text for people; text at a terminal and else json when absent',
+      'LOG_FORMAT',
+    ).choices(['json', 'text']),
+  );
   add(
     option('--open-evaluations <count>', 'that one rule over several events may have; a million when absent', 'OPEN_EVALUATIONS').argParser(
       wholeNumber(1, 999_999_999),

@@ -1,9 +1,9 @@
 // `cascade serve`: the service in this process, until a signal stops it.
-import { pino } from 'pino';
 import { parseMasterKey } from '../../platform/keys/index.ts';
 import { aliasBuiltinPackage } from '../../stdlib/builtins/index.ts';
 import { type NatsConfig, openService } from '../service.ts';
-import { secret } from './secrets.ts';
+import { openLog } from './log.ts';
+import { mongoUriOf, secret } from './secrets.ts';
 import type { ServeOptions } from './serve-options.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
@@ -19,8 +19,8 @@ const FENCED = 3;
  */
 export async function serve(options: ServeOptions, terminal: Terminal): Promise<number> {
   const { env } = terminal;
-  const { data, adminUsername, adminPasswordFile, systemPasswordFile, masterKeyFile, mongoFile, idleTimeout } = options;
-  const mongo = options.mongo ?? secret({}, 'CASCADE_MONGO', mongoFile);
+  const { data, adminUsername, adminPasswordFile, systemPasswordFile, masterKeyFile, idleTimeout } = options;
+  const mongo = mongoUriOf(options);
   if (data === undefined && mongo === undefined)
     throw new UsageError(
       'Either a folder for the data (--data DIR, CASCADE_DATA) or a database (--mongo URI, CASCADE_MONGO, CASCADE_MONGO_FILE) is needed.',
@@ -34,7 +34,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   for (const name of SECRETS) delete env[name]; // what is started from here on does not inherit them
   aliasBuiltinPackage(options.builtinPackageAliases ?? []);
   // Standard output is for people: the address, and the passwords of a first start. The log goes to standard error.
-  const log = pino({ level: options.logLevel }, pino.destination({ dest: 2, sync: true }));
+  const log = openLog(options.logLevel, options.logFormat);
   const stopped = untilSignal();
   let fenced!: (reason: 'fenced') => void;
   const untilFenced = new Promise<'fenced'>((resolve) => (fenced = resolve));

@@ -21,8 +21,23 @@ export async function readSource(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`);
+    throw new UsageError(`${file} cannot be read: ${reasonOf(error)}.`);
   }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of its path is no folder',
+  EACCES: 'it is not yours to use',
+  EEXIST: 'it is there already',
+  ENOSPC: 'the disk is full',
+};
+
+/** What a file system says, for people. */
+export function reasonOf(error: unknown): string {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return REASONS[code] ?? (code || String(error));
 }
 
 export function processTerminal(): Terminal {

@@ -61,7 +61,7 @@ const REASONS: Readonly<Record<string, string>> = {
 /** @param event uuid of an event that is kept (open, recorded, or a dead letter); undefined where a path and a value are given */
 export async function why(event: string | undefined, options: WhyOptions, terminal: Terminal): Promise<number> {
   if ((event === undefined) === (options.path === undefined)) throw new UsageError('Give the uuid of an event, or --path with --value.');
-  const remote = await openRemote(options);
+  const remote = await openRemote(options, terminal.ask);
   const data = event === undefined ? { path: options.path, value: await valueOf(options.value) } : { event };
   const explained = (await remote.command('rules', options.rule ?? '*', 'why', data)) as Explained;
   if (options.json) {

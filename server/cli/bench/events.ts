@@ -1,6 +1,6 @@
 // What is sent: the events of a file, or instances of a type that are made up.
 import { readFile } from 'node:fs/promises';
-import { UsageError } from '../terminal.ts';
+import { reasonOf, UsageError } from '../terminal.ts';
 
 /** A request that raises an event, and what the event holds. */
 export interface BenchEvent {
@@ -16,7 +16,7 @@ const EXAMPLE = 'lines are {"type": "Pump", "object": {…}} or {"topic": "/plan
 /** @throws UsageError that names the line for what is no event */
 export async function readEvents(file: string): Promise<BenchEvent[]> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`${file} cannot be read: ${error.code ?? error.message}.`);
+    throw new UsageError(`${file} cannot be read: ${reasonOf(error)}.`);
   });
   const lines = text.replace(/^\uFEFF/, '').split('\n');
   const events = lines.flatMap((line, index) => (line.trim() === '' ? [] : [eventOf(line, `${file}, line ${index + 1}`)]));

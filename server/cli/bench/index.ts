@@ -1,7 +1,7 @@
 // `cascade bench`: how fast a project's own rules are, and where the time goes. This is the folder's door.
 import { writeFile } from 'node:fs/promises';
 import { readProject } from '../project.ts';
-import { type Terminal, UsageError } from '../terminal.ts';
+import { reasonOf, type Terminal, UsageError } from '../terminal.ts';
 import { checkComparable, type Compared, compareResults } from './compare.ts';
 import { type BenchEvent, readEvents } from './events.ts';
 import { generator } from './generate.ts';
@@ -83,7 +83,7 @@ async function targetOf(project: string, options: BenchOptions, terminal: Termin
 /** Before minutes of measuring, not after. */
 async function checkWritable(file: string): Promise<void> {
   await writeFile(file, '', { flag: 'a' }).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`${file} cannot be written: ${error.code ?? error.message}.`);
+    throw new UsageError(`${file} cannot be written: ${reasonOf(error)}.`);
   });
 }
 

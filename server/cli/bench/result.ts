@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import type { HistogramData } from '../../../platform/structures/index.ts';
 import type { Stage } from '../../../runtime/context/index.ts';
-import { UsageError } from '../terminal.ts';
+import { reasonOf, UsageError } from '../terminal.ts';
 import type { Load } from './options.ts';
 import type { CpuSeconds } from './processes.ts';
 
@@ -79,7 +79,7 @@ const isFigure = (value: unknown): value is Figure => {
 /** @throws UsageError for a file that no bench has written */
 export async function readResult(file: string): Promise<BenchResult> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`${file} cannot be read: ${error.code ?? error.message}.`);
+    throw new UsageError(`${file} cannot be read: ${reasonOf(error)}.`);
   });
   let found: Partial<BenchResult> | null;
   try {

@@ -9,7 +9,7 @@ const SIGNS = { added: '+', removed: '-', changed: '~' } as const;
 
 export async function diffProject(root: string, options: RemoteOptions, terminal: Terminal): Promise<number> {
   const local = await filesOf(root, (line) => terminal.err(`${line}\n`));
-  const remote = await openRemote(options);
+  const remote = await openRemote(options, terminal.ask);
   const files: Record<string, unknown> = {};
   for (const one of local) if (one.folder !== 'data') files[`${one.folder}/${one.path}`] = await comparable(one);
   const answer = await remote.send('POST', `${RESOURCES}/projects/*`, JSON.stringify({ op: 'diff', data: { files } }), 'application/json');

@@ -11,7 +11,7 @@ import { write } from './local.ts';
 import { contentPath, errorIn, listed } from './present.ts';
 
 export async function exportProject(root: string, options: RemoteOptions, terminal: Terminal): Promise<number> {
-  const remote = await openRemote(options);
+  const remote = await openRemote(options, terminal.ask);
   let count = 0;
   for (const folder of JSON_FOLDERS)
     for (const object of await listed(remote, folder)) {

@@ -25,7 +25,7 @@ interface Failure {
 
 export async function importProject(root: string, options: RemoteOptions, terminal: Terminal): Promise<number> {
   const files = await filesOf(root, (line) => terminal.err(`${line}\n`));
-  const remote = await openRemote(options);
+  const remote = await openRemote(options, terminal.ask);
   const failed = await loadAll(remote, files, (line) => terminal.err(`${line}\n`));
   for (const { file, reason } of failed) terminal.err(`${file}: ${reason}\n`);
   const names = new Set(failed.map(({ file }) => file));

@@ -1,0 +1,41 @@
+// Which collections of a namespace's database a backup has: the definitions, the instances of types, and what the service keeps as instances, documents
+// with their contents among them; not what is of accounts, of runs and deliveries under way, and of what has been logged.
+import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
+import type { FeatureRegistry, InstanceResource } from '../../resources/catalog/index.ts';
+import { CONTENT_COLLECTIONS } from '../documents/index.ts';
+
+/** Logs and audits, failed runs, deliveries, subscriptions and devices of users. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  ...['ArsLogMessage', 'ArsAudit', 'ArsRuleSnapshot', 'ArsDeadLetter'],
+  ...['ArsSubscription', 'ArsEventAcknowledgement', 'ArsPushTarget'],
+]);
+
+/** Types of the service whose instances a backup has. */
+export function systemResources(features: FeatureRegistry): InstanceResource[] {
+  const found = new Map<string, InstanceResource>();
+  for (const { resource } of features.addressed())
+    if (resource.kind === 'instances' && !LEFT_OUT.has(resource.type.name)) found.set(resource.collection, resource);
+  return [...found.values()];
+}
+
+/** Of definitions as stored: the collections of types, each with its encrypted properties. */
+export function typeCollections(rows: readonly ObjectValue[]): Map<string, ReadonlySet<string>> {
+  const collections = new Map<string, ReadonlySet<string>>();
+  for (const row of rows) {
+    if (getOwn(row, 'kind') !== 'types') continue;
+    const collection = Object.hasOwn(row, 'collection') ? String(getOwn(row, 'collection')) : `t.${String(getOwn(row, 'name'))}`;
+    const properties = getOwn(getOwn(row, 'object') as ObjectValue, 'properties');
+    const encrypted = Object.entries(isObject(properties) ? properties : {}).filter(
+      ([, property]) => isObject(property) && Object.hasOwn(property, 'encrypted') && getOwn(property, 'encrypted') === true,
+    );
+    collections.set(collection, new Set(encrypted.map(([name]) => name)));
+  }
+  return collections;
+}
+
+/** All of them, in the order in which they are written. */
+export const collectionsOf = (features: FeatureRegistry, types: ReadonlyMap<string, unknown>): string[] => [
+  ...types.keys(),
+  ...systemResources(features).map(({ collection }) => collection),
+  ...CONTENT_COLLECTIONS,
+];

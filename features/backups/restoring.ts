@@ -1,0 +1,221 @@
+// A backup on its way into a namespace that has nothing yet. Rows go into the collections where they belong, which no type leads to as long as the
+// definitions stand apart; the end puts these in force in one transaction. What breaks off is nothing: the next restore begins anew.
+import { randomUUID } from 'node:crypto';
+import { BSON, type ClientSession, type Db, type Document, Long, ObjectId } from 'mongodb';
+import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
+import { apiError, type CascadeError } from '../../model/errors/index.ts';
+import { mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
+import { fromBson, toBson } from '../../model/values/index.ts';
+import { DEFINITIONS, DefinitionStore, type Namespace, RESTORED_DEFINITIONS } from '../../resources/catalog/index.ts';
+import { CONTENT_COLLECTIONS, ensureContentCollections } from '../documents/index.ts';
+import { loadScalars } from '../scalars/index.ts';
+import { loadTypes } from '../types/index.ts';
+import { systemResources, typeCollections } from './collections.ts';
+import { FORMAT, type Head } from './format.ts';
+import { backupCipher, requireKey, resealedDefinition, resealedRow, type Resealing } from './sealing.ts';
+
+/** What is known of the restore of a namespace, in its database. */
+const RESTORE = 'restore';
+const OF_A_TYPE = /^t\.(?!Ars)/;
+const DUPLICATE = 11000;
+
+interface Restore {
+  readonly _id: 'restore';
+  /** Of this attempt. */
+  readonly id: string;
+  readonly head: Head;
+  readonly rows: number;
+  /** All definitions have come: the collections of their types are there. */
+  readonly hasTypes?: true;
+}
+
+const restores = (db: Db) => db.collection<Restore>(RESTORE);
+const invalid = (reason: string): CascadeError => apiError('cascade.backup.invalid', reason);
+
+/**
+ * @returns the id of the attempt
+ * @throws resource.not.found; backup.invalid, .namespace.used, .key.required, .key.invalid
+ */
+export async function beginRestore(space: Namespace, namespace: string, head: Head, key: Uint8Array | null): Promise<string> {
+  if (head.format !== FORMAT) throw invalid(`it is of format ${head.format}, and this service reads ${FORMAT}`);
+  if (!(await space.installation.directory.hasNamespace(namespace)))
+    throw apiError('cascade.resource.not.found', `/namespaces/${namespace}`);
+  if (namespace === space.name) throw apiError('cascade.backup.namespace.used', namespace, 'the accounts of the installation');
+  requireKey(head.check, key, head.namespace);
+  if (head.check !== null && !space.installation.keys.areAvailable)
+    throw invalid('it has encrypted values, and the service was started without a master key');
+  const db = space.installation.databaseOf(namespace);
+  const resources = systemResources(space.catalog.features);
+  await requireEmpty(db, namespace, [DEFINITIONS, ...resources.map(({ collection }) => collection)]);
+  // What an attempt before has left: no type leads there.
+  for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray())
+    if (OF_A_TYPE.test(name) || CONTENT_COLLECTIONS.includes(name) || name === RESTORED_DEFINITIONS) await db.collection(name).drop();
+  const id = randomUUID();
+  await restores(db).replaceOne({ _id: RESTORE }, { id, head, rows: 0 }, { upsert: true });
+  return id;
+}
+
+async function requireEmpty(db: Db, namespace: string, collections: readonly string[]): Promise<void> {
+  for (const name of collections)
+    if (await db.collection(name).findOne({}, { projection: { _id: 1 } }))
+      throw apiError('cascade.backup.namespace.used', namespace, name === DEFINITIONS ? 'definitions' : `instances of ${name.slice(2)}`);
+}
+
+/** The attempt of that id. @throws backup.invalid */
+async function restoreOf(db: Db, id: string): Promise<Restore> {
+  const found = await restores(db).findOne({ _id: RESTORE });
+  if (found?.id !== id) throw invalid('another restore of the namespace has begun since, or this one has ended');
+  return found;
+}
+
+/**
+ * Takes rows: definitions first, then all others.
+ * @param rows each the text of a record
+ * @throws backup.invalid, .key.required, .key.invalid
+ */
+export async function takeRows(
+  space: Namespace,
+  namespace: string,
+  id: string,
+  rows: readonly string[],
+  key: Uint8Array | null,
+): Promise<void> {
+  const db = space.installation.databaseOf(namespace);
+  const restore = await restoreOf(db, id);
+  requireKey(restore.head.check, key, restore.head.namespace);
+  const resealing: Resealing | null = key && restore.head.check !== null ? await resealingFor(space, namespace, key) : null;
+  const from = restore.head.namespace;
+  const batches = new Map<string, Document[]>();
+  for (const text of rows) {
+    const [collection, document] = parsed(text);
+    const batch = batches.get(collection) ?? [];
+    batches.set(collection, batch);
+    batch.push(document);
+  }
+  const definitions = batches.get(DEFINITIONS) ?? [];
+  batches.delete(DEFINITIONS);
+  if (definitions.length > 0) {
+    if (restore.hasTypes) throw invalid('a definition stands behind instances');
+    const stored = definitions.map((document) => definitionFor(space, namespace, from, document, resealing));
+    await insert(db, RESTORED_DEFINITIONS, stored);
+  }
+  if (batches.size > 0) {
+    const known = await knownCollections(db);
+    if (!restore.hasTypes) await makeCollections(space, db);
+    for (const [collection, documents] of batches) {
+      const encrypted = known.get(collection);
+      if (!encrypted && !isOfService(space, collection)) throw invalid(`no type of it has the collection ${collection}`);
+      for (const document of documents) {
+        if (encrypted && resealing) opened(() => resealedRow(document, encrypted, resealing));
+        if (document['ars_namespace'] === from) document['ars_namespace'] = namespace;
+      }
+      await insert(db, collection, documents);
+    }
+  }
+  await restores(db).updateOne({ _id: RESTORE, id }, { $inc: { rows: rows.length }, $set: batches.size > 0 ? { hasTypes: true } : {} });
+}
+
+const resealingFor = async (space: Namespace, namespace: string, key: Uint8Array): Promise<Resealing> => ({
+  from: backupCipher(key),
+  to: await space.installation.keys.ensureCipher(namespace),
+});
+
+const isOfService = (space: Namespace, collection: string): boolean =>
+  CONTENT_COLLECTIONS.includes(collection) || systemResources(space.catalog.features).some((one) => one.collection === collection);
+
+/** What does not open was changed. @throws backup.invalid */
+function opened<T>(work: () => T): T {
+  try {
+    return work();
+  } catch {
+    throw invalid('an encrypted value in it does not open');
+  }
+}
+
+function parsed(text: string): [collection: string, document: Document] {
+  try {
+    const record = BSON.EJSON.parse(text, { relaxed: false }) as { in?: unknown; row?: Document };
+    if (typeof record.in === 'string' && typeof record.row === 'object' && record.row !== null && record.row['_id'] !== undefined)
+      return [record.in, record.row];
+  } catch {
+    // is told below
+  }
+  throw invalid('a record of it is no row');
+}
+
+/** A definition as it is to be stored: of this namespace, its secrets sealed with its key. */
+function definitionFor(space: Namespace, namespace: string, from: string, document: Document, resealing: Resealing | null): Document {
+  const row = fromBson(document);
+  const [kind, object] = [
+    space.catalog.features.kind(String(getOwn(row, 'kind'))),
+    Object.hasOwn(row, 'object') ? getOwn(row, 'object') : null,
+  ];
+  const isWhole = document['_id'] instanceof ObjectId && document['ars_version'] instanceof Long && typeof document['name'] === 'string';
+  if (!isWhole || !isObject(object)) throw invalid('a definition of it is not whole');
+  if (!kind) throw invalid(`this service knows no ${String(getOwn(row, 'kind'))}`);
+  const moved: ObjectValue =
+    Object.hasOwn(object, 'ars_namespace') && getOwn(object, 'ars_namespace') === from ? { ...object, ars_namespace: namespace } : object;
+  const after = resealing ? opened(() => resealedDefinition(kind, moved, resealing)) : moved;
+  return after === object ? document : { ...document, object: toBson(after) };
+}
+
+const stagedRows = async (db: Db): Promise<ObjectValue[]> => {
+  const rows: ObjectValue[] = [];
+  const found = db.collection(RESTORED_DEFINITIONS).find({}, { sort: { _id: 1 }, raw: true }) as unknown as AsyncIterable<Uint8Array>;
+  for await (const raw of found) rows.push(fromBson(raw));
+  return rows;
+};
+
+const knownCollections = async (db: Db): Promise<Map<string, ReadonlySet<string>>> => typeCollections(await stagedRows(db));
+
+/** The collections of types with their indexes, before anything is in them. @throws backup.invalid */
+async function makeCollections(space: Namespace, db: Db): Promise<void> {
+  const { features } = space.catalog;
+  const definitions = new DefinitionStore();
+  for (const row of await stagedRows(db)) definitions.putRow(row);
+  const unread: string[] = [];
+  const types = loadTypes({ features, scalars: loadScalars(definitions), definitions }, null, (name) => unread.push(name));
+  if (unread.length > 0) throw invalid(`the type ${unread[0]} cannot be read`);
+  for (const type of types.values()) await makeCollection(db, type);
+  await ensureContentCollections(db);
+}
+
+async function makeCollection(db: Db, type: TypeDefinition): Promise<void> {
+  const collection = await db.createCollection(type.collection);
+  for (const { key, ...options } of mongoIndexes(type)) await collection.createIndex(key, options);
+}
+
+async function insert(db: Db, collection: string, documents: readonly Document[]): Promise<void> {
+  try {
+    await db.collection(collection).insertMany([...documents], { ordered: false, writeConcern: { w: 'majority' } });
+  } catch (error) {
+    if ((error as { code?: unknown }).code === DUPLICATE) throw invalid(`it has a row of ${collection} twice`);
+    throw error;
+  }
+}
+
+/**
+ * All rows have come: what they are is in force from now on.
+ * @param rows how many the end of the backup tells
+ * @throws backup.invalid, .namespace.used
+ */
+export async function endRestore(space: Namespace, namespace: string, id: string, rows: number, by: string): Promise<void> {
+  const { installation } = space;
+  const db = installation.databaseOf(namespace);
+  const restore = await restoreOf(db, id);
+  if (restore.rows !== rows) throw invalid(`${restore.rows} rows have come, and its end tells of ${rows}`);
+  if (!restore.hasTypes) await makeCollections(space, db);
+  const enforce = async (session: ClientSession): Promise<void> => {
+    if (await db.collection(DEFINITIONS).findOne({}, { session, projection: { _id: 1 } }))
+      throw apiError('cascade.backup.namespace.used', namespace, 'definitions');
+    const staged = db.collection(RESTORED_DEFINITIONS).find({}, { session, sort: { _id: 1 }, promoteValues: false, promoteLongs: false });
+    const documents = await staged.toArray();
+    if (documents.length > 0) await db.collection(DEFINITIONS).insertMany(documents, { session });
+    await restores(db).deleteOne({ _id: RESTORE, id }, { session });
+  };
+  await db.client.withSession((session) => session.withTransaction(() => enforce(session), { writeConcern: { w: 'majority' } }));
+  await db.collection(RESTORED_DEFINITIONS).drop();
+  if (restore.head.properties !== null)
+    await installation.directory.setNamespaceProperties(namespace, restore.head.properties, { by, version: undefined });
+  await installation.reopen(namespace);
+}

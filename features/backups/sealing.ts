@@ -1,0 +1,69 @@
+// What is sealed with the key of a namespace is sealed in its backup with a key that whoever makes the backup gives, and again with the key of the namespace that it
+// is restored into: in the clear it is nowhere.
+import { Binary, type Document } from 'mongodb';
+import type { ObjectValue } from '../../stdlib/values/index.ts';
+import { apiError } from '../../model/errors/index.ts';
+import type { Cipher } from '../../model/types/index.ts';
+import { open, seal } from '../../platform/keys/index.ts';
+import type { DefinitionResource } from '../../resources/catalog/index.ts';
+
+const CHECKED = 'a backup of Cascade';
+const CHECK_PLACE = 'backup check';
+const KEY_BYTES = 32;
+
+/** The key of a request: 64 hexadecimal digits; null: none is given. @throws backup.key.invalid */
+export function keyOf(text: string | null): Buffer | null {
+  if (text === null) return null;
+  if (!/^[0-9a-f]{64}$/i.test(text)) throw apiError('cascade.backup.key.invalid', `it has no ${KEY_BYTES} bytes in hexadecimal digits`);
+  return Buffer.from(text, 'hex');
+}
+
+export const checkOf = (key: Uint8Array): string => seal(key, CHECK_PLACE, Buffer.from(CHECKED)).toString('base64');
+
+/** @throws backup.key.required, backup.key.invalid */
+export function requireKey(check: string | null, key: Uint8Array | null, namespace: string): void {
+  if (check === null) return;
+  if (!key) throw apiError('cascade.backup.key.required', namespace);
+  try {
+    if (open(key, CHECK_PLACE, Buffer.from(check, 'base64')).toString() === CHECKED) return;
+  } catch {
+    // it is another key, or the check was changed: the same to whoever asks
+  }
+  throw apiError('cascade.backup.key.invalid', 'it is not the one that the backup was made with');
+}
+
+/** The cipher of a backup: as that of a namespace. */
+export const backupCipher = (key: Uint8Array): Pick<Cipher, 'seal' | 'open'> => ({
+  seal: (text, place) => seal(key, `backup ${place}`, Buffer.from(text)),
+  open: (sealed, place) => open(key, `backup ${place}`, sealed).toString(),
+});
+
+/** What opens and what seals. */
+export interface Resealing {
+  readonly from: Pick<Cipher, 'open'>;
+  readonly to: Pick<Cipher, 'seal'>;
+}
+
+/** A document with its encrypted properties sealed otherwise. */
+export function resealedRow(document: Document, encrypted: ReadonlySet<string>, { from, to }: Resealing): void {
+  for (const property of encrypted) {
+    const value: unknown = document[property];
+    if (value instanceof Binary) document[property] = new Binary(to.seal(from.open(value.value(), property), property));
+  }
+}
+
+/** A definition with its secrets sealed otherwise. */
+export const resealedDefinition = (kind: DefinitionResource | undefined, object: ObjectValue, { from, to }: Resealing): ObjectValue =>
+  kind?.resealed?.(object, (text, place) =>
+    Buffer.from(to.seal(from.open(Buffer.from(text, 'base64'), place), place)).toString('base64'),
+  ) ?? object;
+
+/** Whether a definition has secrets. */
+export function isSealed(kind: DefinitionResource | undefined, object: ObjectValue): boolean {
+  let found = false;
+  kind?.resealed?.(object, (text) => {
+    found = true;
+    return text;
+  });
+  return found;
+}

@@ -1,0 +1,16 @@
+// Lines of text out of bytes, one at a time: what is held is a line and what came with it.
+
+export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let rest: string[] = [];
+  for await (const piece of bytes) {
+    const [first = '', ...others] = decoder.decode(piece, { stream: true }).split('\n');
+    rest.push(first);
+    for (const line of others) {
+      yield rest.join('');
+      rest = [line];
+    }
+  }
+  const last = rest.join('') + decoder.decode();
+  if (last !== '') yield last;
+}

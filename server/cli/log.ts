@@ -1,0 +1,40 @@
+// The log of the service on standard error: JSON lines for programs, or lines for people at a terminal.
+import { styleText } from 'node:util';
+import { type Logger, pino } from 'pino';
+
+export type LogFormat = 'json' | 'text';
+
+/** @param format absent: text where standard error is a terminal */
+export function openLog(level: string, format: LogFormat | undefined): Logger {
+  const to = pino.destination({ dest: 2, sync: true });
+  if ((format ?? (process.stderr.isTTY ? 'text' : 'json')) === 'json') return pino({ level }, to);
+  const colors = process.stderr.isTTY && process.env['NO_COLOR'] === undefined;
+  return pino({ level, base: null }, { write: (line) => void to.write(lineOf(line, colors)) });
+}
+
+/** A line of the log as people read it: the time of day, the level where it is not the usual one, the message, and what goes with it. */
+export function lineOf(json: string, colors: boolean): string {
+  const { level, time, msg, err, ...rest } = JSON.parse(json) as Line;
+  const name = pino.levels.labels[level] ?? String(level);
+  const paint = (style: Parameters<typeof styleText>[0], text: string): string =>
+    colors ? styleText(style, text, { validateStream: false }) : text;
+  const tone = level >= 50 ? 'red' : level >= 40 ? 'yellow' : 'dim';
+  const about = Object.entries(rest).map(
+    ([key, value]) => `${key}=${typeof value === 'string' && !/[\s"]/.test(value) ? value : JSON.stringify(value)}`,
+  );
+  const parts = [
+    paint('dim', new Date(time).toTimeString().slice(0, 8)),
+    ...(name === 'info' ? [] : [paint(tone, `${name}:`)]),
+    msg ?? err?.message ?? '',
+    ...(about.length > 0 ? [paint('dim', `(${about.join(', ')})`)] : []),
+  ];
+  const trace = err ? `${paint('dim', (err.stack ?? err.message ?? '').replace(/^/gm, '    '))}\n` : '';
+  return `${parts.join(' ')}\n${trace}`;
+}
+
+interface Line extends Record<string, unknown> {
+  readonly level: number;
+  readonly time: number;
+  readonly msg?: string;
+  readonly err?: { readonly message?: string; readonly stack?: string };
+}
