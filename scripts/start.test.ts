@@ -20,10 +20,10 @@ const start = (args: string[], env: Record<string, string>): Promise<{ code: unk
 
 // Its own --data is added only where nobody says where the data is: with it the URI would be a contradiction, and the file not be looked at.
 const rows: [string[], Record<string, string>, number, RegExp][] = [
-  [[], { CASCADE_DATA: file }, 1, /file already exists/],
-  [[`--data=${file}`], {}, 1, /file already exists/],
-  [[], { CASCADE_MONGO: 'not-a-uri' }, 1, /Invalid scheme/],
-  [['--mongo-file', file], {}, 1, /Invalid scheme/],
+  [[], { CASCADE_DATA: file }, 1, /no-folder cannot be the folder of the data: a file has that name/],
+  [[`--data=${file}`], {}, 1, /a file has that name/],
+  [[], { CASCADE_MONGO: 'not-a-uri' }, 2, /^--mongo takes a connection string/m],
+  [['--mongo-file', file], {}, 2, /^--mongo takes a connection string/m],
   [[], { CASCADE_DATA: file, CASCADE_PORT: 'abc' }, 2, /from env 'CASCADE_PORT' is invalid/],
 ];
 test.concurrent.for(rows)('npm start -- %j with %j ends with %d', async ([args, env, code, words], { expect }) => {

@@ -9,6 +9,7 @@ import type { Counters } from '../resources/counters.ts';
 import { openMasterKey } from '../platform/keys/index.ts';
 import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 import { type ListenOptions, listen } from './listen.ts';
+import { requireFreePort } from './transport/index.ts';
 
 /** The way to the other processes on the same database. */
 export type NatsConfig = Omit<NatsOptions, 'log'>;
@@ -82,6 +83,7 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
       }
   };
   try {
+    await requireFreePort(listening.host, listening.port);
     const uri = mongoUri ?? keep(await openEmbeddedMongod({ dataDir: required(dataDir), log })).uri;
     const bus = nats && keep(await openNats({ ...nats, log }));
     const engine = keep(
@@ -107,9 +109,13 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
     return { url, counters: engine.counters, settled: () => engine.settled(), [Symbol.asyncDispose]: close };
   } catch (error) {
     await close(); // half open belongs to nobody: undo it, then tell
-    throw error;
+    throw mongoUri !== undefined && isOfDriver(error)
+      ? new Error(`the MongoDB that --mongo names cannot be used: ${error.message}`, { cause: error })
+      : error;
   }
 }
+
+const isOfDriver = (error: unknown): error is Error => error instanceof Error && /^Mongo[A-Z]/.test(error.name);
 
 function required(dataDir: string | undefined): string {
   if (dataDir === undefined) throw new Error('Either a folder for the data (--data DIR) or a database (--mongo URI) is needed.');

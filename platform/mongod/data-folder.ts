@@ -42,7 +42,7 @@ export interface DataFolder {
 
 /** Makes the folder ready: secrets made once, rights put right, an overgrown log of mongod set aside. */
 export function openDataFolder(path: string): DataFolder {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeFolder(path);
   const root = realpathSync(path);
   const database = join(root, 'db');
   mkdirSync(database, { recursive: true, mode: 0o700 });
@@ -67,6 +67,25 @@ export function openDataFolder(path: string): DataFolder {
     kept: () => (existsSync(keptFile) ? (JSON.parse(readFileSync(keptFile, 'utf8')) as Kept) : undefined),
     keep: (kept) => writeWhole(keptFile, `${JSON.stringify(kept, null, 2)}\n`),
   };
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EEXIST: 'a file has that name',
+  ENOTDIR: 'a part of its path is a file',
+  EACCES: 'you may not write there',
+  EPERM: 'you may not write there',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+};
+
+/** @throws Error with a reason for people */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const { code = '', message } = cause as NodeJS.ErrnoException;
+    throw new Error(`${path} cannot be the folder of the data: ${REASONS[code] ?? message}`, { cause });
+  }
 }
 
 /** On the disk before it has its name: a crash leaves the old or the new, never a half. */

@@ -5,7 +5,7 @@ import { isAtLeast, type Level } from './levels.ts';
 
 /** @throws when it is less than what is required */
 export function announce({ level, means }: Confinement, log: Logger, required: Level): void {
-  const about = { level, means };
+  const about = { confinement: level, means }; // `level` is that of the line
   if (!isAtLeast(level, required))
     throw new Error(
       `the sandbox has to be confined to the level '${required}', and this system allows '${level}' (${means}): ` +

@@ -1,10 +1,20 @@
-// The `sh` blocks of the documents and their sessions (`$ cascade …`, and what it answers), and what becomes of each of their commands. Pure:
+// The `sh` blocks of the documents and their sessions (`$ api …`, and what it answers), and what becomes of each of their commands. Pure:
 // main.mjs and the test run the script.
 
 /** What a newcomer reads, in this order; one shell goes through all. */
 export const DOCUMENTS = [
-  ...['README.md', 'docs/language.md', 'docs/api.md', 'docs/tools.md', 'docs/examples.md'],
-  ...['docs/operations.md', 'docs/security.md', 'docs/backup.md', 'docs/upgrade.md', 'docs/performance.md', 'CONTRIBUTING.md'],
+  ...['README.md', 'docs/language.md', 'docs/api.md', 'docs/sources.md', 'docs/forms.md', 'docs/federation.md', 'docs/tools.md'],
+  ...[
+    'docs/bench.md',
+    'docs/examples.md',
+    'docs/operations.md',
+    'docs/clustering.md',
+    'docs/security.md',
+    'docs/backup.md',
+    'docs/upgrade.md',
+    'docs/performance.md',
+    'CONTRIBUTING.md',
+  ],
 ];
 
 /** Programs that run for minutes or hours, or write what the tests hold: only that they exist is looked at. */
@@ -32,7 +42,7 @@ function scriptsOf(file, text) {
 
 /** Each command of a block without a language that begins with one: its lines until its quotes are closed, and the answer up to the next. */
 function sessionsOf(file, text) {
-  return [...text.matchAll(/^```\n(\$ (?:cascade|curl) .*?)^```$/gms)].flatMap((match) => {
+  return [...text.matchAll(/^```\n(\$ (?:api|curl) .*?)^```$/gms)].flatMap((match) => {
     const lines = match[1].trimEnd().split('\n');
     const first = text.slice(0, match.index).split('\n').length + 1;
     const entries = [];
@@ -71,12 +81,13 @@ export function scriptOf(words) {
  * @param {Block[]} blocks
  * @param {{ whole: boolean }} options `whole`: calls of npm and of the command line are made, too, the first `npm start` among them, which is
  *   the service of all that follows (another one is tried in its place for a moment). Else there is a service already, and they are left out.
- * Variables of the script: DOC_URL (of the service), DOC_FOLDER (an empty folder), and where a service is there DOC_PASSWORD (of the user admin).
+ * Variables of the script: DOC_URL and CASCADE_URL (of the service), DOC_FOLDER (an empty folder), and where a service is there DOC_PASSWORD (of the
+ * user admin) and DOC_CLONE (this one, built).
  */
 export function toScript(blocks, { whole }) {
   let isServed = !whole;
   const lineOf = (line) => {
-    if (!isCall(line)) return line;
+    if (!isCall(line)) return whole ? line : line.replace('$(npx cascade ', '$(node "$DOC_CLONE/bin/cascade.js" '); // its output is wanted
     if (!whole) return ':';
     const call = wordsOf(line).join(' ');
     const script = scriptOf(wordsOf(line));

@@ -35,16 +35,16 @@ test('a block that fails, or is answered otherwise, is a fault', async () => {
 test('a session is run command by command; ids follow the answers, and what is left out may be anything', async () => {
   const text = [
     '```',
-    `$ cascade '[{"_id": 1,`,
+    `$ api '[{"_id": 1,`,
     `   "n": 2}]'`,
     '[{"_id":"6b0118e0a1fc451960000000","n":2, …',
     '  "last":true}]',
     '',
-    '$ cascade of/6b0118e0a1fc451960000009',
+    '$ api of/6b0118e0a1fc451960000009',
     '"of/6b01180ea1fc451960000001"',
     '```',
   ].join('\n');
-  const made = `cascade() { case "$1" in *n*) echo '[{"_id":"6b01180ea1fc451960000001","n":2,"m":3,"last":true}]';; *) echo "\\"$1\\"";; esac; }\n`;
+  const made = `api() { case "$1" in *n*) echo '[{"_id":"6b01180ea1fc451960000001","n":2,"m":3,"last":true}]';; *) echo "\\"$1\\"";; esac; }\n`;
   const session = blocksOf('a.md', text);
   expect(session.map(({ line }) => line)).toEqual([2, 7]);
   const run = (blocks: Block[]): ReturnType<typeof runBlocks> =>

@@ -2,6 +2,7 @@
 // fresh copy of the clone on (with --here in the folder itself, which bare-root.mjs does). Exit code 0 when each command has ended well and each
 // answer is what the document shows. Plain JavaScript without packages, since the blocks install them.
 import { execFileSync, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -18,7 +19,14 @@ try {
   const port = await freePort();
   const { status, signal, error, stdout } = spawnSync('bash', ['-c', toScript(blocks, { whole: true })], {
     cwd: copy,
-    env: { ...process.env, CASCADE_PORT: String(port), DOC_URL: `http://localhost:${port}`, DOC_FOLDER: folder },
+    env: {
+      ...process.env,
+      CASCADE_PORT: String(port),
+      DOC_URL: `http://localhost:${port}`,
+      CASCADE_URL: `http://localhost:${port}`,
+      DOC_FOLDER: folder,
+      CASCADE_SYSTEM_PASSWORD: randomBytes(12).toString('hex'),
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
     maxBuffer: 2 ** 28,

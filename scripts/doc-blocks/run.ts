@@ -19,7 +19,11 @@ export async function runBlocks(
 ): Promise<{ faults: string[]; errors: string; status: number }> {
   const folder = mkdtempSync(join(tmpdir(), 'cascade-docs-'));
   try {
-    const env = { ...process.env, DOC_URL: service.url, DOC_PASSWORD: service.password, DOC_FOLDER: folder };
+    const env = {
+      ...process.env,
+      ...{ DOC_URL: service.url, CASCADE_URL: service.url, DOC_PASSWORD: service.password },
+      ...{ DOC_FOLDER: folder, DOC_CLONE: join(import.meta.dirname, '../..') },
+    };
     const shell = spawn('bash', ['-c', toScript(blocks, { whole: false })], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
     const [output, errors, [status]] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'close')]);
     return { faults: faultsOf(blocks, output), errors, status: status as number };

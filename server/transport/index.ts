@@ -2,6 +2,7 @@
 import type { Transport, TransportKind } from './types.ts';
 
 export { canonicalAddress, isLoopback, limitKey } from './addresses.ts';
+export { requireFreePort } from './port.ts';
 export {
   type AnswerHead,
   type Exchange,

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bindSockets } from './node-sockets.ts';
+import { unusable } from './port.ts';
 import { UnparsedExchange, unparsedHead } from './node-unparsed.ts';
 import { canonicalAddress } from './addresses.ts';
 import {
@@ -65,9 +66,7 @@ export function openNode(): Promise<Transport> {
     },
     listen: (host, port) =>
       new Promise((resolve, reject) => {
-        server.once('error', (cause) =>
-          reject(new Error(`Port ${port} cannot be listened on: another program has it, or it is not yours to use.`, { cause })),
-        );
+        server.once('error', (cause) => reject(unusable(host, port, cause)));
         server.listen({ host, port }, () => resolve((server.address() as { port: number }).port));
       }),
     async stopListening() {

@@ -15,6 +15,7 @@ import {
   type SocketOptions,
   type Transport,
 } from './types.ts';
+import { unusable } from './port.ts';
 
 /** LIBUS_LISTEN_EXCLUSIVE_PORT: else two services on one port would share its connections by chance. */
 const EXCLUSIVE_PORT = 1;
@@ -51,7 +52,7 @@ export async function openUws(): Promise<Transport> {
     listen: (host, port) =>
       new Promise((resolve, reject) => {
         (app as unknown as ExclusiveListening).listen(host, port, EXCLUSIVE_PORT, (opened) => {
-          if (!opened) return reject(new Error(`Port ${port} cannot be listened on: another program has it, or it is not yours to use.`));
+          if (!opened) return reject(unusable(host, port));
           listening = opened;
           resolve(us_socket_local_port(opened));
         });
