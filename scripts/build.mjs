@@ -66,7 +66,10 @@ export async function build(log = () => {}) {
     : '';
   const isPageStale = page !== '' && (before.tool !== tool || before.page !== page || !existsSync(join(out, INBOX, 'files.json')));
   for (const source of gone) for (const file of [target(source), `${target(source)}.map`]) rmSync(file, { force: true });
-  if (changed.length > 0) await transpile(changed);
+  if (changed.length > 0) {
+    forget(before, changed);
+    await transpile(changed);
+  }
   const bundled = Object.fromEntries(bundleStates.filter((state) => state.inputs).map((state) => [state.bundle.file, state.inputs]));
   for (const { bundle } of stale) bundled[bundle.file] = await makeBundle(bundle, files);
   if (isPageStale) await buildInbox(root, writeWhole);
@@ -76,6 +79,13 @@ export async function build(log = () => {}) {
   if (written > 0) writeWhole(join(out, 'build-info.json'), JSON.stringify(buildInfo()));
   log(written === 0 ? 'dist/ is up to date' : `dist/: ${written} files in ${Math.round(performance.now() - begun)} ms`);
   return { written };
+}
+
+/** A build that fails or is killed leaves files that no manifest knows: the next one makes them anew, whatever their sources are then. */
+function forget(before, changed) {
+  const files = { ...before.files };
+  for (const source of changed) delete files[source];
+  if (existsSync(out)) writeWhole(manifestFile, JSON.stringify({ ...before, files }));
 }
 
 /** What Context.buildInfo() tells. */

@@ -7,7 +7,9 @@ import { openTestEngine } from '../../engine/testing/engine.ts';
 test('each definition of docs/sources.md is accepted as written, and each program compiles', async () => {
   await using t = await openTestEngine({ masterKey: randomBytes(32) });
   const page = readFileSync(new URL('../../docs/sources.md', import.meta.url), 'utf8');
-  const definitions = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = '']) => text);
+  const definitions = [...page.matchAll(/```json\n([\s\S]*?)```|--json '(.*)' \$API\/sources$/gm)].map(
+    ([, text, line = '']) => text ?? line,
+  );
   expect(definitions.length).toBeGreaterThanOrEqual(7);
   for (const body of definitions) await t.ask('insert', 'sources', { body });
   const programs = [...page.matchAll(/`((?:PUBLISH \{|SELECT ONE FROM SOURCE|RULE \w+ WHEN)[^`]*)`/g)]
