@@ -1,5 +1,6 @@
-// JSON Web Tokens (builtins.md 18.1), against Node's own signatures.
+// JSON Web Tokens (builtins.md 18.1), against Node's own signatures and jose.
 import { createHmac, generateKeyPairSync, verify } from 'node:crypto';
+import { jwtVerify, SignJWT } from 'jose';
 import { expect, test } from 'vitest';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, type Value } from '../../stdlib/values/index.ts';
@@ -76,6 +77,23 @@ test.each([
   const key = { key: keys.publicKey, dsaEncoding: 'ieee-p1363' as const };
   expect(verify(`sha${algorithm.slice(2)}`, Buffer.from(`${head}.${body}`), key, bytes)).toBe(true);
   expect(verified(`${head}.${Buffer.from('{"n":2}').toString('base64url')}.${signature}`, open)).toBe(false);
+});
+
+test.each([
+  ['HS256', null],
+  ['HS512', null],
+  ['RS256', rsa],
+  ['ES256', curve('P-256')],
+  ['ES512', curve('P-521')],
+] as const)('%s: jose verifies what is signed here, and what it signs is verified here', async (algorithm, keys) => {
+  const key = 'a-key-of-sixty-four-letters-and-more-so-that-no-hash-finds-it-too-short-to-use';
+  const [secret, open] = keys ? pair(keys) : [key, key];
+  const theirs = keys ? keys : { privateKey: Buffer.from(key), publicKey: Buffer.from(key) };
+  const claims = { sub: 'ü1', n: 5, list: [1, { a: null }], exp: Math.floor(Date.now() / 1000) + 600 };
+  const token = call('createToken', algorithm, claims as never, secret) as string;
+  expect((await jwtVerify(token, theirs.publicKey, { algorithms: [algorithm] })).payload).toEqual(claims);
+  const foreign = await new SignJWT(claims).setProtectedHeader({ alg: algorithm }).sign(theirs.privateKey);
+  expect(call('decodeAndVerifyToken', foreign, open)).toMatchObject({ headers: { alg: algorithm }, claims, verified: true });
 });
 
 test('a key of another kind is refused, and a public key is no secret', () => {

@@ -1,20 +1,21 @@
 // Restrictions as checked conditions, compiled once: a constraint is the same object for as long as its profile or type has this version, and
 // who asks, where the constraint names the caller. What holds the current time is compiled for each request.
 
+import { LRUCache } from 'lru-cache';
 import type { Document } from 'mongodb';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type ConditionContext, parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { StateKey } from '../states.ts';
 
-/** Callers for whom one constraint is kept compiled; beyond, it begins anew. */
+/** Callers for whom one constraint is kept compiled. */
 const MOST_CALLERS = 1_000;
 
 interface Compiled {
   readonly type: TypeDefinition;
   readonly depends: Dependence;
   /** By caller; of a constraint that names none, by ''. */
-  readonly byCaller: Map<string, Predicate>;
+  readonly byCaller: LRUCache<string, Predicate>;
 }
 
 type Dependence = 'nothing' | 'caller' | 'time';
@@ -27,7 +28,7 @@ export class CompiledRestrictions {
   predicate(where: ObjectValue, type: TypeDefinition, context: ConditionContext): Predicate {
     let compiled = this.#compiled.get(where);
     if (compiled?.type !== type) {
-      compiled = { type, depends: dependenceOf(where), byCaller: new Map() };
+      compiled = { type, depends: dependenceOf(where), byCaller: new LRUCache({ max: MOST_CALLERS }) };
       this.#compiled.set(where, compiled);
     }
     const { depends, byCaller } = compiled;
@@ -36,7 +37,6 @@ export class CompiledRestrictions {
     let predicate = byCaller.get(caller);
     if (!predicate) {
       predicate = parseWhere(where, type, context);
-      if (byCaller.size >= MOST_CALLERS) byCaller.clear();
       byCaller.set(caller, predicate);
     }
     return predicate;
