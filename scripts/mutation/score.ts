@@ -68,11 +68,11 @@ export function judge(report: Report, accepted: ReadonlySet<string>, seed: numbe
   return { scores: Object.fromEntries(scores.sort(([a], [b]) => (a < b ? -1 : 1))), survivors, accepted: excused };
 }
 
-/** The folders whose score has fallen by more than chance. */
+/** The folders whose score has fallen by more than chance, or has nothing to be compared with. */
 export function fallen(now: Readonly<Record<string, Score>>, before: Readonly<Record<string, Score>>): string[] {
   return Object.entries(now).flatMap(([folder, { score, sample }]) => {
     const was = before[folder];
-    if (!was) return [];
+    if (!was) return [`${folder} has ${score} %, and no score is recorded: --record`];
     const noise = DEVIATIONS * deviation(was, sample);
     return score < was.score - noise ? [`${folder} has ${score} %, and had ${was.score} % (chance: ${noise.toFixed(1)})`] : [];
   });
