@@ -295,6 +295,11 @@ test('a file that is none, cut off, changed, of another format or another passph
 
   const inner = await packed(whole.map((line) => line.replace('"in":"t.', '"in":"t.x')));
   expect(await refused(inner)).toMatch(/cascade\.backup\.invalid: .*no type of it has the collection t\.x.* Nothing of it is in force/);
+  const ofService = whole.findLast((line) => line.startsWith('{"in":"t.Ars'))!;
+  const end = JSON.stringify({ end: { rows: whole.length - 1 } });
+  expect(await refused(await packed([...whole.slice(0, -1), ofService, end]))).toMatch(
+    /cascade\.backup\.invalid: .*a row of t\.Ars.* twice/,
+  );
   const system = await logIn('system', service.password);
   const begin = { op: 'beginRestore', data: { head: { ...JSON.parse(whole[0]!), check: null, passphrase: undefined } } };
   const { restore: first } = JSON.parse(await ok(system, 'POST', '/backups/plant3', begin)) as { restore: string };

@@ -16,6 +16,8 @@ import { backupCipher, requireKey, resealedDefinition, resealedRow, type Reseali
 
 /** What is known of the restore of a namespace, in its database. */
 const RESTORE = 'restore';
+/** Which rows of the service an attempt has inserted: these are seen at once, and go when the next attempt begins. */
+const INSERTED = 'restore.inserted';
 const OF_A_TYPE = /^t\.(?!Ars)/;
 const DUPLICATE = 11000;
 
@@ -46,6 +48,7 @@ export async function beginRestore(space: Namespace, namespace: string, head: He
     throw invalid('it has encrypted values, and the service was started without a master key');
   const db = space.installation.databaseOf(namespace);
   const resources = systemResources(space.catalog.features);
+  await removeInserted(db);
   await requireEmpty(db, namespace, [DEFINITIONS, ...resources.map(({ collection }) => collection)]);
   // What an attempt before has left: no type leads there.
   for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray())
@@ -53,6 +56,18 @@ export async function beginRestore(space: Namespace, namespace: string, head: He
   const id = randomUUID();
   await restores(db).replaceOne({ _id: RESTORE }, { id, head, rows: 0 }, { upsert: true });
   return id;
+}
+
+interface Inserted {
+  readonly in: string;
+  readonly ids: readonly unknown[];
+}
+
+/** What the attempt before has inserted into the service's own collections, and no more than that. */
+async function removeInserted(db: Db): Promise<void> {
+  for await (const { in: name, ids } of db.collection<Inserted>(INSERTED).find({}, { promoteValues: false }))
+    await db.collection(String(name)).deleteMany({ _id: { $in: ids as never[] } }, { writeConcern: { w: 'majority' } });
+  await db.collection(INSERTED).drop();
 }
 
 async function requireEmpty(db: Db, namespace: string, collections: readonly string[]): Promise<void> {
@@ -109,6 +124,8 @@ export async function takeRows(
         if (encrypted && resealing) opened(() => resealedRow(document, encrypted, resealing));
         if (document['ars_namespace'] === from) document['ars_namespace'] = namespace;
       }
+      if (!encrypted && !CONTENT_COLLECTIONS.includes(collection))
+        await insert(db, INSERTED, [{ in: collection, ids: documents.map(({ _id }) => _id as unknown) } satisfies Inserted]);
       await insert(db, collection, documents);
     }
   }
@@ -214,7 +231,7 @@ export async function endRestore(space: Namespace, namespace: string, id: string
     await restores(db).deleteOne({ _id: RESTORE, id }, { session });
   };
   await db.client.withSession((session) => session.withTransaction(() => enforce(session), { writeConcern: { w: 'majority' } }));
-  await db.collection(RESTORED_DEFINITIONS).drop();
+  for (const staged of [RESTORED_DEFINITIONS, INSERTED]) await db.collection(staged).drop();
   if (restore.head.properties !== null)
     await installation.directory.setNamespaceProperties(namespace, restore.head.properties, { by, version: undefined });
   await installation.reopen(namespace);
