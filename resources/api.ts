@@ -1,5 +1,5 @@
-// What the bindings (server/) and the engine say to each other: one request, one reply, whatever the way in.
-// Types only. The engine keeps the meaning of an operation; a binding keeps the spelling of its protocol.
+// The types between the bindings (server/) and the engine: one request and one reply for every protocol. The engine decides what an
+// operation means; a binding translates the syntax of its protocol.
 import type { Identity, IdentityStore } from '../identity/index.ts';
 import type { Notice } from '../runtime/events/index.ts';
 import type { Counters } from './counters.ts';
@@ -32,43 +32,46 @@ export interface ApiRequest {
   identity: Identity;
   /** One of OPERATIONS, or the name of a custom command (resources-and-api.md 2.13), whose data is then in `object`. */
   op: Operation | (string & {});
-  /** 'types', 'system.types', or the name of a type. */
+  /** The name 'types', 'system.types', or that of a type. */
   resourceName: string;
   /** true: addressed under custom/; false: addressed without; null: WebSocket or rule code, where either resolves. */
   custom: boolean | null;
-  /** Decoded. `delete` and `select` without it mean many instances; a service event's is `<service>/<eventType>`. */
+  /** The decoded id. `delete` and `select` without it mean many instances; a service event's is `<service>/<eventType>`. */
   resourceId?: string;
   /** The parsed body; absent when there was none. */
   object?: Value;
   /** The program text of a rule or procedure that came as text (1.4). */
   text?: string;
   /**
-   * where, props, sort, page, limit, count, pipeline, upsert, active…: parsed values, known names only. `mostRows` is never a client's: a
+   * Parsed values of known names: where, props, sort, page, limit, count, pipeline, upsert, active…. `mostRows` is never a client's: a
    * binding sets it where a SELECT may give fewer rows than usual.
    */
   parameters: Record<string, Value>;
-  /** The raw headers of 1.7, as sent. */
+  /** The raw conditional headers of 1.7. */
   ifMatch?: string;
   ifNoneMatch?: string;
-  /** Where the body, in bytes, has the first text with a lone surrogate, which can neither be stored nor sent; absent: it has none. */
+  /** Byte offset in the body of the first text with a lone surrogate, which can be neither stored nor sent; absent: none. */
   illFormedAt?: number;
-  /** From anybody: reaches instances with `ars_public` only (1.1). */
+  /** The request came without a login: it reaches instances with `ars_public` only (1.1). */
   publicOnly?: true;
-  /** Of the client, where one asks. */
+  /** The client's address, for requests of clients. */
   address?: string;
-  /** X-Cascade-Request-Id of a POST: repeated within a day it gets the stored answer (integrations.md 12.6). */
+  /** X-Cascade-Request-Id of a POST: a repetition within a day gets the stored answer (integrations.md 12.6). */
   requestId?: string;
-  /** The binding can send a long body while it is made: the reply may have `pieces` in place of `body`. */
+  /** Whether the binding can send a long body while it is being made: the reply may have `pieces` in place of `body`. */
   streams?: boolean;
-  /** A program asks: in rows of AGGREGATE a Real without a fraction keeps its point, since `2` would be an Integer there. */
+  /** The request is a program's: in rows of AGGREGATE a Real without a fraction keeps its point, since `2` would be an Integer there. */
   exactReals?: boolean;
-  /** Of an EXECUTE over HTTP, for the procedure: names in lower case, without credentials and what proxies say of the client. */
+  /**
+   * Headers of an EXECUTE over HTTP, for the procedure: names in lower case, without credentials and the headers that proxies add about the
+   * client.
+   */
   headers?: Readonly<Record<string, string>>;
-  /** A statement of another installation (integrations.md 11.3): values keep their types both ways where `isTyped`. */
+  /** Set for a statement of another installation (integrations.md 11.3): values keep their types both ways where `isTyped`. */
   federation?: { readonly hop: number; readonly isTyped: boolean; readonly deadlineMs?: number } | undefined;
-  /** Of an EXECUTE of another installation: aborted when that wants no answer any more, and then the run is ended. */
+  /** Set for an EXECUTE of another installation: aborted when the caller gives up, and then the run is ended. */
   signal?: AbortSignal;
-  /** Bytes go in or out beside the request; only HTTP can. */
+  /** Content that is uploaded or downloaded beside the request; only HTTP can. */
   transfer?: Transfer;
 }
 
@@ -76,15 +79,15 @@ export type Transfer =
   | { readonly kind: 'upload'; readonly parts: AsyncIterable<UploadedPart>; readonly limitBytes: number }
   | { readonly kind: 'download' };
 
-/** A part of a multipart body. Its bytes are taken, in full or not, before the next part. */
+/** A part of a multipart body. The receiver takes its bytes, in full or not, before the next part. */
 export interface UploadedPart {
   readonly name: string;
-  /** As the sender says; null when it says nothing. */
+  /** The sender's media type; null when it names none. */
   readonly fileType: string | null;
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** Bytes that were asked for. */
+/** The content of a download. */
 export interface DownloadedContent {
   readonly fileType: string;
   readonly sizeBytes: number;
@@ -94,20 +97,20 @@ export interface DownloadedContent {
   open(from: number, to: number): BytePieces;
 }
 
-/** Bytes, a piece at a time, never an empty one; null at the end. */
+/** A stream of bytes in pieces, never an empty one; null at the end. */
 export interface BytePieces {
   next(): Promise<Buffer | null>;
   close(): Promise<void>;
 }
 
 export interface Load {
-  /** Runs of rules that have not ended. */
+  /** Number of runs of rules in progress. */
   readonly queueDepth: number;
-  /** Requests that have not begun, as their namespace has enough of them under way beside others. */
+  /** Number of requests that wait for a permit, since their namespace has its share of requests under way. */
   readonly requestsWaiting: number;
-  /** Deliveries of reliable events that nobody has acknowledged yet. */
+  /** Number of deliveries of reliable events without acknowledgement. */
   readonly reliablePending: number;
-  /** Namespaces that could not be opened and are tried again: their requests are refused meanwhile. */
+  /** Number of namespaces that could not be opened and are retried: their requests are refused meanwhile. */
   readonly namespacesUnavailable: number;
   readonly sources: readonly { readonly namespace: string; readonly source: string; readonly isUp: boolean }[];
 }
@@ -117,40 +120,40 @@ export interface ApiReply {
   status: number;
   /** JSON text in the spelling of resources-and-api.md 1.4. */
   body?: string;
-  /** A long body in place of `body`; only where the request allowed it. */
+  /** A long body in place of `body`, only where the request allowed it. */
   pieces?: Pieces;
-  /** Becomes X-Total-Count, or the first element of a WebSocket body. */
+  /** The total number of rows: the header X-Total-Count, or the first element of a WebSocket body. */
   count?: number;
   /** The result was cut at the cap (2.2). */
   truncated?: boolean;
   /** At least one instance of several failed (2.12). */
   partial?: boolean;
-  /** All of several failed, and may do better in so many seconds. */
+  /** All instances failed; a retry after so many seconds may succeed. */
   retryAfterSeconds?: number;
   /** The body is JSON in which values keep their types. */
   isTyped?: true;
-  /** What an ETag holds, without its quotes. */
+  /** The value of the ETag, without its quotes. */
   version?: string;
-  /** In place of a body: what a download asked for. */
+  /** The content of a download, in place of a body. */
   content?: DownloadedContent;
 }
 
-/** What others post to a source: the checks of its protocol take the place of a login. */
+/** A request of a third party to a source: the checks of its protocol replace the login. */
 export interface SourceArrival {
   readonly protocol: string;
   readonly source: string;
-  /** Names in lower case. */
+  /** Headers with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly address: string;
-  /** Read only when there is somebody to take it. */
+  /** Reads the body; called only when the source takes the request. */
   body(): MaybePromise<Uint8Array>;
 }
 
-/** A long JSON array, made as it is taken: what is held is a piece, not the whole. */
+/** A long JSON array that is made while it is sent: only one piece is in memory. */
 export interface Pieces {
   /**
-   * The next part of the text, never empty; null at the end. The first begins with `[` and is no more than that only in `[]`.
-   * @throws when it cannot go on: what was given so far is then the beginning of nothing
+   * The next part of the text, never empty; null at the end. The first part begins with `[`, and is nothing more only in `[]`.
+   * @throws when it cannot go on: the parts so far are then incomplete
    */
   next(): Promise<string | null>;
   /** Frees the resources behind the pieces. The receiver calls it, however it ended; idempotent. */
@@ -158,22 +161,22 @@ export interface Pieces {
 }
 
 export interface SubscribeOptions {
-  /** Members that the value of an event must have, to be delivered. */
+  /** Members that an event's value must have to be delivered. */
   eventFilter?: ObjectValue;
-  /** Outlives the socket: a new one, or the one of that name (8.5). */
+  /** The subscription outlives the socket: a new one, or the stored one of that name (8.5). */
   persistent?: boolean;
   subscriptionName?: string;
 }
 
 export interface Subscription {
-  /** Of a persistent one. */
+  /** The name of a persistent subscription. */
   name?: string;
   /**
-   * The subscriber has been told of it: what is stored for it follows.
-   * @param hasRoom resolves when most of what was delivered has been taken
+   * Starts the delivery of stored events, once the subscriber has its answer.
+   * @param hasRoom resolves when the subscriber has received most of what was sent
    */
   begin?(hasRoom?: () => Promise<void>): Promise<void>;
-  /** Nothing is delivered afterwards. */
+  /** Ends the subscription: nothing is delivered afterwards. */
   close(): void;
 }
 
@@ -185,17 +188,17 @@ export interface Health {
 /** A resource of a namespace, for the API's description. */
 export interface DescribedResource {
   name: string;
-  /** Addressed under `custom/`. */
+  /** Whether it is addressed under `custom/`. */
   custom: boolean;
-  /** Of OPERATIONS: what it offers. */
+  /** The members of OPERATIONS that it offers. */
   operations: ReadonlySet<string>;
-  /** Its custom commands (2.13). */
+  /** The names of its custom commands (2.13). */
   commands: readonly string[];
-  /** Whether writes of one answer an array of one (instances of types) or the object. */
+  /** Whether the answer to a write of one is an array of one (instances of types) or the object. */
   answers: 'array' | 'object';
-  /** Whether its body may be program text. */
+  /** Whether a body may be program text. */
   isProgram: boolean;
-  /** JSON Schema of an instance as it is read. */
+  /** The JSON Schema of an instance in its external form. */
   schema: ObjectValue;
 }
 
@@ -209,38 +212,38 @@ export interface DescribedProcedure {
 export interface ApiDescription {
   namespace: string;
   resources: readonly DescribedResource[];
-  /** Those that a client may call. */
+  /** The procedures that a client may call. */
   procedures: readonly DescribedProcedure[];
 }
 
 export interface Engine extends AsyncDisposable {
   /** @throws CascadeError, or CascadeErrors when several problems were found (model/errors/api-errors.ts) */
   execute(request: ApiRequest): Promise<ApiReply>;
-  /** A request of others to the address of a source. @throws cascade.resource.not.found, and what its protocol refuses */
+  /** Handles a third party's request to the address of a source. @throws cascade.resource.not.found, and refusals of its protocol */
   accept(namespace: string, arrival: SourceArrival): Promise<ApiReply>;
-  /** What there is for this identity in its namespace, from the catalogue of resources and the definitions. */
+  /** Describes the resources and procedures that this identity can use in its namespace. */
   describe(identity: Identity): Promise<ApiDescription>;
   /**
-   * Delivers the events of a path from now on, each after its commit, those of a path in the order of their commits.
-   * @param deliver must not wait; what it throws is logged
+   * Delivers the events of a path from now on, each after its commit, in the order of the path's commits.
+   * @param deliver must not wait; errors that it throws are logged
    * @throws CascadeError when there is no such path, or not for this identity
    */
   subscribe(identity: Identity, path: string, options: SubscribeOptions, deliver: (notice: Notice) => void): Promise<Subscription>;
-  /** A persistent subscriber has handled an event; what is unknown or done already is ignored. */
+  /** Acknowledges an event for a persistent subscription; unknown and repeated acknowledgements are ignored. */
   acknowledge(identity: Identity, acknowledgement: { subscriptionName: string; partitionId: number; sequenceId: number }): Promise<void>;
   /** Deletes a persistent subscription. @throws cascade.subscription.unknown */
   unsubscribe(identity: Identity, subscriptionName: string): Promise<void>;
   /**
-   * A socket has logged in to the namespace.
-   * @returns to be called when it is closed. @throws cascade.quota.exceeded
+   * Counts a socket that has logged in to the namespace.
+   * @returns the function to call when it is closed. @throws cascade.quota.exceeded
    */
   openSocket(namespace: string): Promise<() => void>;
   health(): Health;
-  /** What the process has counted since it started. */
+  /** The counters of the process since its start. */
   readonly counters: Counters;
-  /** How much there is to do now, and which sources are connected. */
+  /** The present load of the process, and which sources are connected. */
   load(): Promise<Load>;
-  /** Resolves when what was set going has come to rest: no rule runs, and nothing that one waits for is being stored. */
+  /** Resolves when no rule runs and no outcome that a rule waits for is being stored. */
   settled(): Promise<void>;
   readonly identity: IdentityStore;
 }

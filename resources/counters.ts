@@ -10,22 +10,22 @@ export interface Activations {
   count: number;
 }
 
-/** Rules that are counted by name; those that run first after that many are counted as one. */
+/** Bound of the rules that are counted by name; those whose first run comes later are counted as one. */
 const MOST_NAMED = 10_000;
 const OTHERS = '-';
 
-/** The first part of an event path: what the event happened on. */
+/** First parts of event paths: the kinds of resources that events come from. */
 const KINDS = new Set(['types', 'topics', 'sources', 'services', 'audits', 'namespaces', 'users', 'inbox']);
 
 export class Counters {
-  /** Events that were committed, by the kind of what they happened on. */
+  /** Number of committed events, by the kind of their resource. */
   readonly events = new Map<string, number>();
   readonly activations = new Map<string, Activations>();
-  /** How long rules take to what they reach. */
+  /** Durations from an event to the stages of its rules. */
   readonly stages = new RuleStages();
   /** Called with the duration of each run of a rule; one listener at most. */
   onRan: ((seconds: number) => void) | null = null;
-  /** How often the main thread was kept from everything else. */
+  /** Number of stalls of the main thread, by cause. */
   readonly stalls = new Map<Cause, number>();
   /** Called with the duration of each stall; one listener at most. */
   onStalled: ((seconds: number) => void) | null = null;

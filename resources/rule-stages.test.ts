@@ -8,7 +8,7 @@ const fill = (stages: RuleStages, namespaces: number, rules: number): void => {
 const counts = (stages: RuleStages, namespace: string) =>
   [...stages.all()].filter((one) => one.namespace === namespace).map((one) => [one.rule, one.stages.get('committed')?.count]);
 
-test('so many rules of a namespace are measured by name, so many of all, and so many namespaces; the others as one', () => {
+test('the rules measured by name are bounded per namespace, in all, and by namespaces; the others are measured as one', () => {
   const stages = new RuleStages();
   fill(stages, 103, 60);
   const named = Array.from({ length: 50 }, (_, rule) => [`r${rule}`, 2]);
@@ -19,7 +19,7 @@ test('so many rules of a namespace are measured by name, so many of all, and so 
   expect([...stages.all()]).toHaveLength(300 + 101);
 });
 
-test('who counts anew may ask for more by name', () => {
+test('a reset may raise the number of rules measured by name', () => {
   const stages = new RuleStages();
   fill(stages, 1, 60);
   stages.reset({ rules: 1_000, inAll: 1_000, namespaces: 1 });

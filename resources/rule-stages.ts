@@ -1,9 +1,9 @@
-// How long it takes from an event to what its rules make of it, rule by rule: each stage is a duration since the event's request came. Names of rules
-// are bounded, so that who makes rules without end makes neither memory nor lines of /metrics grow.
+// Measures, rule by rule, the durations from an event's request to the stages of its rules. The number of names is bounded, so that many
+// rules let neither memory nor /metrics grow without end.
 import { LogHistogram } from '../platform/structures/index.ts';
 import type { Stage } from '../runtime/context/index.ts';
 
-/** How many are measured by name; what runs first after that many is measured as one. */
+/** Bounds of the rules that are measured by name; those whose first run comes later are measured as one. */
 export interface Bounds {
   /** Rules of one namespace. */
   readonly rules: number;
@@ -20,13 +20,13 @@ export interface StageDurations {
   readonly stages: Map<Stage, LogHistogram>;
 }
 
-/** The rules of one namespace. */
+/** The measurements of one namespace's rules. */
 export class NamespaceStages {
   readonly #namespace: string;
   readonly #mayName: (rules: number) => boolean;
   readonly #rules = new Map<string, StageDurations>();
 
-  /** @param mayName whether one more rule is measured by name, beside so many of this namespace; true counts it */
+  /** @param mayName whether one more rule may be measured by name, beside so many of this namespace; true counts it */
   constructor(namespace: string, mayName: (rules: number) => boolean) {
     this.#namespace = namespace;
     this.#mayName = mayName;
@@ -53,7 +53,8 @@ export class NamespaceStages {
 
   #first(rule: string): StageDurations {
     const others = this.#rules.get(OTHERS);
-    // Once one was measured with the others, all that come later are: what a name says doesn't depend on who has gone meanwhile.
+    // After the first rule without a name all later ones are measured together: the meaning of a name must not depend on rules that were
+    // deleted meanwhile.
     const name = !others && this.#mayName(this.#rules.size) ? rule : OTHERS;
     if (name === OTHERS && others) return others;
     const made = { namespace: this.#namespace, rule: name, stages: new Map<Stage, LogHistogram>() };
@@ -74,12 +75,12 @@ export class RuleStages {
     return known;
   }
 
-  /** All that has been measured. */
+  /** All measurements. */
   *all(): Iterable<StageDurations> {
     for (const { rules } of this.#namespaces.values()) yield* rules;
   }
 
-  /** Counts anew from now on. */
+  /** Drops all measurements and starts anew. */
   reset(bounds: Bounds = this.#bounds): void {
     this.#bounds = bounds;
     this.#named = 0;

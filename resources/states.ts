@@ -1,9 +1,9 @@
-// What is kept for one namespace while it is open, besides what all know of it: each finds its own by its key.
+// The state that parts of the service keep for an open namespace, each under its own key.
 
-/** Finds what is kept for a namespace. @typeParam T what that is */
+/** A key for state of a namespace. @typeParam T the type of the state */
 export class StateKey<T> {
   readonly name: string;
-  /** Makes it when it is first asked for; absent: it is set when the namespace opens. */
+  /** Makes the state on first use; absent: it is set when the namespace opens. */
   readonly make: (() => T) | null;
 
   constructor(name: string, make: (() => T) | null = null) {
@@ -20,7 +20,7 @@ export class FeatureStates {
     return state;
   }
 
-  /** @throws Error when it was not set, and is not made at the first use */
+  /** @throws Error when the state was not set, and is not made on first use */
   get<T>(key: StateKey<T>): T {
     if (this.#states.has(key)) return this.#states.get(key) as T;
     if (!key.make) throw new Error(`the namespace has no state of ${key.name}`);

@@ -1,5 +1,5 @@
-// Audits (resources-and-api.md 4.17, 8.3): who did what to which instance, stored in the same commit as what was done. They hold no values. Whatever
-// changes something that is audited asks here for what is stored along.
+// Audits (resources-and-api.md 4.17, 8.3): who did what to which instance, stored in the same commit as the change. They hold no values.
+// Every change of an audited resource asks here for the writes and events to add.
 import { randomUUID } from 'node:crypto';
 import { DateTime, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Initiator } from '../../runtime/context/index.ts';
@@ -23,18 +23,17 @@ export const AUDIT_TYPE = systemType(
   },
   ['auditId'],
 );
-/** One of the collections that each namespace has. */
 export const AUDITS = 't.ArsAudit';
 
 export interface AuditEntry {
-  /** `/<resource>/<id>`. */
+  /** The path `/<resource>/<id>`. */
   readonly entity: string;
   readonly op?: string | null;
   readonly message: string;
   readonly others?: ObjectValue;
 }
 
-/** An audit as it is stored: what the service sets of it cannot be given. */
+/** The stored form of an audit. Callers cannot give the properties that the service sets. */
 export function newAudit(
   space: { readonly installation: { readonly about: Pick<Installation['about'], 'nodeUuid'> } },
   { entity, op, message, others = {} }: AuditEntry,
@@ -60,8 +59,8 @@ export const auditWrite = (audit: ObjectValue): Write => ({
 });
 
 /**
- * What is stored with an operation that is audited, and its event (8.1).
- * @param ofType of instances of a type: no event tells of those
+ * The writes of an audited operation and its event (8.1).
+ * @param ofType the operation is on instances of a type: their audits raise no event
  */
 export function audited(space: Namespace, entry: AuditEntry, initiator: Initiator, ofType = false): UnitOfWork {
   const writes = [auditWrite(newAudit(space, entry, initiator))];
@@ -73,7 +72,10 @@ export function audited(space: Namespace, entry: AuditEntry, initiator: Initiato
 
 type Changed = Change['operation'];
 
-/** What is stored with a change of one instance or definition; null where its resource is not audited. Of many there is one audit (8.3). */
+/**
+ * The audit of a change of one instance or definition; null where its resource is not audited. A change of many instances has one audit
+ * (8.3).
+ */
 export function auditOf(space: Namespace, { operation, resource, before, after, initiator, isOneOfMany }: Change): UnitOfWork | null {
   const stored = after ?? before;
   if (isOneOfMany || !stored) return null;
@@ -86,6 +88,5 @@ export function auditOf(space: Namespace, { operation, resource, before, after, 
 export const auditOfMany = (space: Namespace, { type }: InstanceResource, op: Changed, initiator: Initiator): UnitOfWork['writes'] =>
   type.audited ? entryFor(space, `/types/${type.name}`, op, initiator, true).writes : [];
 
-/** `<op> of <entity> by <user>`. */
 export const entryFor = (space: Namespace, entity: string, op: string, initiator: Initiator, ofType = false): UnitOfWork =>
   audited(space, { entity, op, message: `${op} of ${entity} by ${initiator.identity.username}` }, initiator, ofType);

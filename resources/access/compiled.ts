@@ -1,5 +1,5 @@
-// Restrictions as checked conditions, compiled once: a constraint is the same object for as long as its profile or type has this version, and
-// who asks, where the constraint names the caller. What holds the current time is compiled for each request.
+// A cache of restrictions as checked conditions: by constraint, which is one object per version of a profile or type, and by caller where
+// the constraint names the caller. Conditions with the current time are compiled for each request.
 
 import { LRUCache } from 'lru-cache';
 import type { Document } from 'mongodb';
@@ -8,13 +8,13 @@ import { type ConditionContext, parseWhere, type Predicate, toFilter } from '../
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { StateKey } from '../states.ts';
 
-/** Callers for whom one constraint is kept compiled. */
+/** Bound of the callers whose form of one constraint is cached. */
 const MOST_CALLERS = 1_000;
 
 interface Compiled {
   readonly type: TypeDefinition;
   readonly depends: Dependence;
-  /** By caller; of a constraint that names none, by ''. */
+  /** The compiled form for each caller; '' where the constraint names no caller. */
   readonly byCaller: LRUCache<string, Predicate>;
 }
 
@@ -42,7 +42,10 @@ export class CompiledRestrictions {
     return predicate;
   }
 
-  /** The condition as the store takes it: the same object for the same condition, so that those who may see the same share their reads. */
+  /**
+   * The condition as the store takes it. Equal conditions give the same object, so that callers with the same restriction share their
+   * reads.
+   */
   filter(predicate: Predicate): Document {
     let filter = this.#filters.get(predicate);
     if (!filter) {
@@ -55,7 +58,7 @@ export class CompiledRestrictions {
 
 export const COMPILED_RESTRICTIONS = new StateKey('compiled restrictions', () => new CompiledRestrictions());
 
-/** The namespace of a request is that of its constraint, so only the caller and the time differ from one to the next. */
+/** What a condition depends on: nothing, the caller, or the time. The namespace is the constraint's own and does not vary. */
 function dependenceOf(value: Value): Dependence {
   if (!isObject(value) && !Array.isArray(value)) return 'nothing';
   if (isObject(value) && Object.hasOwn(value, 'ars_substitution')) return SUBSTITUTED[String(getOwn(value, 'ars_substitution'))] ?? 'time';

@@ -7,18 +7,18 @@ import { parseWhere, toStoredForm } from '../../model/query/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 
 const OPERATIONS = new Set(['select', 'insert', 'update', 'delete', 'aggregate']);
-/** A condition is checked, not evaluated: who asks does not matter. */
+/** A caller for checks: a constraint is not evaluated, so the caller does not matter. */
 const ANYBODY = { username: '', namespace: '', now: 0 };
 
-/** Where a constraint stands, for what is wrong with it. */
+/** The place of a constraint in a definition, for error messages. */
 export interface ConstraintPlace {
   readonly resource: string;
   readonly path: string;
 }
 
 /**
- * A member of a `dml` entry as it is stored.
- * @param type null: there is no such type yet, so that only the form of the condition is checked
+ * The stored form of a member of a `dml` entry.
+ * @param type null: the type does not exist yet, so only the form of the condition is checked
  * @throws cascade.profile.constraint.invalid
  */
 export function storedConstraint(type: TypeDefinition | null, place: ConstraintPlace, operation: string, value: Value): Value {

@@ -1,4 +1,5 @@
-// The one gate of access: what the registered policies say, as a condition for reads and as refusals and additions for changes.
+// The single gate of access: it asks the registered policies, whose answers become a condition for reads, and refusals and additions for
+// changes.
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
@@ -11,7 +12,7 @@ import type { InstanceResource, Namespace, Capability, Change } from '../catalog
 import { COMPILED_RESTRICTIONS } from './compiled.ts';
 
 /**
- * What all policies leave of the instances.
+ * The restrictions of all policies on the instances of a resource.
  * @returns where-objects that must all hold; none: no restriction
  * @throws cascade.authorization.denied
  */
@@ -25,7 +26,7 @@ export function restrictionsOf(space: Namespace, resource: InstanceResource, cap
   return found;
 }
 
-/** The same as a checked condition; null without restriction. @throws cascade.authorization.denied */
+/** The restrictions as one checked condition; null without restriction. @throws cascade.authorization.denied */
 export function restriction(
   space: Namespace,
   resource: InstanceResource,
@@ -40,7 +41,7 @@ export function restriction(
   return all.map((where) => compiled.predicate(where, resource.type, context)).reduce(both);
 }
 
-/** Both conditions; the order of the first. */
+/** The conjunction of two conditions, with the order of the first. */
 export const both = (first: Predicate, second: Predicate): Predicate => ({
   condition: { op: 'and', terms: [first.condition, second.condition] },
   type: first.type,
@@ -48,10 +49,10 @@ export const both = (first: Predicate, second: Predicate): Predicate => ({
   hasRegex: first.hasRegex || second.hasRegex,
 });
 
-/** Kinds of definitions that are used by others than those who make them. */
+/** Kinds of definitions that other users than their creators use. */
 type UsedKind = 'types' | 'procedures' | 'topics' | 'sources';
 
-/** A definition may be used by whoever asks; nothing where there is none of that name. @throws cascade.authorization.denied */
+/** Checks that the caller may use a definition; a name without definition passes. @throws cascade.authorization.denied */
 export function requireUse(space: Namespace, kind: UsedKind, name: string, operation: string, caller: Identity): void {
   if (caller.ofService) return;
   const found = space.catalog.definitions.find(kind, name);
@@ -65,7 +66,7 @@ function requireUseOf(space: Namespace, definition: ObjectValue, operation: stri
 export const mayUse = (space: Namespace, kind: UsedKind, name: string, caller: Identity): boolean =>
   isAllowed(() => requireUse(space, kind, name, 'use', caller));
 
-/** The same of a definition that may be gone already. */
+/** The same check for a definition that may have been deleted since. */
 export const mayUseThis = (space: Namespace, definition: ObjectValue, caller: Identity): boolean =>
   caller.ofService === true || isAllowed(() => requireUseOf(space, definition, 'use', caller));
 
@@ -79,11 +80,13 @@ function isAllowed(require: () => void): boolean {
   }
 }
 
-/** Whether a definition may be used by somebody without any right of its own, and so by everybody. */
+/** Whether a definition may be used without any right of one's own, and so by everybody. */
 export const mayAnybodyUse = (space: Namespace, kind: UsedKind, name: string): boolean =>
   mayUse(space, kind, name, { username: '', namespace: space.name, profiles: [] });
 
-/** An instance that is about to be inserted, updated or deleted lies within the caller's rights. @throws cascade.authorization.denied */
+/**
+ * Checks that an instance about to be inserted, updated or deleted lies within the caller's rights. @throws cascade.authorization.denied
+ */
 export function requireWithin(
   space: Namespace,
   resource: InstanceResource,
@@ -95,7 +98,7 @@ export function requireWithin(
   if (allowed && !matches(allowed, instance)) throw apiError('cascade.authorization.denied', capability, resource.name);
 }
 
-/** All policies let the change pass. @throws what one of them refuses it with */
+/** Asks all policies to admit the change. @throws the refusal of a policy */
 export function admit(space: Namespace, change: Change): MaybePromise<void> {
   let waiting: Promise<void> | undefined;
   for (const policy of space.catalog.features.policies) {
@@ -106,13 +109,13 @@ export function admit(space: Namespace, change: Change): MaybePromise<void> {
   return waiting;
 }
 
-/** The unit of a change with what the policies add to it. */
+/** The unit of a change, with the additions of the policies. */
 export function accompanied(space: Namespace, change: Change, unit: UnitOfWork): UnitOfWork {
   const more = additionsOf(space, [change]);
   return more ? { ...unit, writes: [...unit.writes, ...more.writes], events: [...unit.events, ...more.events] } : unit;
 }
 
-/** What the policies add to several changes; null: nothing. */
+/** The additions of the policies to several changes; null: none. */
 export function additionsOf(space: Namespace, changes: readonly Change[]): Pick<UnitOfWork, 'writes' | 'events'> | null {
   let writes: UnitOfWork['writes'] = [];
   let events: UnitOfWork['events'] = [];

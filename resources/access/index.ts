@@ -1,4 +1,4 @@
-// The door of resources/access.
+// The door of resources/access: rights, policies' gate, constraints and audits.
 export { AUDITS, AUDIT_TYPE, auditOf, auditOfMany, auditWrite, audited, entryFor, newAudit } from './audits.ts';
 export { COMPILED_RESTRICTIONS } from './compiled.ts';
 export { storedConstraint } from './constraints.ts';

@@ -1,8 +1,8 @@
-// Procedures with profiles of their own (language.md P8): whoever calls them, from wherever, has those while they run.
+// Procedures with profiles of their own (language.md P8): every caller has these profiles while the procedure runs.
 import type { Identity } from '../../identity/index.ts';
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 
-/** @param procedure as stored. @returns the caller; with the profiles of the procedure where it has any, and then with nothing else */
+/** @param procedure as stored. @returns the identity to run with: the caller's, or with the profiles of the procedure and no others */
 export function actingIn(procedure: ObjectValue, caller: Identity): Identity {
   const profiles = Object.hasOwn(procedure, 'profiles') ? getOwn(procedure, 'profiles') : null;
   if (!Array.isArray(profiles)) return caller;
@@ -11,6 +11,6 @@ export function actingIn(procedure: ObjectValue, caller: Identity): Identity {
   return { username: caller.username, namespace: caller.namespace, profiles: whole, lent: true };
 }
 
-/** Whether the rights of a call are not those of the code that calls: a program asks the service for it, in place of calling it itself. */
+/** Whether a call has other rights than the calling code: then the program asks the service to carry out the call. */
 export const hasRightsOfItsOwn = (procedure: ObjectValue): boolean =>
   ['profiles', 'ars_group'].some((name) => Object.hasOwn(procedure, name) && getOwn(procedure, name) !== null);

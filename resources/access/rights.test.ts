@@ -53,7 +53,7 @@ const as = (identity: Identity, op: string, resourceName: string, { id, body, te
 const idle = (identity: Identity, active: boolean) => t.engine.identity.changeUser(identity.username, { active });
 
 let procedures = 0;
-/** What a body gives as a procedure that an admin has made and a user calls. */
+/** The value of a procedure that an admin has made and a user calls. */
 async function called(identity: Identity, body: string, options = ''): Promise<unknown> {
   const name = `call${++procedures}`;
   await as(admin, 'insert', 'procedures', { text: `PROCEDURE ${name}()${options}\n${body}` });
@@ -73,7 +73,7 @@ const DEFINITIONS: [string, string, Asked][] = [
   ['configurations', 'C', { body: { name: 'C' } }],
 ];
 
-test.each(DEFINITIONS)('a plain user reads %s and writes none', async (resource, id, asked) => {
+test.each(DEFINITIONS)('a user without admin rights reads %s and writes none', async (resource, id, asked) => {
   await as(user, 'select', resource);
   const { text, body } = asked;
   const refused: [string, Asked][] = [
@@ -91,7 +91,7 @@ test.each(DEFINITIONS)('a plain user reads %s and writes none', async (resource,
   await expect(called(user, `DELETE system.${resource} WHERE name == "${id}"\nreturn 1`)).rejects.toMatchObject(DENIED);
 });
 
-test('a plain user reads instances of a type, and writes where the type says so', async () => {
+test('a user without admin rights reads instances of a type, and writes where the access levels of the type allow it', async () => {
   const writes: [string, Asked][] = [
     ['insert', { body: { n: 1 } }],
     ['insert', { body: [{ n: 1 }] }],
@@ -117,7 +117,7 @@ test('a plain user reads instances of a type, and writes where the type says so'
   expect(await called(user, 'INSERT Pump(n: 7)\nreturn 1', ' WITH profiles = ["admin"]')).toBe(1);
 });
 
-test('sources are for admins, topics and procedures for all', async () => {
+test('only admins use sources; all users use topics and procedures', async () => {
   await as(user, 'publish', 'topics', { id: '/t', body: {} });
   await as(user, 'execute', 'procedures', { id: 'p' });
   for (const op of ['query', 'publish']) await expect(as(user, op, 'sources', { id: 'S', body: {} })).rejects.toMatchObject(DENIED);
@@ -125,7 +125,7 @@ test('sources are for admins, topics and procedures for all', async () => {
   await expect(called(user, 'var s = SELECT ONE FROM SOURCE S\nreturn s')).rejects.toMatchObject(DENIED);
 });
 
-test('what names its users is seen by these only, in whatever way', async () => {
+test('a resource that names its users is visible to these users only, on every way in', async () => {
   await expect(as(user, 'select', 'deadletters')).rejects.toMatchObject(DENIED);
   await expect(called(user, 'return SELECT FROM system.deadletters')).rejects.toMatchObject(DENIED);
   await expect(called(user, 'DELETE system.deadletters WHERE reason == "x"\nreturn 1')).rejects.toMatchObject(DENIED);
@@ -140,7 +140,7 @@ test('what names its users is seen by these only, in whatever way', async () => 
   listener.close();
 });
 
-test('who may not select may not listen', async () => {
+test('a user without the right to select may not subscribe', async () => {
   const listen = (identity: Identity, path: string) => t.engine.subscribe(identity, path, {}, () => undefined);
   (await listen(user, '/types/Pump/insert')).close();
   await expect(listen(user, '/types/Closed/insert')).rejects.toMatchObject(DENIED);
@@ -149,12 +149,12 @@ test('who may not select may not listen', async () => {
   for (const path of ['/namespaces/elsewhere/authorized', '/users/somebody/authenticationSuccess'])
     await expect(listen(user, path)).rejects.toMatchObject({ status: 404 });
   for (const path of ['/types/system.users/insert', '/types/ArsRuleSnapshot/insert', `/users/${user.username}/authorizationFailure`])
-    (await listen(user, path)).close(); // its own
+    (await listen(user, path)).close();
   for (const path of ['/types/system.users/insert', `/namespaces/${user.namespace}/revoked`, '/users/somebody/authenticationSuccess'])
     (await listen(admin, path)).close();
 });
 
-test('a rule of a user who is suspended does not run, and runs with the rights that there are now', async () => {
+test('a rule of a suspended user does not run; a rule runs with the present rights of its user', async () => {
   await t.type('Ask', { n: { type: 'Integer' } });
   await as(admin, 'insert', 'rules', { text: 'RULE answer WHEN INSERT OCCURS ON Ask AS a INSERT Pump(n: a.n)' });
   await as(admin, 'insert', 'rules', { text: 'RULE guard BEFORE INSERT ON Ask AS a WHERE a.n > 100 return a' });
@@ -174,7 +174,7 @@ test('a rule of a user who is suspended does not run, and runs with the rights t
   await t.ask('delete', 'rules', { parameters: { where: '{}' } });
 });
 
-test('a mock runs with what its creator and its last editor both may', async () => {
+test('a mock runs with the rights that its creator and its last editor have in common', async () => {
   await as(admin, 'insert', 'procedures', { text: 'PROCEDURE mocked(queryDesc)\nreturn Context.profiles()' });
   const source = { name: 'M', type: 'REMOTE', config: { uri: 'http://example.com' }, mockMode: true, mockProcedures: { query: 'mocked' } };
   await as(admin, 'insert', 'sources', { body: source });
@@ -185,7 +185,7 @@ test('a mock runs with what its creator and its last editor both may', async () 
   await idle(admin, true);
 });
 
-test('what a token with profiles starts keeps to these', async () => {
+test('runs that a token with profiles starts are confined to these profiles', async () => {
   const reader: Identity = { ...admin, profiles: USER, restricted: true };
   await as(admin, 'insert', 'procedures', { text: 'PROCEDURE later(n Integer)\nINSERT Open(n: n)\nINSERT Pump(n: n)' });
   await as(admin, 'insert', 'procedures', { text: 'PROCEDURE begin(n Integer)\nEXECUTE ASYNC later(n)' });

@@ -1,5 +1,5 @@
-// Who may do what to which resource, for the default profiles (resources-and-api.md 7.2, 7.3, 7.5), and as whom code runs (7.6). Every way in asks
-// here: the requests of clients on both bindings, the statements of programs, and ResourceAPI.
+// The rights of the default profiles on each resource (resources-and-api.md 7.2, 7.3, 7.5), and the identity that code runs with (7.6).
+// Every way in asks here: the requests of clients on both bindings, the statements of programs, and ResourceAPI.
 
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../api.ts';
@@ -16,13 +16,13 @@ export function requireAdmin(caller: Identity, operation: string, resource: stri
   if (!isAdmin(caller)) throw apiError('cascade.authorization.denied', operation, resource);
 }
 
-/** Who calls a procedure that is open to everybody (7.6): no user, and no profiles but the procedure's. */
+/** The caller of a procedure that is open to everybody (7.6): no user, and no profiles but the procedure's. */
 export const PUBLIC_EXECUTOR = 'publicExecutor';
 
-// ---------------------------------------------------------------- as whom code runs
+// ---------------------------------------------------------------- the identity of code
 /**
- * Whom a program acts as, with the rights that there are now. Code that nobody has called just now has the profile of its namespace, never
- * rights on the whole installation.
+ * The identity that a program acts as, with the user's present rights. Code without a present caller has the profile of its namespace,
+ * never rights on the whole installation.
  * @throws cascade.authorization.denied, at once or later: the user is gone, inactive or no longer in the namespace
  */
 export function acting(space: Pick<Namespace, 'installation'>, identity: Identity): MaybePromise<Identity> {
@@ -54,7 +54,7 @@ function presentOf(identity: Identity, present: Identity | null): Identity {
 const refusal = ({ username }: Identity) => apiError('cascade.authorization.denied', 'execute', `/users/${username}`);
 
 /**
- * Whom a definition's code runs as that is its creator's: where somebody else has changed it, with no more rights than both have.
+ * The identity for code of a definition that runs as its creator; where another user has changed it, only the rights that both have.
  * @throws cascade.authorization.denied
  */
 export async function creatorOf(space: Pick<Namespace, 'installation' | 'name'>, stored: ObjectValue): Promise<Identity> {
@@ -67,18 +67,18 @@ export async function creatorOf(space: Pick<Namespace, 'installation' | 'name'>,
   return { ...creator, profiles: narrowed((await as(editor)).profiles, creator.profiles), restricted: true };
 }
 
-// ---------------------------------------------------------------- what it may do
+// ---------------------------------------------------------------- the rights of identities
 type Who = 'all' | 'admin' | 'own' | 'nobody';
 
 interface Rights {
   readonly select: Who;
-  /** insert, update, upsert, patch, and commands. */
+  /** The right to insert, update, upsert, patch, and send commands. */
   readonly write: Who;
   readonly delete: Who;
-  /** Where it is another's than `write`. */
+  /** The right to insert, where it differs from `write`. */
   readonly insert?: Who;
   readonly publish?: Who;
-  /** Operations of a right of their own, and commands. */
+  /** Operations with a right of their own, and commands. */
   readonly apart?: Readonly<Record<string, Who>>;
   /** The condition that an instance is the caller's own. */
   readonly own?: (username: string, reads: boolean) => ObjectValue;
@@ -90,7 +90,7 @@ const byProperty =
   (property: string) =>
   (username: string): ObjectValue => ({ [property]: username });
 
-/** By the name of the resource; other definitions are as DEFINITION, instances of types as their levels say. */
+/** Rights by the name of the resource; other definitions have those of DEFINITION, instances of types those of the type's levels. */
 const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['topics', { ...DEFINITION, publish: 'all' }],
   ['services', { ...DEFINITION, publish: 'all' }],
@@ -100,7 +100,7 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['documents', { select: 'own', insert: 'all', write: 'own', delete: 'own', own: ownOrPublic }],
   ['audits', { select: 'own', insert: 'all', write: 'admin', delete: 'admin', own: byProperty('username') }],
   ['secrets', ADMINS],
-  // What is in their files asks for the rights of its own resource, each.
+  // Each definition and document in a project's files needs the rights on its own resource.
   ['projects', { ...ADMINS, apart: { import: 'all', export: 'all', diff: 'all' } }],
   ['deadletters', ADMINS],
   ['ArsSubscription', { select: 'own', write: 'admin', delete: 'own', own: byProperty('username') }],
@@ -120,7 +120,7 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['ArsChat', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('users') }],
   ['ArsActiveTrack', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('username') }],
   ['ArsChatMessage', { select: 'own', write: 'admin', delete: 'admin', own: sentOrHeard }],
-  // What names its users elsewhere is theirs through its service.
+  // Users reach the collaborations that name them through the service of that name.
   ['collaborations', ADMINS],
   ['deploystatus', ADMINS],
   ['ArsResourceConfig', DEFINITION],
@@ -128,13 +128,13 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['ArsCollaborationType', DEFINITION],
 ]);
 
-/** Of documents everybody reads the public ones, too. */
+/** The user's own documents, and public ones for reading. */
 function ownOrPublic(username: string, reads: boolean): ObjectValue {
   const own = { ars_createdBy: username };
   return reads ? { $or: [own, { name: { $regex: '^public/' } }] } : own;
 }
 
-/** Messages of chats that name the user. */
+/** Messages of chats whose sender or receiver is the user. */
 function sentOrHeard(username: string): ObjectValue {
   return { $or: [{ sender: username }, { notified: username }] };
 }
@@ -146,11 +146,11 @@ export function requireRight(space: Namespace, resource: Resource, operation: st
   if (!may(space, resource, operation, caller)) throw apiError('cascade.authorization.denied', operation, resource.name);
 }
 
-/** The same as an answer. */
+/** The same check with a boolean result. */
 export const may = (space: Namespace, resource: Resource, operation: string, caller: Identity): boolean =>
   caller.ofService === true || whoMay(space, resource, operation, caller) !== 'nobody';
 
-/** Whether a resource's rights are those of the matrix (7.5); a type's are its levels' and the profiles'. */
+/** Whether the matrix (7.5) decides the rights of a resource; those of a type are decided by its levels and the profiles. */
 export const hasFixedRights = (resource: Resource): boolean => resource.kind === 'definitions' || RIGHTS.has(resource.name);
 
 function whoMay(space: Namespace, resource: Resource, operation: string, caller: Identity): 'all' | 'own' | 'nobody' {
@@ -165,7 +165,7 @@ function whoMay(space: Namespace, resource: Resource, operation: string, caller:
   return invoked.length > 0 && invoked.every((name) => mayInvoke(space, name, caller)) ? 'all' : 'nobody';
 }
 
-/** The capabilities of a type that an operation asks for, of which one must be granted; which instances it is for is the gate's. */
+/** The capabilities of a type for an operation, of which one must be granted. The gate decides which instances it covers. */
 const CAPABILITIES: Readonly<Record<string, readonly Capability[]>> = {
   select: ['select'],
   selectOne: ['select'],
@@ -191,8 +191,8 @@ function mayTouchSome(space: Namespace, resource: InstanceResource, operation: s
   });
 }
 
-// ---------------------------------------------------------------- what profiles invoke
-/** What the names of capabilities end with (7.1), by resource. */
+// ---------------------------------------------------------------- capabilities for invocations
+/** The suffix of the names of capabilities (7.1), by resource. */
 const INVOKED: Readonly<Record<string, string>> = {
   types: 'Type',
   rules: 'Rule',
@@ -215,7 +215,7 @@ const VERBS: Readonly<Record<string, readonly string[]>> = {
   delete: ['delete'],
 };
 
-/** The capabilities that all together allow an operation; none: it is not a profile's to grant. */
+/** The capabilities that together allow an operation; none: no profile can grant it. */
 function invocationOf(resource: string, operation: string): string[] {
   if (resource === 'sources' && operation === 'query') return ['querySource'];
   if (resource === 'sources' && operation === 'publish') return ['publish'];
@@ -224,7 +224,7 @@ function invocationOf(resource: string, operation: string): string[] {
   return kind === undefined ? [] : verbs.map((verb) => `${verb}${kind}`);
 }
 
-/** What the caller's profiles say of a capability; undefined: nothing. */
+/** The caller's grant or refusal of a capability by its profiles; undefined: they do not name it. */
 function invoked(space: Namespace, name: string, { profiles }: Identity): boolean | undefined {
   let said: boolean | undefined;
   for (const profile of profiles) {
@@ -238,7 +238,7 @@ function invoked(space: Namespace, name: string, { profiles }: Identity): boolea
 export const mayInvoke = (space: Namespace, name: string, caller: Identity): boolean =>
   isAdmin(caller) || invoked(space, name, caller) === true;
 
-/** A profile that sets to false what all users may do takes it away. */
+/** Whether a profile takes a right of all users away, by setting it to false. */
 const isWithdrawn = (space: Namespace, name: string, caller: Identity): boolean => invoked(space, name, caller) === false;
 
 function whoIn(rights: Rights, operation: string): Who {
@@ -251,19 +251,19 @@ function whoIn(rights: Rights, operation: string): Who {
   return operation === 'delete' ? rights.delete : rights.write;
 }
 
-/** What an instance must meet to be the caller's to see or delete; null where all are. */
+/** The condition for an instance to be the caller's own, for reading and deleting; null where all instances are. */
 export function ownOnly(space: Namespace, resource: Resource, operation: string, caller: Identity): ObjectValue | null {
   if (caller.ofService || whoMay(space, resource, operation, caller) !== 'own') return null;
   return RIGHTS.get(resource.name)?.own?.(caller.username, READS.has(operation)) ?? null;
 }
 
-/** Both conditions. */
+/** The conjunction of two conditions. */
 export function withOwn(where: Value | undefined, own: ObjectValue | null): Value {
   if (own === null) return where ?? {};
   return where === undefined || where === null ? own : { $and: [where, own] };
 }
 
-/** A payload of a program with another condition. */
+/** A copy of a program's payload with another condition. */
 export function payloadWith(payload: ObjectValue, where: Value): ObjectValue {
   const changed: ObjectValue = {};
   for (const key of Object.keys(payload)) setOwn(changed, key, getOwn(payload, key));

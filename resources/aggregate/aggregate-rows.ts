@@ -1,4 +1,4 @@
-// Aggregates of a SELECT (language.md E8, E9; builtins.md 16): rows are gathered by key, the functions are the built-ins of
+// Aggregates of a SELECT (language.md E8, E9; builtins.md 16): rows are grouped by key, and the aggregate functions are the built-ins of
 // the same names.
 
 import { lookup } from '../../stdlib/builtins/index.ts';
@@ -8,7 +8,7 @@ import { apiError } from '../../model/errors/index.ts';
 import { HOST_CONTEXT } from './host-context.ts';
 import type { WalkPage } from '../instances/index.ts';
 
-/** One row a distinct combination of the grouped paths, in the order of their first appearance; without them just one. */
+/** One row for each distinct combination of the grouped paths, in the order of first appearance; without grouped paths one row. */
 export async function aggregateRows(
   resource: string,
   pages: AsyncGenerator<WalkPage>,

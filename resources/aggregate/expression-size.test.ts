@@ -1,4 +1,4 @@
-// What an expression may make out of little, and what usual ones keep.
+// Bounds of the result of an expression with small input; ordinary expressions stay below them.
 import { expect, test } from 'vitest';
 import type { Value } from '../../stdlib/values/index.ts';
 import { checkSize } from './expression-size.ts';

@@ -1,23 +1,20 @@
-// How much one expression of a pipeline may make out of little: the store bounds the memory of a stage, and not that of an expression,
-// nor does it look at the time while it works on one.
+// Bounds of the work and result of one expression of a pipeline: the store bounds the memory of a stage, but not that of an expression, and
+// does not check the time limit within an expression.
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 
-/** Numbers that a $range may have. */
+/** Bound of the numbers of a $range. */
 const MOST_RANGE = 100_000;
-/** Turns of loops inside loops, as far as constants tell. */
+/** Bound of the iterations of nested loops, as far as constants determine them. */
 const MOST_TURNS = 1_000_000;
-/** Turns that a $reduce may take which makes its value longer by each. */
+/** Bound of the iterations of a $reduce whose value grows with each. */
 const MOST_GROWING_TURNS = 10_000;
 
 const LOOPS = new Set(['$map', '$filter', '$reduce']);
-/** What copies its operands into a longer value. */
+/** Operators that copy their operands into a longer value. */
 const GROWING = new Set(['$concatArrays', '$setUnion', '$concat', '$zip', '$mergeObjects', '$replaceAll']);
 
-/**
- * Looks at a $range, and at a loop with all that is inside it.
- * @throws cascade.query.too.expensive with `range`, `iterations` or `growth`
- */
+/** Checks a $range, or a loop with everything inside it. @throws cascade.query.too.expensive with `range`, `iterations` or `growth` */
 export function checkSize(operator: string, operand: Value): void {
   if (operator === '$range') rangeOf(operand);
   if (!LOOPS.has(operator)) return;
@@ -28,9 +25,9 @@ export function checkSize(operator: string, operand: Value): void {
     throw apiError('cascade.query.too.expensive', 'growth');
 }
 
-/** @returns how many numbers it has; where only the store knows its end, as many as an array of an instance has elements at most */
+/** @returns the number of elements; where only the store knows the end, the largest number that an array of an instance has */
 function rangeOf(operand: Value): number {
-  if (!Array.isArray(operand)) return 1; // refused by the store
+  if (!Array.isArray(operand)) return 1; // the store refuses it
   const [start = null, end = null, step = 1] = operand;
   const isLength = isObject(end) && Object.keys(end).join() === '$size';
   const count = isLength ? MOST_GROWING_TURNS : Math.max(0, Math.ceil((constant(end) - constant(start)) / constant(step)));
@@ -38,11 +35,11 @@ function rangeOf(operand: Value): number {
   return count;
 }
 
-/** NaN for what is no constant number. */
+/** The value of a constant number; NaN for anything else. */
 const constant = (value: Value): number =>
   value === null || typeof value === 'string' || Array.isArray(value) || isObject(value) ? Number.NaN : Number(value);
 
-/** Turns of the loops in a part; loops side by side add up, a loop in another's body multiplies. */
+/** Iterations of the loops in a part; loops side by side add up, a loop in another's body multiplies. */
 function turnsOf(part: Value): number {
   if (Array.isArray(part)) return part.reduce<number>((sum, element) => sum + turnsOf(element), 0);
   if (!isObject(part)) return 0;
@@ -59,7 +56,7 @@ function turnsOf(part: Value): number {
   return sum;
 }
 
-/** Elements of what a loop goes through, as far as the expression itself tells; an array of the instance counts as ten. */
+/** The number of elements of a loop's input, as far as the expression determines it; an array of the instance counts as ten. */
 function inputTurns(input: Value): number {
   if (Array.isArray(input)) return input.length;
   if (!isObject(input)) return 10;
@@ -69,7 +66,7 @@ function inputTurns(input: Value): number {
   return Math.max(10, ...operands.map((operand) => (isObject(operand) || Array.isArray(operand) ? inputTurns(operand) : 10)));
 }
 
-/** Members of a value that is an Object grow each for itself, as long as none takes in the whole. */
+/** The growth of a $reduce's body. Members of an Object grow separately, as long as none contains the whole. */
 function growthOfBody(body: Value): number {
   const isParts = isObject(body) && !Object.keys(body).some((name) => name.startsWith('$')) && !takesWhole(body);
   return isParts ? Math.max(0, ...Object.values<Value>(body).map((member) => growthOf(member, true))) : growthOf(body, false);
@@ -78,7 +75,10 @@ function growthOfBody(body: Value): number {
 const takesWhole = (part: Value): boolean =>
   part === '$$value' || (Array.isArray(part) ? part.some(takesWhole) : isObject(part) && Object.values<Value>(part).some(takesWhole));
 
-/** How often one place that makes a longer value takes in the value of the $reduce around; two make each turn double it. */
+/**
+ * How often an operator that lengthens its value contains the value of the surrounding $reduce; two occurrences double it in each
+ * iteration.
+ */
 function growthOf(part: Value, isGrowing: boolean): number {
   if (typeof part === 'string') return isGrowing && (part === '$$value' || part.startsWith('$$value.')) ? 1 : 0;
   if (Array.isArray(part)) return total(part, isGrowing);
@@ -86,7 +86,7 @@ function growthOf(part: Value, isGrowing: boolean): number {
   let most = 0;
   for (const [name, value] of Object.entries<Value>(part)) {
     if (name === '$literal') continue;
-    // One of the branches is the value.
+    // Only one of the branches becomes the value.
     if (name === '$cond' || name === '$switch') most = Math.max(most, ...branches(value).map((branch) => growthOf(branch, isGrowing)));
     else if (BINDING.has(name) && isObject(value)) most += growthOfBinding(name, value);
     else if (GROWING.has(name) || !name.startsWith('$')) most += growthOf(value, true);
@@ -95,18 +95,18 @@ function growthOf(part: Value, isGrowing: boolean): number {
   return most;
 }
 
-/** What gives a value to a name, by which it may be taken in more than once, or takes it in with each of its own turns. */
+/** Operators that bind a value to a name, which may be used more than once, or that use it in each of their own iterations. */
 const BINDING = new Set(['$let', '$map', '$reduce']);
 
 function growthOfBinding(name: string, operand: ObjectValue): number {
   const { input = null, initialValue = null, vars = null, in: body = null } = operand as Record<string, Value>;
-  // The body of an inner $reduce has a value of its own, and is looked at by itself.
+  // The body of an inner $reduce has a value of its own and is checked separately.
   if (name === '$reduce') return growthOf(input, true) + growthOf(initialValue, true);
   const [once, often] = name === '$let' ? [body, vars] : [input, body];
   return growthOf(once, true) + (growthOf(often, true) > 0 ? 2 : 0);
 }
 
-/** What gives its operand back, or a part of it; all else makes a number or a truth of it. */
+/** Operators whose result is their operand or a part of it; the result of all others is a number or a Boolean. */
 const COPYING = new Set([
   '$ifNull',
   '$slice',

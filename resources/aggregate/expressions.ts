@@ -1,4 +1,4 @@
-// Expressions of a pipeline, rebuilt from an allow-list: no object of the caller reaches the store (resources-and-api.md 3.6).
+// Expressions of a pipeline, rebuilt from an allow-list, so that no object of the caller reaches the store (resources-and-api.md 3.6).
 
 import type { Document } from 'mongodb';
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -13,7 +13,7 @@ const words = (text: string): string[] =>
     .split(/\s+/)
     .map((word) => `$${word}`);
 
-/** Operators that calculate: a Currency there stands for its value. */
+/** Arithmetic operators: a Currency among their operands stands for its value. */
 const ARITHMETIC = new Set(words('abs add ceil divide exp floor ln log log10 mod multiply pow round sqrt subtract sum avg trunc'));
 const ALLOWED = new Set([
   ...ARITHMETIC,
@@ -28,7 +28,7 @@ const ALLOWED = new Set([
   ...words('reduce reverseArray size slice sortArray zip setDifference setEquals setIntersection setIsSubset setUnion allElementsTrue'),
   ...words('anyElementTrue convert isNumber toBool toDate toDecimal toDouble toInt toLong toString type'),
 ]);
-/** Operators that the store has and callers have not; anything else with a dollar is unknown. */
+/** Operators of the store that callers may not use; any other name with a dollar is unknown. */
 const FORBIDDEN = new Set(
   words('function accumulator where rand expr meta getField setField unsetField sampleRate jsonSchema toHashedIndexKey'),
 );
@@ -36,7 +36,7 @@ const VARIABLES = new Set(['ROOT', 'CURRENT', 'NOW', 'REMOVE']);
 const MOST_NODES = 1_000;
 const DEEPEST = 20;
 
-/** Counts what a pipeline is made of. */
+/** Counts the nodes of a pipeline against its bound. */
 export class Budget {
   #nodes = 0;
   node(depth: number): void {
@@ -51,12 +51,12 @@ interface Place {
   readonly depth: number;
   readonly operator: string;
   readonly calculates: boolean;
-  /** Variables of $let, $map, $filter, $reduce around. */
+  /** Variables of the surrounding $let, $map, $filter and $reduce. */
   readonly variables: ReadonlySet<string>;
 }
 
 /**
- * @param operator in which the expression stands, for errors
+ * @param operator the operator around the expression, for errors
  * @throws cascade.query.operator.forbidden, .unknown, cascade.query.operand.invalid, cascade.query.too.expensive
  */
 export function expression(value: Value, shape: Shape, budget: Budget, operator: string): unknown {
@@ -93,10 +93,10 @@ function operation(operator: string, operand: Value, place: Place): Document {
 export const refused = (operator: string) =>
   apiError(FORBIDDEN.has(operator) ? 'cascade.query.operator.forbidden' : 'cascade.query.operator.unknown', operator, '');
 
-/** A constant as it is stored. */
+/** The stored form of a constant. */
 export const literal = (value: Value): unknown => (value === null ? null : Array.isArray(value) ? value.map(literal) : toBson(value));
 
-/** Names that an operator gives to values for the expressions inside it. */
+/** Names that an operator binds for the expressions inside it. */
 function bound(operator: string, operand: Value): string[] {
   if (!isObject(operand)) return [];
   if (operator === '$let') return isObject(operand['vars'] ?? null) ? Object.keys(operand['vars'] as ObjectValue) : [];
@@ -105,7 +105,7 @@ function bound(operator: string, operand: Value): string[] {
   return [];
 }
 
-/** `$path`, `$$variable`, `$$variable.path`. */
+/** The reference `$path`, `$$variable` or `$$variable.path`. */
 function reference(text: string, place: Place): unknown {
   const { shape, operator, calculates } = place;
   const [, variable, rest] = /^\$\$([^.]*)\.?(.*)$/s.exec(text) ?? [];

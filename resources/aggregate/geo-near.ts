@@ -1,4 +1,4 @@
-// $geoNear (resources-and-api.md 3.6): the first stage or none, over a property with a geo index.
+// $geoNear (resources-and-api.md 3.6): allowed as the first stage only, over a property with a geo index.
 
 import type { Document } from 'mongodb';
 import { isNumber, isObject, numberOf, type ObjectValue, type Value } from '../../stdlib/values/index.ts';

@@ -1,4 +1,4 @@
-// Pure built-ins called by the host itself (aggregates, conditions of events): nothing of a run is at hand, and nothing is needed.
+// The context of pure built-ins that the host itself calls (aggregates, conditions of events): there is no run, and they need none.
 
 import { type BuiltinContext, lookup } from '../../stdlib/builtins/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
@@ -15,15 +15,15 @@ export const HOST_CONTEXT: BuiltinContext = {
   uuid: unavailable,
   sequence: unavailable,
   merge: unavailable,
-  charge: () => undefined, // bounded by what a request may read
+  charge: () => undefined, // the limits of the request bound it
   patternSteps: hostBounds.patternSteps,
-  spend: () => undefined, // likewise
+  spend: () => undefined, // as above
   log: unavailable,
   logs: unavailable,
   warnOnce: () => undefined,
 };
 
-/** Built-ins in their plain form, for conditions of events: these may also ask what time it is. What takes too long is {BudgetExceeded}. */
+/** Built-ins for conditions of events, which may also read the clock. A call that takes too long throws BudgetExceeded. */
 export function pureBuiltins(clock: Clock): (name: string) => ((...args: Value[]) => Value) | undefined {
   const context: BuiltinContext = { ...HOST_CONTEXT, ...hostBounds, now: () => clock.now() };
   return (name) => {

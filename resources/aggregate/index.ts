@@ -20,15 +20,15 @@ import { buildPipeline } from './stages.ts';
 
 const MOST_ROWS = 10_000;
 const LONGEST_MS = 60_000;
-/** With and without leave to use the disk. What takes too long is the reader's to tell. */
+/** The store's codes for an exceeded memory limit, with and without use of the disk. The reader reports exceeded time. */
 const TOO_MUCH_MEMORY = new Set<unknown>([146, 292]);
-/** So much is read before the first piece: whether rows are left out is then mostly known without asking twice. */
+/** Bytes read before the first piece: mostly the result ends within them, so that no second query has to find out whether it is cut. */
 const READ_AHEAD_BYTES = 4 * 1024 * 1024;
 const ROWS_AT_ONCE = 100;
-/** A command takes 16 MiB. */
+/** Bound of rows in a command: the store takes 16 MiB. */
 const MOST_GIVEN_BYTES = 12 * 1024 * 1024;
 
-/** What is not in a collection of the namespace: all of it that the caller may see. */
+/** Rows that are not in a collection of the namespace: all that the caller may see. */
 export interface Rows {
   readonly kind: 'rows';
   readonly name: string;
@@ -37,16 +37,16 @@ export interface Rows {
 }
 
 export interface Written {
-  /** Whether a long result may be given in pieces. */
+  /** Whether a long result may be sent in pieces. */
   readonly streams: boolean;
-  /** Whether a Real is told from an Integer by its point. */
+  /** Whether a Real is written with its point, to differ from an Integer. */
   readonly exactReals: boolean;
   /** Whether values keep their types, for another installation. */
   readonly isTyped: boolean;
 }
 
 /**
- * The rows as JSON, whole, or as pieces where that is long and `streams` allows it.
+ * The rows as JSON: one text, or pieces where the result is long and `streams` allows it.
  * @throws cascade.query.…, cascade.request.body.invalid
  */
 export async function aggregate(
@@ -106,7 +106,7 @@ export async function aggregate(
       const texts = await write(isMore ? ahead.rows.slice(0, MOST_ROWS) : ahead.rows);
       return { body: `[${texts.join(',')}]`, ...truncated };
     }
-    // What was read ahead is written a piece at a time, as all that follows.
+    // Rows that were read ahead are written in pieces, too.
     const batches = inBatches(ahead.rows);
     const next = async (): Promise<string[]> => write(batches.shift() ?? (await rows.next()));
     const elements = { first: [], next, most: MOST_ROWS, write: (text: string) => text, close: () => rows.close() };
@@ -119,16 +119,16 @@ export async function aggregate(
 
 const definitionsOf = (kind: string): Document[] => [{ $match: { kind } }, { $replaceRoot: { newRoot: '$object' } }];
 
-/** As the documents of a pipeline, behind a collection that gives none. @throws query.too.expensive: they are too many for one command */
+/** The rows as documents of a pipeline on an empty collection. @throws query.too.expensive: too many rows for one command */
 function givenRows({ rows }: Rows): Document[] {
   const documents = rows.map((row) => toBson(row) as Document);
   if (documents.reduce((sum, one) => sum + BSON.calculateObjectSize(one), 0) > MOST_GIVEN_BYTES)
     throw apiError('cascade.query.too.expensive', 'memory');
-  // As a literal: a text may begin with a $.
+  // The rows are literals: a text may begin with a $.
   return [{ $match: { _id: { $in: [] } } }, { $unionWith: { pipeline: [{ $documents: { $literal: documents } }] } }];
 }
 
-/** Whether there are more rows than the cap, for results that are too long to be read before they are sent. */
+/** Whether there are more rows than the cap, for results that are sent while they are read. */
 async function hasMore(space: Namespace, collection: string, stages: readonly Document[], maxTimeMS: number): Promise<boolean> {
   const beyond = [...stages, { $skip: MOST_ROWS }, { $limit: 1 }, { $project: { _id: 1 } }];
   const rows = space.storage.rows.aggregate(collection, beyond, { maxTimeMS, allowDiskUse: false, isSlow: true });
@@ -139,7 +139,7 @@ function inBatches(rows: readonly Uint8Array[]): (readonly Uint8Array[])[] {
   return Array.from({ length: Math.ceil(rows.length / ROWS_AT_ONCE) }, (_, n) => rows.slice(n * ROWS_AT_ONCE, (n + 1) * ROWS_AT_ONCE));
 }
 
-/** The conditions with which a pipeline begins, with the constants of scalars as they are stored; later ones see computed documents. */
+/** The $match stages at the beginning, with the constants of scalars in their stored form; later stages see computed documents. */
 async function withFirstMatches(
   space: Namespace,
   resource: InstanceResource,
@@ -156,16 +156,16 @@ async function withFirstMatches(
   return stages;
 }
 
-/** What the store says of a pipeline, in the words of the API; what says nothing of it as it is. */
+/** An error of the store about the pipeline as an error of the API; other errors unchanged. */
 function asApiError(space: Namespace, collection: string, error: unknown): unknown {
   if (!(error instanceof MongoServerError) || error.hasErrorLabel('TransientTransactionError')) return error;
   if (TOO_MUCH_MEMORY.has(error.code)) return apiError('cascade.query.too.expensive', 'memory');
   if (!isAboutThePipeline(error)) return error;
-  space.log.debug({ err: error, collection }, 'a pipeline failed');
+  space.log.debug({ err: error, collection }, 'the store refused or ended a pipeline');
   return apiError('cascade.query.operand.invalid', '', 'pipeline');
 }
 
-/** Evaluation errors have numbers of their own, or these; those of a store in trouble are named in the driver. */
+/** Errors of evaluation have codes of their own, or one of these; the driver names those of a store that is unavailable. */
 const isAboutThePipeline = ({ code }: MongoServerError): boolean =>
   typeof code === 'number' &&
   (code >= 10_000

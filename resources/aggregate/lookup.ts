@@ -1,4 +1,4 @@
-// $lookup (resources-and-api.md 3.6): rows of another type of the same namespace by an equality, nothing else.
+// $lookup (resources-and-api.md 3.6): rows of another type of the same namespace by an equality; other forms are refused.
 
 import type { Document } from 'mongodb';
 import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
@@ -9,14 +9,14 @@ import { fieldAt, newName, shapeOf, type Shape, without } from './shape.ts';
 /** @throws cascade.resource.type.not.found */
 export type TypeNamed = (name: string) => TypeDefinition;
 
-/** What the caller sees of a type's instances, for the store; null: all. @throws cascade.authorization.denied */
+/** The caller's restriction on a type's instances, for the store; null: none. @throws cascade.authorization.denied */
 export type VisibleOf = (type: TypeDefinition) => Document | null;
 
-/** Holds a converted key for the length of the join; no property is called so. */
+/** The name of the member that holds a converted key during the join; no property has this name. */
 const KEY = '__key';
 
 export function lookup(body: ObjectValue, shape: Shape, typeNamed: TypeNamed, visibleOf: VisibleOf): { stages: Document[]; shape: Shape } {
-  // A database is named by an object.
+  // An object could name another database.
   if (['let', 'pipeline'].some((name) => Object.hasOwn(body, name)) || isObject(getOwn(body, 'from')))
     throw apiError('cascade.query.stage.forbidden', '$lookup');
   const text = (name: string): string => {
@@ -39,13 +39,13 @@ export function lookup(body: ObjectValue, shape: Shape, typeNamed: TypeNamed, vi
   const stages =
     local.isObjectId === foreign.isObjectId
       ? [join(local.path)]
-      : // Ids are texts outside: one side is converted to what the other holds.
+      : // Clients see ids as texts: one side is converted to the kind of the other.
         [{ $addFields: { [KEY]: converted(`$${local.path}`, foreign.isObjectId ? 'objectId' : 'string') } }, join(KEY), { $unset: [KEY] }];
   if (secrets.length > 0) stages.push({ $unset: secrets });
   return { stages, shape: without(shape, [as]) };
 }
 
-/** What does not convert joins nothing; an array joins by each of its elements. */
+/** A value that cannot be converted joins nothing; an array joins by each of its elements. */
 function converted(path: string, to: string): Document {
   const one = (input: string): Document => ({ $convert: { input, to, onError: '', onNull: '' } });
   return { $cond: [{ $isArray: path }, { $map: { input: path, as: 'e', in: one('$$e') } }, one(path)] };

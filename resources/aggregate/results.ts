@@ -1,11 +1,11 @@
-// Rows of a pipeline in the external form: what the type still describes as its properties, the rest by what it is in the store.
+// Rows of a pipeline in the external form: members that the type still describes as its properties, others by their kind in the store.
 
 import { Decimal, getOwn, isObject, isReference, type ObjectValue, parseCurrency, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { SYSTEM_PROPERTIES, type SystemProperty } from '../../model/types/index.ts';
 import { fromBson, instanceFromBson, propertyToJson, referenceText, toTypedJson } from '../../model/values/index.ts';
 import type { Shape } from './shape.ts';
 
-/** What of a row still is what the type says; other members are left out. */
+/** The members of a row that the type still describes. */
 export function typedPart(shape: Shape, raw: Uint8Array): ObjectValue {
   if (shape.typed.size === 0) return {};
   const instance = instanceFromBson(shape.type, raw);
@@ -24,7 +24,7 @@ export function rowToJson(shape: Shape, raw: Uint8Array, typed: ObjectValue, exa
   return `{${members.join(',')}}`;
 }
 
-/** As `rowToJson`, in JSON in which values keep their types (integrations.md 11.3). */
+/** The row as `rowToJson`, in JSON in which values keep their types (integrations.md 11.3). */
 export function rowToTypedJson(shape: Shape, raw: Uint8Array, typed: ObjectValue): string {
   const row = fromBson(raw);
   const shown: ObjectValue = {};
@@ -35,7 +35,7 @@ export function rowToTypedJson(shape: Shape, raw: Uint8Array, typed: ObjectValue
   return toTypedJson(shown);
 }
 
-/** Currencies lie in two members. */
+/** The external value of a Currency, which is stored in two members. */
 function inside(value: Value): Value {
   if (Array.isArray(value)) return value.map(inside);
   if (!isObject(value)) return value;
@@ -62,7 +62,7 @@ function untypedJson(shape: Shape, row: ObjectValue, name: string, exactReals: b
 /** Numbers in Objects always keep their kind. */
 const asReal = (exactly: boolean) => ({ base: exactly ? ('Object' as const) : ('Real' as const) });
 
-/** Currencies and references lie in two members each. */
+/** The external form of stored values: Currencies and references have two members each. */
 function outside(value: Value): Value {
   if (Array.isArray(value)) return value.map(outside);
   if (!isObject(value)) return value;

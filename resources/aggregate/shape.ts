@@ -1,4 +1,5 @@
-// What the documents between two stages still have of their type, and where a caller's field path leads in the store.
+// The shape of documents between two stages: which of their members still are properties of the type, and where a caller's field path leads
+// in the store.
 
 import { isSecret } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -12,11 +13,11 @@ import {
 
 export interface Shape {
   readonly type: TypeDefinition;
-  /** Names at the top (properties, system properties, `_id`) that still hold what the type says. */
+  /** Top-level names (properties, system properties, `_id`) that still have the meaning of the type. */
   readonly typed: ReadonlySet<string>;
-  /** Nothing was added or computed: what the type does not declare is not shown. */
+  /** Nothing was added or computed, so members that the type does not declare are hidden. */
   readonly whole: boolean;
-  /** `_id` is stored as text already (definitions), not as an ObjectId. */
+  /** Whether `_id` is stored as text (definitions) and not as an ObjectId. */
   readonly textId: boolean;
 }
 
@@ -29,14 +30,14 @@ export const shapeOf = (type: TypeDefinition, textId: boolean): Shape => ({
 
 export const untyped = (shape: Shape): Shape => ({ ...shape, typed: new Set(), whole: false });
 
-/** After a stage that gives these names other values. */
+/** The shape after a stage that gives these names other values. */
 export const without = (shape: Shape, names: Iterable<string>): Shape => {
   const typed = new Set(shape.typed);
   for (const name of names) typed.delete(name.split('.', 1)[0] as string);
   return { ...shape, typed, whole: false };
 };
 
-/** After a stage that keeps these names only. */
+/** The shape after a stage that keeps these names only. */
 export const keeping = (shape: Shape, names: readonly string[]): Shape => ({
   ...shape,
   typed: new Set(names.filter((name) => shape.typed.has(name))),
@@ -44,17 +45,17 @@ export const keeping = (shape: Shape, names: readonly string[]): Shape => ({
 });
 
 export interface Field {
-  /** As storage has it. */
+  /** The path in the store. */
   readonly path: string;
   readonly property?: PropertyDefinition;
   readonly base?: BaseType;
-  /** The path is that property or system property itself. */
+  /** Whether the path is the property or system property itself. */
   readonly isWhole: boolean;
-  /** An ObjectId, which is text outside. */
+  /** Whether the value is an ObjectId, which clients see as text. */
   readonly isObjectId: boolean;
 }
 
-/** @throws cascade.query.operand.invalid for what is no path, cascade.query.property.forbidden for encrypted properties */
+/** @throws cascade.query.operand.invalid for an invalid path, cascade.query.property.forbidden for encrypted properties */
 export function fieldAt(shape: Shape, path: string, operator: string): Field {
   const steps = path.split('.');
   if (steps.some((step) => step === '' || step.startsWith('$') || step.includes('\0')))
@@ -72,7 +73,7 @@ export function fieldAt(shape: Shape, path: string, operator: string): Field {
   return { path: property.base === 'Currency' ? currencyPath(steps) : path, property, base: property.base, isWhole, isObjectId };
 }
 
-/** `.code` and `.value` of a Currency. */
+/** The stored path of `.code` or `.value` of a Currency. */
 function currencyPath(steps: readonly string[]): string {
   const last = steps[steps.length - 1];
   if (steps.length === 1 || (last !== 'code' && last !== 'value')) return steps.join('.');
@@ -81,7 +82,7 @@ function currencyPath(steps: readonly string[]): string {
 
 export const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** A name that a stage gives to a value. @throws cascade.query.operand.invalid */
+/** Checks the name that a stage gives to a value. @throws cascade.query.operand.invalid */
 export function newName(name: unknown, operator: string): string {
   if (typeof name === 'string' && NAME.test(name) && name !== '__proto__') return name;
   throw apiError('cascade.query.operand.invalid', typeof name === 'string' ? name : '', operator);

@@ -1,4 +1,4 @@
-// The stages of a pipeline, each checked and rebuilt (resources-and-api.md 3.6). A stage tells what shape its documents have.
+// The stages of a pipeline, each checked and rebuilt (resources-and-api.md 3.6). A stage returns the shape of its documents.
 
 import type { Document } from 'mongodb';
 import { isInteger, isNumber, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -16,9 +16,9 @@ export interface PipelineContext {
   readonly condition: ConditionContext;
   readonly typeNamed: TypeNamed;
   readonly visible: VisibleOf;
-  /** Conditions of the service that hold for every document. */
+  /** Conditions that the service adds for every document. */
   readonly front: Document;
-  /** Inside $facet. */
+  /** Whether the stage is inside a $facet. */
   readonly nested: boolean;
 }
 
@@ -147,14 +147,14 @@ export function buildPipeline(pipeline: Value, shape: Shape, context: PipelineCo
 const kept = (stage: Document, shape: Shape): Built => ({ stages: [stage], shape });
 const invalid = (path: string, operator: string) => apiError('cascade.query.operand.invalid', path, operator);
 
-/** `$near` orders its result, which only $geoNear may do here. */
+/** `$near` sorts its result, and only $geoNear may do that in a pipeline. */
 function withoutNear(predicate: ReturnType<typeof parseWhereIn>): ReturnType<typeof parseWhereIn> {
   if (JSON.stringify(predicate.condition, (_, value: unknown) => (typeof value === 'bigint' ? '' : value)).includes('"op":"near"'))
     throw apiError('cascade.query.operator.forbidden', '$near', '');
   return predicate;
 }
 
-/** An `_id` that is text in the store is no id of an instance. */
+/** An `_id` that is stored as text is not an instance's ObjectId. */
 function idAsText(shape: Shape, scope: ReturnType<typeof instanceScope>): ReturnType<typeof instanceScope> {
   return shape.textId ? (text) => (text === '_id' ? dataScope(text) : scope(text)) : scope;
 }
@@ -182,13 +182,13 @@ function accumulators(body: ObjectValue, stage: string, shape: Shape, budget: Bu
     if (!isObject(operand) || accumulator === undefined || second !== undefined) throw invalid(name, stage);
     if (!ACCUMULATORS.has(accumulator)) throw refused(accumulator);
     const given = operand[accumulator] as Value;
-    const inner = CALCULATING.has(accumulator) ? '$avg' : accumulator; // they take a Currency as its value, too
+    const inner = CALCULATING.has(accumulator) ? '$avg' : accumulator; // these accumulators take the value of a Currency, too
     result[newName(name, stage)] = { [accumulator]: accumulator === '$count' ? {} : expression(given, shape, budget, inner) };
   }
   return result;
 }
 
-/** Constants, converted for the property that they divide. */
+/** Constants, converted to the type of the property that they divide. */
 function boundaries(body: ObjectValue, shape: Shape): unknown[] {
   const given = body['boundaries'];
   if (!Array.isArray(given) || given.length < 2) throw invalid('boundaries', '$bucket');

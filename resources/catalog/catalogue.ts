@@ -1,4 +1,4 @@
-// Which resource a name means (resources-and-api.md 1.1, 1.2).
+// Finds the resource of a name (resources-and-api.md 1.1, 1.2).
 
 import { apiError } from '../../model/errors/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
@@ -8,7 +8,7 @@ const ALL = new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch
 const BY_ID = { _id: 1 } as const;
 
 /**
- * @param custom true: a type is meant; false: a system resource; null: either, the system resource first
+ * @param custom true: the name of a type; false: of a system resource; null: either, the system resource first
  * @throws cascade.resource.type.not.found
  */
 export function resolve(space: Namespace, name: string, custom: boolean | null): Resource {
@@ -20,7 +20,7 @@ export function resolve(space: Namespace, name: string, custom: boolean | null):
   throw apiError('cascade.resource.type.not.found', name);
 }
 
-/** The type of that name or `_id`, the service's own included. */
+/** The type with that name or `_id`, including the service's own types. */
 export function findType(space: Namespace, id: string): TypeDefinition | undefined {
   return (
     space.catalog.types.get(id) ??

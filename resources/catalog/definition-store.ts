@@ -1,4 +1,4 @@
-// Definitions of a namespace (types, rules, procedures, topics…): all in memory, and in one collection by kind and name.
+// The definitions of a namespace (types, rules, procedures, topics…): all in memory, and stored in one collection by kind and name.
 
 import { type Db, type Document, Long, ObjectId } from 'mongodb';
 import { getOwn, type ObjectValue, setOwn } from '../../stdlib/values/index.ts';
@@ -7,15 +7,15 @@ import { fromBson, toBson } from '../../model/values/index.ts';
 import { idOf, versionOf } from '../representation/index.ts';
 
 export const DEFINITIONS = 'resources';
-/** Those of a restore that has not come to its end. */
+/** The collection for definitions of an unfinished restore. */
 export const RESTORED_DEFINITIONS = 'restoredDefinitions';
 
-/** The collection of a new type's instances: no other type will ever have it, so that making a type never finds what is another's. */
+/** The collection for instances of a new type: its name is never used again, so that a new type never meets instances of another. */
 const collectionFor = (id: string): string => `t.${id}`;
 
 export class DefinitionStore {
   readonly #kinds = new Map<string, Map<string, ObjectValue>>();
-  /** By the ids of types, where it is another than that of a new type: those of earlier versions were named by the type. */
+  /** Collections of types, by the types' ids, where they differ from those of new types: earlier versions used the type's name. */
   readonly #collections = new Map<string, string>();
 
   /** Called with the kind and name of each definition that has changed. */
@@ -32,7 +32,7 @@ export class DefinitionStore {
     return store;
   }
 
-  /** The same now; what either is given later the other has not. */
+  /** A copy of the present state; later changes of one do not affect the other. */
   copy(): DefinitionStore {
     const copied = new DefinitionStore();
     for (const [kind, named] of this.#kinds) copied.#kinds.set(kind, new Map(named));
@@ -44,7 +44,7 @@ export class DefinitionStore {
     return this.#kinds.get(kind)?.get(name);
   }
 
-  /** By name, else by `_id`. */
+  /** Finds a definition by name, else by `_id`. */
   find(kind: string, id: string): { name: string; object: ObjectValue } | undefined {
     const named = this.get(kind, id);
     if (named) return { name: id, object: named };
@@ -65,7 +65,7 @@ export class DefinitionStore {
     return [...(this.#kinds.get(kind) ?? [])];
   }
 
-  /** Where the instances of a type are stored. */
+  /** The collection that stores the instances of a type. */
   collectionOf(type: ObjectValue): string {
     return this.#collections.get(idOf(type)) ?? collectionFor(idOf(type));
   }
@@ -76,7 +76,7 @@ export class DefinitionStore {
     this.put(String(getOwn(row, 'kind')), String(getOwn(row, 'name')), getOwn(row, 'object') as ObjectValue);
   }
 
-  /** Before `t.<_id>` a collection was called like its type and moved with its name: such a row does not tell it. */
+  /** Before `t.<_id>` was introduced, a collection had the name of its type and was renamed with it: such a row does not name it. */
   noteCollection(row: ObjectValue): void {
     if (getOwn(row, 'kind') !== 'types') return;
     const id = idOf(getOwn(row, 'object') as ObjectValue);
@@ -99,7 +99,7 @@ export class DefinitionStore {
 
 /**
  * The write that stores a definition: an insert, or a replacement of the version that was read.
- * @param beside what the row has besides
+ * @param beside additional members of the row
  */
 export function definitionWrite(
   kind: string,

@@ -1,4 +1,5 @@
-// What a feature registers with the service. A feature is one folder of features/, and one line in engine/features.ts; nothing below it names it.
+// The registration of a feature with the service. A feature is one folder of features/, and one line in engine/features.ts; nothing below
+// it names it.
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import { typeToValue, type TypeDefinition } from '../../model/types/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -10,59 +11,56 @@ import type { Policy } from './policy.ts';
 import type { HostBuiltins } from './builtin-types.ts';
 
 /**
- * One statement of a program (stdlib/isolate/protocol.ts, OpPayloads).
- * @throws CascadeError what the program gets as an exception
+ * Carries out one statement of a program (stdlib/isolate/protocol.ts, OpPayloads).
+ * @throws CascadeError the exception that the program gets
  */
 export type ProgramOperation = (space: Namespace, payload: ObjectValue, actor: Actor) => Promise<Answer>;
 
 /** A custom command (resources-and-api.md 2.13). @param id as addressed; `*` may mean all */
 export type Command = (space: Namespace, id: string, request: ApiRequest, actor: Actor) => Promise<ApiReply>;
 
-/** A client's request that means something of its own for this resource. */
+/** A request of a client with a meaning of its own for this resource. */
 export type ResourceRequest = (space: Namespace, request: ApiRequest, actor: Actor) => Promise<ApiReply>;
 type OwnRequest = 'publish' | 'query' | 'status' | 'channels';
 
-/** Raises the event of a topic. */
+/** Publishes on a topic by raising its event. */
 export type Publish = (topic: string, value: Value, actor: Actor) => Promise<void>;
 
-/** Follows what is published on topics: its changes are in one unit with the event of the topic. */
+/** A feature that reacts to publications on topics, with changes in the unit of the topic's event. */
 export interface PublicationFollower {
   concerns(space: Namespace, topic: string): Promise<boolean>;
-  /** Publishes, and adds its own changes. */
+  /** Publishes, with the feature's own changes. */
   follow(space: Namespace, topic: string, value: Value, actor: Actor, publish: Publish): Promise<unknown>;
 }
 
-/**
- * Takes what is published to sources of one type where it is stored first, and sent from there.
- * @param source its name
- */
+/** Publishes to sources of one type, whose messages are stored first and sent from there. @param source its name */
 export type SourcePublisher = (space: Namespace, source: string, request: ObjectValue, actor: Actor) => Promise<void>;
 
 export interface Feature {
   readonly name: string;
-  /** Resources that are definitions: few, in memory, stored by name. */
+  /** Resources whose members are definitions: few, in memory, stored by name. */
   readonly kinds?: readonly DefinitionResource[];
-  /** Resources of the service that are instances, each in a collection of its own. */
+  /** System resources whose members are instances, each in a collection of its own. */
   readonly instances?: readonly InstanceResource[];
-  /** Resources that the installation keeps, not the namespace. */
+  /** Resources that belong to the installation and not to a namespace. */
   readonly installation?: readonly InstallationResource[];
   /** Statements of programs, by the kind of the operation. */
   readonly operations?: Readonly<Record<string, ProgramOperation>>;
   readonly builtins?: HostBuiltins;
-  /** What it has to say about access and changes; asked in the order of the features. */
+  /** Policies on access and changes, asked in the order of the features. */
   readonly policies?: readonly Policy[];
   /** Custom commands, by resource and name. */
   readonly commands?: Readonly<Record<string, Readonly<Record<string, Command>>>>;
-  /** How clients publish on, query and ask the status of its resources, by resource. */
+  /** Handlers of PUBLISH, QUERY and STATUS of clients, by resource. */
   readonly answers?: Readonly<Record<string, Readonly<Partial<Record<OwnRequest, ResourceRequest>>>>>;
-  /** Requests to names that are no resources, by name; addressed without `custom/`. */
+  /** Handlers of requests to names that are no resources, by name; addressed without `custom/`. */
   readonly requests?: Readonly<Record<string, ResourceRequest>>;
   readonly follower?: PublicationFollower;
-  /** By the type of the source. */
+  /** Publishers by the type of the source. */
   readonly publishers?: Readonly<Record<string, SourcePublisher>>;
 }
 
-/** All features of a service, looked up by what they offer. Fixed when the service starts. */
+/** All features of a service, indexed by what they offer. Fixed when the service starts. */
 export class FeatureRegistry {
   readonly kinds: readonly DefinitionResource[];
   readonly installation: readonly InstallationResource[];
@@ -72,7 +70,7 @@ export class FeatureRegistry {
   readonly requests: ReadonlyMap<string, ResourceRequest>;
   readonly followers: readonly PublicationFollower[];
   readonly publishers: ReadonlyMap<string, SourcePublisher>;
-  /** The service's own types as `types` lists them; nobody changes them. Their ids are below all others: they come first. */
+  /** The service's own types as `types` lists them; they never change. Their ids are lower than all others, so they come first. */
   readonly systemTypes: ReadonlyMap<string, ObjectValue>;
   readonly #named = new Map<string, Resource>();
   readonly #byTypeName = new Map<string, Resource>();
@@ -116,12 +114,12 @@ export class FeatureRegistry {
     );
   }
 
-  /** A system resource by its own name. */
+  /** Finds a system resource by its own name. */
   named(name: string): Resource | undefined {
     return this.#named.get(name);
   }
 
-  /** A system resource by the name of its type. */
+  /** Finds a system resource by the name of its type. */
   ofType(name: string): Resource | undefined {
     return this.#byTypeName.get(name);
   }
@@ -139,13 +137,13 @@ export class FeatureRegistry {
     return this.#answers.get(resource)?.[operation];
   }
 
-  /** The service's own type whose instances a collection holds. */
+  /** The service's own type for a collection of instances. */
   typeOfCollection(collection: string): TypeDefinition | undefined {
     return this.#byCollection.get(collection);
   }
 
   /**
-   * A resource of the installation; undefined when the name means something else.
+   * Finds a resource of the installation; undefined when the name means something else.
    * @param custom as for resolve(): under `custom/` only the name of its type counts
    */
   installationResource(name: string, custom: boolean | null): InstallationResource | undefined {
@@ -154,7 +152,7 @@ export class FeatureRegistry {
     return custom === true && found?.name === bare ? undefined : found;
   }
 
-  /** Every system resource that has instances to address: by its own name, or else by its type's (under `custom/`). */
+  /** Every system resource with addressable instances: by its own name, or else by its type's (under `custom/`). */
   *addressed(): Iterable<{ name: string; custom: boolean; resource: Resource }> {
     for (const [name, resource] of this.#named) yield { name, custom: false, resource };
     const named = new Set(this.#named.values());

@@ -1,4 +1,4 @@
-// The door of resources/catalog.
+// The door of resources/catalog: the types of a namespace, its resources and the features' registrations.
 export type { HostBuiltin, HostBuiltins } from './builtin-types.ts';
 export { findType, instancesOf, resolve, typeOfCollection } from './catalogue.ts';
 export { DEFINITIONS, DefinitionStore, definitionRemoval, definitionWrite, omit, RESTORED_DEFINITIONS } from './definition-store.ts';

@@ -1,11 +1,11 @@
-// Types in which features keep what their built-ins know: read and written as those of users are, with collections made at the first instance.
+// Types for the data of features' built-ins: read and written as users' types are, with collections that are made for the first instance.
 
 import { type Shape, systemType } from './system-type.ts';
 import type { InstanceResource } from './types.ts';
 
 const OPERATIONS = new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']);
 
-/** @param name of the resource: that of the type, or of a system resource */
+/** @param name the name of the resource: that of the type, or of a system resource */
 export function keptByService(typeName: string, shape: Shape, naturalKey: readonly string[] = [], name = typeName): InstanceResource {
   const type = systemType(typeName, shape, naturalKey);
   return { kind: 'instances', name, type, collection: type.collection, operations: OPERATIONS, defaultSort: { _id: 1 }, isLazy: true };

@@ -1,11 +1,11 @@
-// How a type of the service's own is written down: its properties, each in a word or two.
+// A short notation for the service's own types.
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import { parseType, type TypeDefinition } from '../../model/types/index.ts';
 
 /**
  * Property name to `[multi] [required] [unique] [indexed] [secret] <base type>`; `multi String` is an array of Strings, `Any` holds any
- * value. What is secret can be written and is never shown: no condition may ask for it.
+ * value. A secret property can be written, is never shown, and no condition may name it.
  */
 export type Shape = Readonly<Record<string, string>>;
 

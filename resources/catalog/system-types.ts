@@ -1,4 +1,4 @@
-// Shapes of system resources, for conditions, sorting and, where they are kept as instances, for storage.
+// Shapes of system resources, for conditions, sorting and, where their members are instances, for storage.
 
 import { systemType } from './system-type.ts';
 

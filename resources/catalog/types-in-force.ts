@@ -1,8 +1,8 @@
-// The types of a namespace, by name and by the collection that holds their instances.
+// The types of a namespace, by name and by the collection of their instances.
 
 import type { TypeDefinition } from '../../model/types/index.ts';
 
-/** How many types that are gone are known by name, for writes that come late. */
+/** Bound of the deleted types whose names are kept, for late writes. */
 const MOST_GONE = 1_000;
 
 export class TypesInForce extends Map<string, TypeDefinition> {
@@ -10,7 +10,7 @@ export class TypesInForce extends Map<string, TypeDefinition> {
   readonly #gone = new Map<string, string>();
 
   constructor() {
-    super(); // entries would be set before there are fields
+    super(); // the parent's constructor would set entries before the fields exist
   }
 
   override set(name: string, type: TypeDefinition): this {
@@ -29,12 +29,12 @@ export class TypesInForce extends Map<string, TypeDefinition> {
     return this.#byCollection.get(collection);
   }
 
-  /** The name of the type that a collection belongs to, or belonged to. */
+  /** The name of the type that a collection belongs or belonged to. */
   nameOf(collection: string): string {
     return this.ofCollection(collection)?.name ?? this.#gone.get(collection) ?? collection.slice('t.'.length);
   }
 
-  /** The collection of a type that was renamed may be known by the new name already. */
+  /** Forgets a type's collection; after a renaming it may be registered with the new name already. */
   #forget(type: TypeDefinition | undefined): void {
     if (!type || this.ofCollection(type.collection)?.name !== type.name) return;
     this.#byCollection.delete(type.collection);

@@ -1,4 +1,4 @@
-// What the operations work on: a namespace, its resources, and the two ways in which a resource keeps its instances.
+// The types that operations work with: a namespace, its resources, and the ways to store the members of a resource.
 
 import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
@@ -26,7 +26,7 @@ import type { Quotas } from '../quotas/index.ts';
 import type { DefinitionStore } from './definition-store.ts';
 import type { TypesInForce } from './types-in-force.ts';
 
-/** What all namespaces have in common. */
+/** The parts that all namespaces share. */
 export interface Installation {
   readonly identity: IdentityStore;
   readonly directory: Directory;
@@ -35,28 +35,28 @@ export interface Installation {
   readonly quotas: Quotas;
   readonly rightsOf: RightsOf;
   readonly about: About;
-  /** The data of `system`, which is never deleted: audits go there that would go with their namespace. */
+  /** The database of `system`, which is never deleted: it takes the audits that would be deleted with their namespace. */
   readonly lasting: Db;
-  /** Where a namespace is stored, whoever owns it. */
+  /** The database of a namespace, whichever process owns it. */
   databaseOf(namespace: string): Db;
-  /** Closes a namespace where it is open, and opens it anew: what its database has is in force then. */
+  /** Closes an open namespace and opens it anew, so that what its database holds is in force. */
   reopen(namespace: string): Promise<void>;
   /** Closes a namespace that was deleted and removes its data. */
   drop(namespace: string): Promise<void>;
 }
 
-/** Where the data of a namespace are. */
+/** The storage of a namespace's data. */
 export interface Storage {
   readonly db: Db;
-  /** Queries a batch at a time; reads by id, and by a text, that share a request. */
+  /** Reads query results in batches; reads by id and by text share requests. */
   readonly rows: RowReader;
   readonly points: PointReads;
   readonly equals: EqualityReads;
-  /** What encrypted properties are stored with; null while no type of the namespace has any. */
+  /** The cipher of encrypted properties; null while no type of the namespace has any. */
   cipher: Cipher | null;
 }
 
-/** What can be named in a namespace. */
+/** The definitions of a namespace, by name. */
 export interface Catalog {
   readonly features: FeatureRegistry;
   readonly types: TypesInForce;
@@ -64,7 +64,7 @@ export interface Catalog {
   readonly definitions: DefinitionStore;
 }
 
-/** Of a namespace: what the names in a type may mean, and what its encrypted properties are stored with. */
+/** The scope for names in a type, and the cipher of its encrypted properties. */
 export interface NameScope {
   readonly catalog: Catalog;
   readonly storage: Pick<Storage, 'cipher'>;
@@ -72,21 +72,21 @@ export interface NameScope {
 
 export const knownNames = ({ catalog: { types, scalars }, storage: { cipher } }: NameScope): KnownNames => ({ types, scalars, cipher });
 
-/** What programs run with. */
+/** The parts that run programs. */
 export interface Execution {
   readonly sandbox: Sandbox;
   readonly runs: RunHost;
   readonly contention: Contention;
-  /** Rules as compiled, by rule and program: those in force, and those that open events name. */
+  /** Compiled rules, by rule and program: those in force, and those that open events name. */
   readonly executables: Map<string, Executable>;
   readonly programs: ProgramStore;
-  /** What rules compile to, kept from start to start. */
+  /** Results of compilations, kept across starts. */
   readonly compilations: CompilationCache;
-  /** What services keep between calls, and what runs share. */
+  /** State of services between calls, and objects that runs share. */
   readonly sharedState: StateStore;
 }
 
-/** Who takes events. */
+/** The receivers of events. */
 export interface Events extends EventTakers {
   /** BEFORE rules by event path and condition. */
   readonly before: TriggerIndex;
@@ -95,7 +95,7 @@ export interface Events extends EventTakers {
   readonly subscribers: Subscribers;
 }
 
-/** An open namespace. What features keep for one is found in `states` by their keys. */
+/** An open namespace. Features keep their own state in `states`, under their keys. */
 export interface Namespace {
   readonly name: string;
   readonly clock: Clock;
@@ -109,48 +109,48 @@ export interface Namespace {
   readonly states: FeatureStates;
 }
 
-/** Instances of a type: documents of a collection of its own. */
+/** Instances of a type, stored in a collection of its own. */
 export interface InstanceResource {
   readonly kind: 'instances';
   readonly name: string;
   readonly type: TypeDefinition;
   readonly collection: string;
-  /** False for what only the service writes (logs, snapshots). */
+  /** The operations of clients; fewer where only the service writes (logs, snapshots). */
   readonly operations: ReadonlySet<string>;
-  /** Order without `sort`. */
+  /** The order without `sort`. */
   readonly defaultSort: Readonly<Record<string, 1 | -1>>;
   /** The collection is made with the first instance, not with the namespace: most namespaces never need it. */
   readonly isLazy?: true;
-  /** What REST answers for one: the instance, where it is a system resource with this; else an array of it. */
+  /** REST's answer to a write of one: the instance, for a system resource with this value; else an array of it. */
   readonly answers?: 'object';
   readonly guard?: InstanceGuard;
-  /** Bytes in or out over HTTP (`ApiRequest.transfer`). */
+  /** Uploads or downloads over HTTP (`ApiRequest.transfer`). */
   transfer?(space: Namespace, resource: InstanceResource, request: ApiRequest, actor: Actor): Promise<ApiReply>;
-  /** Addressed as types are, under `custom/`. */
+  /** Whether it is addressed as types are, under `custom/`. */
   readonly asType?: true;
   /**
-   * What is stored for what a client or a program submits: completed by what only the service knows.
+   * Completes what a client or program submits with the properties that only the service sets.
    * @param isNew it is a whole instance (INSERT, UPSERT), not changes of one
-   * @throws CascadeError when it is wrong
+   * @throws CascadeError when it is invalid
    */
   receive?(body: Value, initiator: Initiator, isNew: boolean): Value;
-  /** What of an instance users with rights to their own ones only may see; absent: all of it. */
+  /** The view of an instance for users with rights on their own part only; absent: the whole instance. */
   readonly seen?: {
     instance(shown: ObjectValue, username: string): ObjectValue;
-    /** Stages of an aggregation that leave the same. */
+    /** The same view as stages of an aggregation. */
     stages(username: string): Value[];
   };
-  /** How an instance goes, where that is more than its removal. @param name as stored */
+  /** Removes an instance, where that is more than a deletion. @param name as stored */
   end?(space: Namespace, name: string): Promise<void>;
 }
 
-/** What is particular to the instances of a system resource, in whatever way they are changed. */
+/** Special handling of a system resource's instances, for every way to change them. */
 export interface InstanceGuard {
-  /** In place of the usual INSERT and UPSERT. */
+  /** Replaces the usual INSERT and UPSERT. */
   insert?(space: Namespace, resource: InstanceResource, body: Value, actor: Actor, upsert: boolean): Promise<ObjectValue | null>;
-  /** Refuses what an update may not set. @throws CascadeError */
+  /** Refuses properties that an update may not set. @throws CascadeError */
   change?(stored: ObjectValue, changes: ObjectValue): void;
-  /** What is stored with the deletion of these. */
+  /** Writes that are stored with the deletion of these. */
   along?(space: Namespace, gone: readonly ObjectValue[]): Promise<Write[]>;
 }
 
@@ -160,80 +160,83 @@ export interface DefinitionResource {
   readonly name: string;
   readonly systemType: string;
   readonly operations: ReadonlySet<string>;
-  /** POST on an existing name: it is updated, or refused with 409. */
+  /** The effect of a POST on an existing name: an update, or a refusal with 409. */
   readonly onExisting: 'update' | 'conflict' | ((stored: ObjectValue) => 'update' | 'conflict');
-  /** Lists of which a patch removes elements by their value (2.8), and the form in which these are compared. */
+  /** Lists whose elements a patch removes by value (2.8), with the form in which elements are compared. */
   readonly removedByValue?: Readonly<Record<string, (element: Value) => Value>>;
-  /** Kept in memory only: a restart forgets it. */
+  /** Whether it is kept in memory only, so that a restart forgets it. */
   readonly isTransient?: (stored: ObjectValue) => boolean;
   /** Each change of one is audited (8.3). */
   readonly audited?: true;
-  /** Shape for conditions and sorting. */
+  /** The shape for conditions and sorting. */
   readonly type: TypeDefinition;
   /**
-   * Checks a definition and completes it: the stored object, and what makes it take effect.
+   * Checks and completes a definition: gives the stored object, and the steps that put it in force.
    * @param body as submitted (merged with the stored one for updates); @param stored null when it is new
-   * @throws CascadeError, CascadeErrors when it is wrong
+   * @throws CascadeError, CascadeErrors when it is invalid
    */
   define(space: Namespace, body: ObjectValue, stored: ObjectValue | null, actor: Actor): Promise<Defined>;
-  /** The type as `types` lists it, where it has properties that nobody is shown. */
+  /** The type as `types` lists it, where some properties are hidden. */
   readonly listed?: TypeDefinition;
   /** Definitions of the service itself, by name: listed with the others, never changed. */
   builtIn?(space: Namespace): ReadonlyMap<string, ObjectValue>;
-  /** A change of one of the service's own stores it, changed, for the namespace: `define` says what may be changed. */
+  /** Whether a change of a definition of the service is stored for the namespace: `define` decides what may be changed. */
   readonly storesBuiltIn?: true;
-  /** What changes and deletions of the service's own are refused with; absent: cascade.authorization.denied. */
+  /** The error for changes and deletions of the service's own definitions; absent: cascade.authorization.denied. */
   refuseBuiltIn?(name: string): CascadeError;
-  /** What others that are stored with it see of it, before anything is in force (definitions/definition-batch.ts). @param space seen by these alone */
+  /**
+   * Makes the definition visible to others of the same batch before it is in force (definitions/definition-batch.ts). @param space the copy
+   * that only the batch sees
+   */
   foresee?(space: Namespace, object: ObjectValue): void;
-  /** Puts in force here what another process has stored, or takes it out of force. @param object null: it was deleted */
+  /** Puts a definition in force that another process has stored, or takes it out of force. @param object null: it was deleted */
   enforce?(space: Namespace, name: string, object: ObjectValue | null): void | Promise<void>;
-  /** Whether somebody may know of one, in whatever way they look; absent: all that may read the kind. */
+  /** Whether the caller may know that it exists, on every way in; absent: all that may read the kind. */
   maySee?(space: Namespace, stored: ObjectValue, caller: Identity): boolean;
-  /** A stored property that nobody is shown, in whatever way they look. */
+  /** A stored property that is hidden from everybody, on every way in. */
   readonly hidden?: string;
   /**
-   * The same with its secrets sealed otherwise; absent: it has none.
-   * @param again what is stored of one, in base64, by the place that it is sealed for
+   * The definition with its secrets sealed anew; absent: it has none.
+   * @param again converts a sealed text, in base64; it gets the place that the text is sealed for
    */
   resealed?(object: ObjectValue, again: (sealed: string, place: string) => string): ObjectValue;
   /** The representation, where it has more than what is stored. */
   show?(space: Namespace, stored: ObjectValue): ObjectValue;
-  /** What a body posted to the collection means besides a definition (2.13); null: it is one. */
+  /** Handles a body posted to the collection that is not a definition (2.13); null: it is one. */
   onCollection?(space: Namespace, body: ObjectValue, actor: Actor): Promise<ApiReply | null>;
-  /** Before it goes: refuses, or gives what takes it out of effect. */
+  /** Prepares a deletion: refuses it, or gives the steps that take the definition out of force. */
   remove(space: Namespace, stored: ObjectValue, actor: Actor): Promise<Pick<Defined, 'prepare' | 'apply' | 'settle'>>;
 }
 
 export interface Defined {
-  /** The key; the name for all but versioned rules. */
+  /** The key of the stored row: the name, for all but versioned rules. */
   readonly name: string;
   readonly object: ObjectValue;
-  /** What the stored row has beside the definition. */
+  /** Additional members of the stored row. */
   readonly beside?: (object: ObjectValue) => Readonly<Record<string, string>>;
   /** Work on the store before the definition is stored (collections, indexes, programs). The object has its system properties. */
   readonly prepare?: (object: ObjectValue) => Promise<void>;
-  /** Puts it in force in memory, right after the commit and before the answer. The object has its system properties. */
+  /** Puts the definition in force in memory, right after the commit and before the answer. The object has its system properties. */
   readonly apply: (object: ObjectValue) => void;
-  /** Work on the store once it is in force, before the answer. */
+  /** Work on the store once the definition is in force, before the answer. */
   readonly settle?: () => Promise<void>;
-  /** Instead of `apply`, when it could not be stored after `prepare` had begun. */
+  /** Called instead of `apply`, when the definition could not be stored after `prepare` had begun. */
   readonly abandon?: () => void;
 }
 
-/** What the installation keeps, not a namespace (users, tokens, namespaces). Changes of it are commits of their own. */
+/** A resource of the installation, not of a namespace (users, tokens, namespaces). Its changes are commits of their own. */
 export interface InstallationResource {
   readonly name: string;
   readonly type: TypeDefinition;
   readonly operations: ReadonlySet<string>;
-  /** Names of its custom commands. */
+  /** The names of its custom commands. */
   readonly commands: readonly string[];
-  /** Whether clients may listen to its events. */
+  /** Whether clients may subscribe to its events. */
   readonly hasEvents: boolean;
   carryOut(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply>;
-  /** What the caller may see of it and the condition holds for, as it is shown. */
+  /** The members that the caller may see and that satisfy the condition, in their external form. */
   matching(space: Namespace, where: Value, caller: Identity): Promise<ObjectValue[]>;
-  /** INSERT and UPSERT of programs. */
+  /** Carries out INSERT and UPSERT of programs. */
   put(space: Namespace, values: ObjectValue | Value[], upserts: boolean, actor: Actor): Promise<Answer>;
   update(space: Namespace, values: ObjectValue, where: Value, actor: Actor): Promise<Answer>;
   remove(space: Namespace, where: Value, actor: Actor): Promise<Answer>;

@@ -1,5 +1,5 @@
-// Definitions that are stored in one commit, with whatever else belongs to it: each is checked against what there will be, nothing is in force
-// before all of it is stored, and what cannot be stored leaves nothing.
+// Definitions that are stored in one commit, with the other changes that belong to it. Each is checked against the state after the commit;
+// none is in force before all are stored, and a failure leaves nothing behind.
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -29,7 +29,7 @@ interface Planned {
 }
 
 export class DefinitionBatch {
-  /** The namespace as it will be. From the commit on it is the namespace itself: what is put in force may keep it. */
+  /** The namespace as it will be. From the commit on it reads through to the real one, so definitions in force may keep it. */
   readonly space: Namespace;
   readonly #real: Namespace;
   readonly #actor: Actor;
@@ -56,8 +56,8 @@ export class DefinitionBatch {
   }
 
   /**
-   * Checks a definition, which those after it may build on. One that is there is changed, as by an UPSERT.
-   * @throws what is wrong with it; resource.duplicate.key: it is planned already
+   * Checks a definition; later ones may refer to it. An existing definition is changed, as by an UPSERT.
+   * @throws errors of the definition; resource.duplicate.key: it is planned already
    */
   async plan(kind: DefinitionResource, body: Value): Promise<void> {
     if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
@@ -84,7 +84,7 @@ export class DefinitionBatch {
     this.#planned.push({ kind, defined, stored, object, change });
   }
 
-  /** What a definition would be that nothing was there before. Nothing comes of it. @throws what is wrong with it */
+  /** The definition that would result if none existed; nothing is planned. @throws errors of the definition */
   async preview(kind: DefinitionResource, body: ObjectValue): Promise<ObjectValue> {
     const defined = await kind.define(this.space, body, null, this.#actor);
     defined.abandon?.();
@@ -92,9 +92,10 @@ export class DefinitionBatch {
   }
 
   /**
-   * Stores all of it, and puts it in force.
-   * @param others what is stored with it, by an actor whose commits are parts of this one; it may already store to collections of planned types
-   * @param answer what the request yields
+   * Stores all definitions and puts them in force.
+   * @param others stores further changes by an actor whose commits are parts of this one; it may already store to collections of planned
+   *   types
+   * @param answer the result of the request
    */
   async store(others: (by: Actor) => Promise<void>, answer: () => Value): Promise<void> {
     const parts: UnitOfWork[] = [];
@@ -123,7 +124,7 @@ export class DefinitionBatch {
     for (const { defined } of this.#planned) await defined.settle?.();
   }
 
-  /** In place of `store`, or where that has failed before its commit. */
+  /** Undoes the preparations, in place of `store`, or where that has failed before its commit. */
   abandon(): void {
     if (!this.#isInForce) for (const { defined } of this.#planned.splice(0)) defined.abandon?.();
   }

@@ -1,5 +1,6 @@
-// Definitions that go together with another resource (`ars_dependentResource`, resources-and-api.md 1.3). Instances do so in its own commit
-// (instances/dependents.ts); definitions take effect one by one, so they go before it: what interrupts that leaves the one they depend on.
+// Deletes definitions together with the resource that they depend on (`ars_dependentResource`, resources-and-api.md 1.3). Dependent
+// instances are deleted in its own commit (instances/dependents.ts); definitions take effect one by one, so they are deleted before it: an
+// interruption leaves the resource itself.
 
 import type { Actor } from '../../runtime/context/index.ts';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
@@ -7,14 +8,14 @@ import { resolve, type DefinitionResource, type Namespace, type Resource } from 
 import { deleteDefinition, findDefinition } from './operations.ts';
 import { addressesOf, masterOf } from '../instances/index.ts';
 
-/** Deletes a definition, after those that depend on it. @throws as deleteDefinition */
+/** Deletes a definition, after its dependents. @throws as deleteDefinition */
 export async function deleteWithDependents(space: Namespace, kind: DefinitionResource, id: string, actor: Actor): Promise<void> {
   const { name, object } = findDefinition(space, kind, id, 'delete', actor);
   await deleteDependents(space, kind, object, actor, new Set([`/${kind.name}/${name}`]));
   await deleteDefinition(space, kind, id, actor);
 }
 
-/** Deletes the definitions that depend on this resource. */
+/** Deletes the definitions that depend on a resource. */
 export async function deleteDependents(
   space: Namespace,
   resource: Resource,

@@ -1,4 +1,4 @@
-// Fields of definitions that several kinds share.
+// Checks of fields that several kinds of definitions share.
 
 import { isServiceSet } from '../../model/types/index.ts';
 import type { Diagnostic } from '../../compiler/index.ts';
@@ -7,7 +7,7 @@ import { type CascadeError, apiError } from '../../model/errors/index.ts';
 import type { PropertyDefinition } from '../../model/types/index.ts';
 import { omit, type DefinitionResource } from '../catalog/index.ts';
 
-/** @throws when the field is missing or no text */
+/** @throws when the field is missing or not a text */
 export function textField(resource: string, body: ObjectValue, name: string): string {
   const value = Object.hasOwn(body, name) ? getOwn(body, name) : null;
   if (value === null) throw apiError('cascade.resource.property.required', resource, name);
@@ -15,7 +15,7 @@ export function textField(resource: string, body: ObjectValue, name: string): st
   return value;
 }
 
-/** System properties that are the caller's to set, with what they hold. */
+/** System properties that callers may set, with the types of their values. */
 const CALLERS: Readonly<Record<string, PropertyDefinition['base'] | 'list'>> = {
   ars_group: 'String',
   ars_properties: 'Object',
@@ -23,11 +23,12 @@ const CALLERS: Readonly<Record<string, PropertyDefinition['base'] | 'list'>> = {
   ars_relationships: 'list',
   ars_dependentResource: 'ResourceReference',
 };
-/** What a client may send back, having read it, and the service works out itself. */
+/** Derived fields that a client may send back as it read them; the service computes them itself. */
 const DERIVED = new Set(['errors', 'compileWarnings']);
 
 /**
- * The caller's fields of a definition: those of the kind's shape with a value that fits, and others where the kind is open for them.
+ * The fields of a definition that callers may set: those of the kind's shape with a fitting value, and others where the kind is open for
+ * them.
  * @throws cascade.resource.property.invalid, .unknown, cascade.type.property.name.reserved
  */
 export function checkFields(kind: Pick<DefinitionResource, 'name' | 'type'>, body: ObjectValue, others: 'kept' | 'refused'): ObjectValue {
@@ -45,7 +46,7 @@ export function checkFields(kind: Pick<DefinitionResource, 'name' | 'type'>, bod
   return fields;
 }
 
-/** Definitions are not coerced: a wrong type is refused. Null is "not set". */
+/** Definitions are not coerced: a value of a wrong type is refused. Null is "not set". */
 function requireFit(resource: string, field: string, base: PropertyDefinition['base'] | 'list', value: Value): void {
   if (value !== null && !FITS[base]?.(value)) throw invalidField(resource, field, base === 'list' ? 'no array' : `no ${base}`);
 }
@@ -63,16 +64,16 @@ const FITS: Readonly<Partial<Record<PropertyDefinition['base'] | 'list', (value:
 export const invalidField = (resource: string, field: string, reason: string): CascadeError =>
   apiError('cascade.resource.property.invalid', resource, field, reason);
 
-/** `compileWarnings`, where there are any. */
+/** The field `compileWarnings`, where there are warnings. */
 export function warningsOf(warnings: readonly Diagnostic[], more: readonly Value[] = []): ObjectValue {
   if (warnings.length + more.length === 0) return {};
   return { compileWarnings: [...warnings.map(({ code, message, line, column }): Value => ({ code, message, line, column })), ...more] };
 }
 
 /**
- * The fields of a definition whose text is being replaced, without those that came with the old text: an option that the new text no
- * longer has is no longer in force. What the caller has changed since then stays.
- * @param givenBy what a text gives
+ * The fields of a definition whose text is being replaced, without those that the old text set: an option that the new text lacks is no
+ * longer in force. Fields that the caller has changed since are kept.
+ * @param givenBy the fields that a text sets
  */
 export async function withoutOldText(
   body: ObjectValue,
@@ -90,6 +91,6 @@ async function givenBefore(source: string, givenBy: (source: string) => Promise<
   try {
     return await givenBy(source);
   } catch {
-    return {}; // a text that no longer compiles gives nothing
+    return {}; // a text that no longer compiles sets no fields
   }
 }

@@ -1,5 +1,5 @@
-// A definition whose change may stand in the store only (its commit was not heard): put in force as it is stored, without the checks and the work on the
-// store that were done with the change. One that is known already is told by its version.
+// Puts a definition in force as it is stored, when the process does not know whether its change was committed: without the checks and the
+// work on the store that came with the change. A definition whose version is in force already is skipped.
 
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { isUnavailable, retryUntilAvailable } from '../../platform/mongo/index.ts';
@@ -36,17 +36,19 @@ async function followRemoval(space: Namespace, kind: string, name: string): Prom
   space.events.deliveries.gone(kind, name);
 }
 
-/** Kind and name. */
+/** The kind and name of a definition. */
 export type Named = readonly [kind: string, name: string];
 
-/** A commit that changes definitions, which are put in force as they are stored where it is given up. @throws as the commit */
+/**
+ * Awaits a commit that changes definitions; when the commit is given up, they are read and put in force as stored. @throws as the commit
+ */
 export const following = (space: Namespace, changed: readonly Named[], commit: Promise<void>): Promise<void> =>
   orReadLater(space, commit, () => Promise.all(changed.map(([kind, name]) => refresh(space, kind, name))));
 
 /**
- * A commit of what is known by heart. Where it is given up because the store is away it may be stored yet: that is looked for once nothing is under
- * way any more.
- * @param read may be done more than once
+ * Awaits a commit of state that is held in memory. A commit that is given up while the store is unavailable may still succeed: the state is
+ * read again once no batch is in flight.
+ * @param read idempotent
  * @throws as the commit
  */
 export async function orReadLater(space: Namespace, commit: Promise<void>, read: () => Promise<unknown>): Promise<void> {
@@ -56,12 +58,14 @@ export async function orReadLater(space: Namespace, commit: Promise<void>, read:
     if (isUnavailable(error))
       space.transactions
         .exclusive(() => retryUntilAvailable(read))
-        .catch((err: unknown) => space.log.error({ err, namespace: space.name }, 'what a commit may have stored could not be read'));
+        .catch((err: unknown) =>
+          space.log.error({ err, namespace: space.name }, 'the state after a commit with unknown outcome could not be read'),
+        );
     throw error;
   }
 }
 
-/** Reads one definition again. */
+/** Reads one definition again and puts it in force. */
 export async function refresh(space: Namespace, kind: string, name: string): Promise<void> {
   const row = await space.storage.db.collection(DEFINITIONS).findOne({ kind, name }, RAW);
   if (row) await followRow(space, fromBson(row));

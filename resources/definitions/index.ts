@@ -1,4 +1,4 @@
-// The door of resources/definitions.
+// The door of resources/definitions: operations on definitions, batches of them, and checks that kinds share.
 export { DefinitionBatch } from './definition-batch.ts';
 export { deleteDependents, deleteWithDependents } from './dependents.ts';
 export { checkFields, invalidField, textField, warningsOf, withoutOldText } from './fields.ts';

@@ -1,4 +1,5 @@
-// The operations on definitions, the same for every kind: its `define` says what a definition means, here it is stored and put in force.
+// The operations on definitions, the same for every kind: the kind's `define` checks a definition, and this module stores it and puts it in
+// force.
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
@@ -18,7 +19,7 @@ import { compareBy } from './sort.ts';
 
 const TRIES = 10;
 
-/** Stores a new definition, or changes the one of that name where its kind allows it. Gives it as stored. */
+/** Stores a new definition, or changes the one of that name where its kind allows it. Gives the stored object. */
 export async function putDefinition(
   space: Namespace,
   kind: DefinitionResource,
@@ -40,7 +41,7 @@ export async function putDefinition(
   }
 }
 
-/** What is there already is changed where that may be. */
+/** Changes an existing definition, where the kind allows it. */
 async function again(
   space: Namespace,
   kind: DefinitionResource,
@@ -134,7 +135,7 @@ async function prepareAndStore(
   await defined.prepare?.(object);
   const seen = visible(kind, object);
   const events = raise(space, `/types/system.${kind.name}/${stored ? 'update' : 'insert'}`, seen, actor);
-  const replaced = stored === changeableAt(space, kind, defined.name) ? null : stored; // one of the service's own is not stored yet
+  const replaced = stored === changeableAt(space, kind, defined.name) ? null : stored; // a definition of the service is not stored yet
   const writes = kind.isTransient?.(object) ? [] : [definitionWrite(kind.name, defined.name, object, replaced, defined.beside?.(object))];
   const commit = actor.commit(accompanied(space, change, { writes, events }), { ok: encodeInner(seen) });
   await following(space, [[kind.name, defined.name]], commit);
@@ -144,11 +145,11 @@ async function prepareAndStore(
   return seen;
 }
 
-/** Without what nobody is shown. */
+/** The definition without hidden properties. */
 export const visible = (kind: DefinitionResource, object: ObjectValue): ObjectValue =>
   kind.hidden === undefined ? object : omit(object, [kind.hidden]);
 
-/** Kinds whose events may be stored until they are acknowledged. */
+/** Kinds whose events may be reliable: stored until they are acknowledged. */
 const RELIABLE: ReadonlySet<string> = new Set(['topics', 'sources', 'services']);
 
 /** @throws cascade.resource.not.found */
@@ -180,8 +181,8 @@ export async function deleteDefinition(space: Namespace, kind: DefinitionResourc
 }
 
 /**
- * A stored definition that somebody is to change or delete.
- * @throws cascade.resource.not.found, also when it is hidden from them; cascade.authorization.denied for those of the service
+ * The stored definition for a change or deletion.
+ * @throws cascade.resource.not.found, also when it is hidden from the caller; cascade.authorization.denied for those of the service
  */
 export function findDefinition(
   space: Namespace,
@@ -199,7 +200,7 @@ export function findDefinition(
   throw notFound(kind, id);
 }
 
-/** A definition as it is shown. @throws cascade.resource.not.found */
+/** The external form of a definition. @throws cascade.resource.not.found */
 export function readDefinition(
   space: Namespace,
   kind: DefinitionResource,
@@ -211,7 +212,7 @@ export function readDefinition(
   return shown(space, kind, found);
 }
 
-/** Whether somebody may know of it. */
+/** Whether the caller may know that it exists. */
 const isThereFor = (space: Namespace, kind: DefinitionResource, stored: ObjectValue, caller: Identity): boolean =>
   kind.maySee?.(space, stored, caller) ?? true;
 
@@ -236,7 +237,7 @@ function storedFor(space: Namespace, kind: DefinitionResource, { identity }: Act
   return kind.maySee ? all.filter(([, object]) => isThereFor(space, kind, object, identity)) : all;
 }
 
-/** The stored definitions that a condition matches, in the order of their making. */
+/** The stored definitions that satisfy a condition, in the order of creation. */
 export function matchingStored(
   space: Namespace,
   kind: DefinitionResource,
@@ -247,14 +248,14 @@ export function matchingStored(
   return inTime(() => storedFor(space, kind, actor).filter(([, object]) => matches(predicate, shown(space, kind, object))));
 }
 
-/** The definitions that a condition matches, those of the service first, as they are shown. */
+/** The definitions that satisfy a condition, those of the service first, in their external form. */
 export function matching(space: Namespace, kind: DefinitionResource, where: Value, actor: Actor): ObjectValue[] {
   const predicate = definitionCondition(kind, where, actor);
   const all = [...(kind.builtIn?.(space).values() ?? []), ...storedFor(space, kind, actor).map(([, object]) => object)];
   return inTime(() => all.map((object) => shown(space, kind, object)).filter((object) => matches(predicate, object)));
 }
 
-/** What the patterns of a condition on definitions may take in all, in turns of a loop: less than a second. */
+/** Bound of the work of a condition's patterns, in iterations of a loop: less than a second. */
 const MOST_TURNS = 10_000_000;
 
 function inTime<T>(choose: () => T): T {
@@ -272,7 +273,7 @@ export const selectDefinitions = (
   actor: Actor,
 ): Selected => selectedFrom(matching(space, kind, parameters['where'] ?? {}, actor), kind.type, parameters);
 
-/** The page of these objects that a request asks for. */
+/** The page of these objects for a request. */
 export function selectedFrom(found: ObjectValue[], type: TypeDefinition, parameters: Readonly<Record<string, Value>>): Selected {
   found.sort(compareBy(parameters['sort'] === undefined ? [] : parseSort(parameters['sort'], type)));
   const props = parameters['props'] === undefined ? null : parseProps(parameters['props']);
@@ -283,7 +284,7 @@ export function selectedFrom(found: ObjectValue[], type: TypeDefinition, paramet
   return parameters['count'] === true ? { json, truncated, count: found.length } : { json, truncated };
 }
 
-/** REST text of a definition, cut to the properties asked for. */
+/** The REST text of a definition, projected to the requested properties. */
 export const definitionJson = (object: ObjectValue, props: readonly string[] | null = null): string =>
   toJson(props && props.length > 0 ? projected(object, props) : object);
 

@@ -1,4 +1,4 @@
-// The order of definitions in memory: as the store would give them (null and missing first, ties by `_id`).
+// Sorts definitions in memory in the store's order: null and missing first, ties by `_id`.
 
 import { eq, lt } from '../../stdlib/operators/index.ts';
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';

@@ -1,4 +1,5 @@
-// BEFORE rules (language.md 6.2): they run inside the operation, each on what the one before it gave, and may change or cancel it.
+// BEFORE rules (language.md 6.2): they run inside the operation, each on the result of the rule before, and may change the instance or
+// cancel the operation.
 
 import { CascadeError, langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, isObject, type ObjectValue, typeOf, type Value } from '../../stdlib/values/index.ts';
@@ -12,7 +13,7 @@ import { returned, shownOne } from '../scalars/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { programIn, referenceOf } from '../../runtime/events/index.ts';
 
-/** The instance as the rules leave it; null when one of them cancels the operation. */
+/** The instance after the rules; null when one of them cancels the operation. */
 export function runBefore(
   space: Namespace,
   type: TypeDefinition,
@@ -31,19 +32,19 @@ async function runThem(
   instance: ObjectValue,
   actor: Actor,
 ): Promise<ObjectValue | null> {
-  await actor.readSet?.standing(); // what the rules do is not stored with the change
+  await actor.readSet?.standing(); // the rules' own changes are not stored with this one
   const shown = await shownOne(space, type, instance, actor);
   const result = await chain(space, path, shown, actor);
   if (result === null || result === shown) return result && instance;
   return returned(space, type, { stored: instance, shown }, result, actor);
 }
 
-/** The rules one after the other, on the instance as programs see it. */
+/** Runs the rules one after the other on the instance as programs see it. */
 async function chain(space: Namespace, path: string, instance: ObjectValue, actor: Actor): Promise<ObjectValue | null> {
   let current = instance;
   let last: string | null = null;
   for (;;) {
-    // Matched anew each time: a rule's WHERE sees what the rules before it made of the instance.
+    // The index is asked anew each time: a rule's WHERE sees the changes of the rules before it.
     const [next] = space.events.before
       .match(path, current, () => current)
       .filter(({ rule }) => last === null || compareNames(rule.name, last) > 0)
@@ -58,7 +59,7 @@ async function chain(space: Namespace, path: string, instance: ObjectValue, acto
   }
 }
 
-/** What of a rule, or of its versions, runs on the instance; null: nothing. */
+/** The program of a rule, or of its versions, that runs on the instance; null: none. */
 export async function decided(
   space: Namespace,
   chosen: Chosen,
@@ -84,7 +85,7 @@ async function runOne(space: Namespace, executable: Executable, instance: Object
       snapshot: true,
     });
   } catch (error) {
-    // O5: the operation answers 400 with the rule's own words; only a limit or a fault of ours keeps its status.
+    // O5: the operation answers 400 with the rule's own message; only limits and internal errors keep their status.
     if (error instanceof CascadeError && error.status < 429) throw new CascadeError(error.code, error.message, error.params, 400);
     throw error;
   }

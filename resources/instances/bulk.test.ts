@@ -1,5 +1,5 @@
-// Statements over many instances by clients: what fits in a batch is one commit, more of them a run of its own (language.md U5, U6,
-// resources-and-api.md 2.7). What a crash leaves of them: crash-simulation, conformance/crash-points.
+// Statements of clients over many instances: those that fit in a batch are one commit, larger ones a run of their own (language.md U5, U6,
+// resources-and-api.md 2.7). Crashes within them: crash-simulation, conformance/crash-points.
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
@@ -46,7 +46,7 @@ const erase = (where: object) => t.ask('delete', 'Row', { parameters: { where: J
 const call = async (id: string, args: unknown[]): Promise<unknown> =>
   JSON.parse((await t.ask('execute', 'procedures', { id, body: JSON.stringify(args) })).body ?? '');
 
-/** What the store commits to the type's instances meanwhile: a text for each transaction, with all that goes in it. */
+/** The transactions of the store on the type's instances during the work: for each, the text of its operations. */
 async function commitsOf(work: () => Promise<unknown>): Promise<string[]> {
   const log = client.db('local').collection('oplog.rs');
   const [newest] = await log.find().sort({ $natural: -1 }).limit(1).toArray();
@@ -57,7 +57,7 @@ async function commitsOf(work: () => Promise<unknown>): Promise<string[]> {
   return found.map((entry) => JSON.stringify(entry));
 }
 
-test('what fits in a batch is one commit, with its event', async () => {
+test('changes that fit in a batch are one commit, with their event', async () => {
   await insert(4);
   const commits = await commitsOf(async () => expect(await erase({ n: { $gte: 0 } })).toMatchObject({ status: 204, count: 4 }));
   expect(await t.eventually('Heard', { what: 'delete' }, 1)).toMatchObject([{ count: 4, by: '{"n":{"$gte":0}}' }]);
@@ -65,7 +65,7 @@ test('what fits in a batch is one commit, with its event', async () => {
   expect(commits[0]).toContain('/types/Row/delete');
 });
 
-test('more of them go a batch at a time and raise one event with their number', async () => {
+test('more changes are committed batch by batch and raise one event with their number', async () => {
   await insert(10);
   const commits = await commitsOf(async () => expect(await erase({ n: { $gte: 1 } })).toMatchObject({ status: 204, count: 9 }));
   expect(await t.rows('Row')).toMatchObject([{ n: 0 }]);
@@ -74,14 +74,14 @@ test('more of them go a batch at a time and raise one event with their number', 
   expect(commits).toHaveLength(3);
 });
 
-test('a procedure that a client calls gets what its statement gives, however many it changes', async () => {
+test('a procedure that a client calls gets the result of its statement, however many instances it changes', async () => {
   await insert(10);
   expect(await call('mark', [7])).toBe(10);
   expect(await t.rows('Row', { n: 7 })).toHaveLength(10);
   expect(await t.eventually('Heard', { what: 'update' }, 1)).toMatchObject([{ count: 10 }]);
 });
 
-test('so does one that asks by the resource API', async () => {
+test('a procedure that uses the resource API gets the result of its statement, too', async () => {
   for (const count of [3, 10]) {
     await insert(count);
     expect(await call('wipe', [])).toEqual([{ count }]);
@@ -89,14 +89,14 @@ test('so does one that asks by the resource API', async () => {
   }
 });
 
-test('instances that fail are told to ON ERROR, from all batches', async () => {
+test('ON ERROR gets the failed instances of all batches', async () => {
   await insert(10);
   expect(await call('same', [])).toEqual([1, [0, 2, 3, 4, 5, 6, 7, 8, 9]]);
   await t.engine.settled();
   expect(await t.rows('Heard')).toMatchObject([{ what: 'update', count: 1 }]);
 });
 
-test('a statement that fails in its midst is heard of, with what it has changed until then', async () => {
+test('a statement that fails halfway raises its event for the changes until then', async () => {
   await insert(10);
   const [last] = await t.rows('Row', { n: 9 });
   await t.ask('update', 'Row', { id: String(last?.['_id']), body: '{"n":100}' });

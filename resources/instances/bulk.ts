@@ -1,6 +1,6 @@
-// A statement over many instances: read in batches of bounded size, stored piece by piece. Each piece is a part of the statement whose
-// note says how far it has come, so that a repetition after a crash goes on behind it (mechanisms: UPDATE and DELETE of many). The last piece
-// carries the statement's event and its answer: what fits in one batch is one batch.
+// A statement over many instances: it reads batches of bounded size and stores them piece by piece. Each piece stores a checkpoint of the
+// statement, behind which a repetition after a crash goes on (mechanisms: UPDATE and DELETE of many). The last piece carries the
+// statement's event and its answer, so that a statement with a single batch is a single commit.
 
 import type { Document } from 'mongodb';
 import { CascadeError } from '../../stdlib/errors.ts';
@@ -16,9 +16,9 @@ import { idOf, versionOf } from '../representation/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { timeLimit } from './time-limit.ts';
 
-/** Instances that are read and stored at a time, and about so many bytes of them. */
+/** Bounds of a batch: instances, and about so many bytes of them. */
 export const BATCH = { instances: 1_000, bytes: 4_000_000 };
-/** Failures that one statement may collect for its ON ERROR. */
+/** Bound of the failures that one statement collects for its ON ERROR. */
 const MOST_FAILED = 10_000;
 
 export interface Failed {
@@ -28,16 +28,16 @@ export interface Failed {
 
 export interface Batch {
   readonly instances: readonly ObjectValue[];
-  /** There are no more of them. */
+  /** No batch follows. */
   readonly isLast: boolean;
 }
 
 export interface BulkStatement {
   readonly operation: 'update' | 'delete';
   readonly where: Value;
-  /** The same for the store. */
+  /** The predicate as a filter of the store. */
   readonly filter: Document;
-  /** What the statement gives, as inner JSON. */
+  /** The result of the statement, as inner JSON. */
   readonly resultOf: (count: number, failed: readonly Failed[]) => Promise<string> | string;
 }
 
@@ -46,13 +46,13 @@ export class BulkWalk {
   readonly #actor: Actor;
   readonly #resource: InstanceResource;
   readonly #statement: BulkStatement;
-  /** Instances stored so far. */
+  /** Number of instances stored so far. */
   count = 0;
   readonly failed: Failed[] = [];
-  /** The last instance that was read. */
+  /** The id of the last instance that was read. */
   #after: Value = null;
   #parts = 0;
-  /** Failures before this one stand in the notes. */
+  /** Index of the first failure that no checkpoint holds yet. */
   #noted = 0;
   #hasEnded = false;
 
@@ -72,17 +72,20 @@ export class BulkWalk {
     this.#noted = this.failed.length;
   }
 
-  /** An earlier try has stored something: the statement is one over many, whatever is left of them. */
+  /** Whether an earlier attempt has stored something: then the statement counts as one over many, however few are left. */
   get hasBegun(): boolean {
     return this.#parts > 0;
   }
 
-  /** Its parts are recorded: after a crash it goes on behind them. */
+  /** Whether its parts are recorded, so that it goes on behind them after a crash. */
   get isRecorded(): boolean {
     return this.#actor.childRunIds !== null;
   }
 
-  /** The next matches in the order of their ids, from where the walk stands; what is changed does not lengthen it. */
+  /**
+   * The next batch in the order of ids, from the present position; instances that are inserted behind it are read, too, changed ones are
+   * not read again.
+   */
   async read(): Promise<Batch> {
     const { filter } = this.#statement;
     const rest = this.#after === null ? filter : { $and: [filter, { _id: { $gt: idToBson(this.#after) } }] };
@@ -93,7 +96,7 @@ export class BulkWalk {
   }
 
   /**
-   * Brings the statement to its end, or to an error: one event then tells of what was stored until then.
+   * Carries the statement to its end, or to an error; then one event reports the changes that were stored.
    * @param change stores a batch, in one piece or several
    */
   async through(first: Batch, change: (batch: Batch) => Promise<void>): Promise<void> {
@@ -110,7 +113,10 @@ export class BulkWalk {
     }
   }
 
-  /** Who acts on one instance: what its BEFORE rules do is recorded by its name, which a repetition finds whatever came before. */
+  /**
+   * The actor for one instance: effects of its BEFORE rules are recorded under the instance's name, so that a repetition finds them
+   * whatever came before.
+   */
   on(instance: ObjectValue): Actor {
     const { childRunIds } = this.#actor;
     return childRunIds ? { ...this.#actor, childRunIds: childRunIds.of(`${idOf(instance)}.${versionOf(instance)}`) } : this.#actor;
@@ -122,9 +128,9 @@ export class BulkWalk {
   }
 
   /**
-   * Stores the changes of a piece of a batch; the walk then stands behind `last`, the piece's last instance.
-   * @param along what happens together with them and is not counted
-   * @param ends nothing follows: the piece ends the statement
+   * Stores the changes of a piece of a batch, and moves the position behind `last`, the piece's last instance.
+   * @param along additional changes that are not counted
+   * @param ends the piece ends the statement
    */
   async store(writes: UnitOfWork['writes'], last: ObjectValue, along: UnitOfWork, ends: boolean): Promise<void> {
     const unit = { writes: [...writes, ...along.writes], events: along.events };
@@ -150,7 +156,7 @@ export class BulkWalk {
     return count === 0 ? [] : auditOfMany(this.#space, this.#resource, this.#statement.operation, this.#actor);
   }
 
-  /** One event for all (language.md U5), none when nothing was hit. */
+  /** One event for all changes (language.md U5), none when nothing was changed. */
   #events(count: number): StoredEvent[] {
     const { operation, where } = this.#statement;
     if (count === 0 || this.#resource.type.rulesSuppressed) return [];
@@ -161,7 +167,7 @@ export class BulkWalk {
 
 const NOTHING: UnitOfWork = { writes: [], events: [] };
 
-/** A condition as one would write it: what a program compares for equality stands as the value itself (language.md W11). */
+/** The usual notation of a condition: an equality that a program computed becomes the value itself (language.md W11). */
 function shortened(where: Value): Value {
   if (Array.isArray(where)) return where.map(shortened);
   if (!isObject(where)) return where;
@@ -175,7 +181,7 @@ function shortened(where: Value): Value {
   return short;
 }
 
-/** Whether a piece was refused for what single instances of it are: smaller ones may do. */
+/** Whether a piece was refused because of single instances, so that smaller pieces may succeed. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof VersionConflict || error instanceof DuplicateKey || error instanceof DocumentRefused || error instanceof CascadeError;
 

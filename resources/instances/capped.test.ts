@@ -15,7 +15,7 @@ afterAll(() => client.close());
 const KEPT = 300;
 const TYPE = { name: 'Capped', collection: 't.capped', maxStorage: 1_000_000_000, maxObjects: KEPT } as TypeDefinition;
 
-test('what is too much is removed once, whoever removes it', async () => {
+test('two processes that trim at once remove each surplus instance once', async () => {
   const db = client.db(`cascade_capped_${process.pid}`);
   const stored = db.collection<{ _id: number }>(TYPE.collection);
   const processes = Array.from({ length: 4 }, () => ({ storage: { db }, states: new FeatureStates() }) as unknown as Namespace);

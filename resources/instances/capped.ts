@@ -1,24 +1,25 @@
-// Capped types (resources-and-api.md 4.1): the oldest instances go, by size before by number. An insert is answered when that is done.
+// Capped types (resources-and-api.md 4.1): the oldest instances are removed, first by the size bound, then by the number. An insert is
+// answered after that.
 
 import { MongoServerError } from 'mongodb';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { StateKey } from '../states.ts';
 
-/** Instances looked at in one go for their size. */
+/** Number of instances whose sizes are read at a time. */
 const BATCH = 1_000;
 const NAMESPACE_NOT_FOUND = 26;
 
-/** A trim that runs, and the next one, for which all later callers wait. */
+/** The trim in progress, and the next one, for which all later callers wait. */
 interface Rounds {
   running: Promise<void>;
   next: Promise<void> | null;
 }
 
-/** By type. */
+/** Trims by type. */
 const ROUNDS = new StateKey<Map<string, Rounds>>('rounds of trimming', () => new Map());
 
-/** Removes what is too much now. One round a type at a time: two would both remove what one of them has to. */
+/** Removes the instances beyond the bounds. Only one trim runs per type: two at once would both remove the same surplus. */
 export function trimCapped(space: Namespace, type: TypeDefinition): Promise<void> {
   const ofSpace = space.states.get(ROUNDS);
   const current = ofSpace.get(type.name);
@@ -36,7 +37,7 @@ export function trimCapped(space: Namespace, type: TypeDefinition): Promise<void
   return current.next;
 }
 
-/** The type was deleted meanwhile, and its collection with it. */
+/** An empty result when the type, and its collection, was deleted meanwhile. */
 function unlessGone(error: unknown): [] {
   if (error instanceof MongoServerError && error.code === NAMESPACE_NOT_FOUND) return [];
   throw error;
@@ -45,7 +46,7 @@ function unlessGone(error: unknown): [] {
 async function trim(space: Namespace, { collection: stored, maxStorage, maxObjects }: TypeDefinition): Promise<void> {
   const collection = space.storage.db.collection(stored);
   for (;;) {
-    // The oldest are read before it is counted: what another process removes in between is of these, and not counted any more.
+    // The oldest are read before all are counted: another process may remove some of these in between, and they are not counted any more.
     const oldest = await collection
       .aggregate([{ $sort: { _id: 1 } }, { $limit: BATCH }, { $project: { bytes: { $bsonSize: '$$ROOT' } } }])
       .toArray();

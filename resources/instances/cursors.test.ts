@@ -3,7 +3,7 @@ import { RestartRun } from '../../runtime/context/actor.ts';
 import { cursors } from './cursors.ts';
 import type { WalkPage } from './select.ts';
 
-test('a walk that broke off is not taken for one that has come to its end: who asks for more begins again', async () => {
+test('a cursor whose query failed does not report its end: the next request for a page restarts the run', async () => {
   async function* pages(): AsyncGenerator<WalkPage> {
     yield { rows: ['1', '2'], isLast: false };
     throw new Error('the store is away');
@@ -13,7 +13,7 @@ test('a walk that broke off is not taken for one that has come to its end: who a
   await expect(cursors.next(cursor)).rejects.toBeInstanceOf(RestartRun);
 });
 
-test('a walk of one page is over with it: nothing stays open, and a repetition may be answered with it', async () => {
+test('a result of one page leaves no cursor open, and a replay may be answered with the page', async () => {
   let isClosed = false;
   async function* pages(): AsyncGenerator<WalkPage> {
     try {

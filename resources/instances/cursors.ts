@@ -1,5 +1,4 @@
-// Walks that programs have open (language.md Q1, E1): pages are fetched as they are asked for; one that nobody asks for any more
-// is closed after ten minutes.
+// Open cursors of programs (language.md Q1, E1): pages are fetched on request; a cursor without requests is closed after ten minutes.
 
 import { randomUUID } from 'node:crypto';
 import { RestartRun } from '../../runtime/context/index.ts';
@@ -16,7 +15,7 @@ interface Walk {
 class Cursors {
   readonly #walks = new Map<string, Walk>();
 
-  /** The first page: `{cursor, rows, done}` as inner JSON. What fits one page leaves no cursor open. */
+  /** Opens a cursor. Gives the first page: `{cursor, rows, done}` as inner JSON. A result of one page leaves no cursor open. */
   async open(pages: AsyncGenerator<WalkPage>): Promise<string> {
     const id = randomUUID();
     if (this.#walks.size >= MOST) await this.close(this.#walks.keys().next().value ?? '');
@@ -24,15 +23,15 @@ class Cursors {
     try {
       return (await this.next(id)).replace('{', `{"cursor":"${id}",`);
     } catch (error) {
-      await this.close(id); // no client knows it
+      await this.close(id); // no client has its id yet
       throw error;
     }
   }
 
-  /** `{rows, done}` as inner JSON. */
+  /** The next page: `{rows, done}` as inner JSON. */
   async next(id: string): Promise<string> {
     const walk = this.#walks.get(id);
-    // Only a run that began in another process, or slept for long, asks for a walk that is gone: it begins again.
+    // A cursor is unknown only to a run that began in another process or slept for long: the run starts again.
     if (!walk) throw new RestartRun(`cursor ${id}`);
     clearTimeout(walk.idle);
     walk.idle = this.#timer(id);
@@ -40,7 +39,7 @@ class Cursors {
     try {
       page = await walk.pages.next();
     } catch (error) {
-      await this.close(id); // asked again, a walk that broke off would say that it has come to its end
+      await this.close(id); // a failed query would report its end when it is asked again
       throw error;
     }
     if (page.done) {
@@ -65,5 +64,5 @@ class Cursors {
   }
 }
 
-/** All of the process, since an id says nothing of its namespace. */
+/** The cursors of all namespaces, since an id does not name its namespace. */
 export const cursors = new Cursors();

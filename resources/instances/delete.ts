@@ -18,7 +18,9 @@ import { BulkWalk } from './bulk.ts';
 import { addressesOf, dependentsOn } from './dependents.ts';
 import type { Locked } from './update.ts';
 
-/** Deletes one instance; `find` reads it, again after each lost race. Gives how many went: 0 when a BEFORE rule cancelled it. */
+/**
+ * Deletes one instance; `find` reads it, again after each lost race. Gives the number of deleted ones: 0 when a BEFORE rule cancelled it.
+ */
 export async function deleteOne(
   space: Namespace,
   resource: InstanceResource,
@@ -48,14 +50,14 @@ export async function deleteOne(
       await actor.commit(accompanied(space, deletion, unit), { ok: '1' });
       return 1;
     } catch (error) {
-      if (!(error instanceof VersionConflict)) throw error; // changed meanwhile: it is deleted as it is now, if it still is
+      if (!(error instanceof VersionConflict)) throw error; // changed meanwhile: its present state is deleted, if it still exists
     }
   }
 }
 
 /**
- * Deletes all instances of a condition. One of them raises its own event, several a single one.
- * @returns how many; null: they are more than one batch takes, and nobody would know of the rest after a crash: it has to be asked for `asRun`
+ * Deletes all instances of a condition. A single one raises its own event, several raise one together.
+ * @returns how many; null: they are more than one batch, and the rest would be lost after a crash: the caller has to use `asRun`
  */
 export async function deleteMany(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<number | null> {
   const filter = toFilter(await condition(space, resource, where, actor, 'delete'));
@@ -77,7 +79,7 @@ export async function deleteMany(space: Namespace, resource: InstanceResource, w
   return walk.count;
 }
 
-/** Deletes the one that was found, if it is still there. */
+/** Deletes an instance that was read, if it still exists. */
 async function deleteFound(
   space: Namespace,
   resource: InstanceResource,
@@ -100,7 +102,7 @@ async function deleteFound(
   }
 }
 
-/** Somebody else has deleted it. */
+/** Another writer has deleted the instance. */
 class Gone extends Error {}
 
 async function deleteBatch(
@@ -128,7 +130,7 @@ async function deleteBatch(
     );
   } catch (error) {
     if (!(error instanceof VersionConflict)) throw error;
-    // Changed meanwhile: what still is there and matches goes as it is now.
+    // Some were changed meanwhile: those that still exist and match are deleted in their present state.
     const ids = { _id: { $in: doomed.map((stored) => idToBson(getOwn(stored, '_id'))) } };
     const fresh = await read(space, resource, { $and: [filter, ids] }, doomed.length);
     return deleteBatch(space, resource, filter, fresh, walk, isLast, actor);
@@ -136,7 +138,7 @@ async function deleteBatch(
 }
 
 /**
- * What goes together with these: with each its own event, and after its own BEFORE rules.
+ * The dependents that are deleted with these: each with its own event, and after its own BEFORE rules.
  * @param doomed those that are being deleted already
  */
 export async function goingAlong(

@@ -1,6 +1,6 @@
-// Instances that go together with another one (`ars_dependentResource`, resources-and-api.md 1.3). Which these are is stored beside them, an
-// entry with each that names another: it is found by what is deleted, wherever it is. An entry of one that has gone meanwhile, or names
-// another now, means nothing; it goes with what it names.
+// Instances that are deleted with the one that they depend on (`ars_dependentResource`, resources-and-api.md 1.3). Each dependent has an
+// entry stored beside it, by which the deletion finds it, wherever it is. An entry of an instance that was deleted or depends on another
+// one now has no effect; it is removed with the instance that it names.
 
 import { type Db, Long, ObjectId } from 'mongodb';
 import { getOwn, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
@@ -11,14 +11,14 @@ import type { InstanceResource, Namespace, Resource } from '../catalog/index.ts'
 import { read } from './find.ts';
 
 const DEPENDENTS = 'dependents';
-/** Of one instance or batch. */
+/** Bound of the dependents of one instance or batch. */
 const MOST = 100_000;
 
 export async function indexDependents(db: Db): Promise<void> {
   await db.collection(DEPENDENTS).createIndex({ on: 1 });
 }
 
-/** What an instance or definition names; null when nothing. */
+/** The address that an instance or definition depends on; null: none. */
 export function masterOf(stored: ObjectValue | null): string | null {
   const named = stored && Object.hasOwn(stored, 'ars_dependentResource') ? getOwn(stored, 'ars_dependentResource') : null;
   return named === null ? null : addressOf(text(named));
@@ -26,14 +26,14 @@ export function masterOf(stored: ObjectValue | null): string | null {
 
 const addressOf = (reference: string): string => reference.replace(/^\/(system\.)?/, '/');
 
-/** The names by which it is addressed: its id, and its natural key of one property. */
+/** The addresses of an instance: its id, and its natural key of one property. */
 export function addressesOf(resource: Resource, stored: ObjectValue): string[] {
   const [key = 'name', second] = resource.type.naturalKey;
   const named: Value = second === undefined && Object.hasOwn(stored, key) ? getOwn(stored, key) : null;
   return [idOf(stored), ...(named === null ? [] : [text(named)])].map((id) => `/${resource.name}/${id}`);
 }
 
-/** The entry of an instance that names another one as its last state did not. */
+/** The entry of an instance that depends on another one, where its last state did not. */
 export function entriesFor({ name }: InstanceResource, next: ObjectValue, before: ObjectValue | null = null): Write[] {
   const on = masterOf(next);
   if (on === null || on === masterOf(before)) return [];
@@ -43,7 +43,7 @@ export function entriesFor({ name }: InstanceResource, next: ObjectValue, before
 
 const OF_A_TYPE = { kind: 'instances', operations: new Set<string>(), defaultSort: { _id: 1 } } as const;
 
-/** Those that name one of these addresses now, and the entries that say so, which go with it. */
+/** The present dependents of these addresses, and their entries, which are deleted, too. */
 export async function dependentsOn(
   space: Namespace,
   addresses: readonly string[],
@@ -61,7 +61,7 @@ export async function dependentsOn(
   const found: { resource: InstanceResource; instance: ObjectValue }[] = [];
   for (const [name, of] of ids) {
     const type = space.catalog.types.get(name);
-    if (!type || type.maxStorage > 0) continue; // of a capped type nothing is deleted
+    if (!type || type.maxStorage > 0) continue; // instances of capped types are never deleted
     const resource: InstanceResource = { ...OF_A_TYPE, name, type, collection: type.collection };
     for (const instance of await read(space, resource, { _id: { $in: of.map(idToBson) } }, of.length))
       if (addresses.includes(masterOf(instance) ?? '')) found.push({ resource, instance });

@@ -1,4 +1,4 @@
-// Instances of a type in the store: how conditions, addresses and rows become MongoDB's and back.
+// Finds instances of a type in the store: converts conditions, addresses and rows to MongoDB's form and back.
 
 import { type Document, ObjectId } from 'mongodb';
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -16,7 +16,7 @@ import type { InstanceResource, Namespace } from '../catalog/index.ts';
 const ID = /^[0-9a-f]{24}$/;
 
 /**
- * A where-object as a checked condition on this type, with what the caller may see, and may change where that is meant.
+ * A where-object as a checked condition on this type, with the caller's restriction for reading, or for changing where that is meant.
  * @throws cascade.query.…, cascade.authorization.denied
  */
 export async function condition(
@@ -33,14 +33,17 @@ export async function condition(
   return changeable ? both(seen, changeable) : seen;
 }
 
-/** The same as it was asked, whoever asks: what it names, never what is read. */
+/** The condition without the caller's restriction: tells what is meant, and is never used to read. */
 export async function conditionAsked(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<Predicate> {
   if (!isObject(where)) throw apiError('cascade.request.parameter.invalid', 'where', where);
   const context = { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() };
   return parseWhere(await withConstraints(space, resource, where, context, actor), resource.type, context);
 }
 
-/** Finds the instance whose natural key of one property is this id; undefined where there is no such key, or it cannot have this value. */
+/**
+ * The filter for the instance whose natural key of one property is this id; undefined where there is no such key, or it cannot have this
+ * value.
+ */
 async function naturalKeyFilter(
   space: Namespace,
   resource: InstanceResource,
@@ -57,14 +60,16 @@ function keyFilter(type: TypeDefinition, key: string, id: Value): Document | und
   return value === undefined ? undefined : toFilter(parseWhere({ [key]: { $eq: value } }, type, NOBODY));
 }
 
-/** Filters for an id in an address of a type of ours, in the order of look-up (resources-and-api.md 1.2). */
+/** Filters for an id in an address of a type of the service, in the order of look-up (resources-and-api.md 1.2). */
 export function addressFilters({ type }: InstanceResource, id: string): Document[] {
   const [key, second] = type.naturalKey;
   const byKey = key === undefined || second !== undefined ? undefined : keyFilter(type, key, id);
   return [...(ID.test(id) ? [{ _id: ObjectId.createFromHexString(id) }] : []), ...(byKey ? [byKey] : [])];
 }
 
-/** A scalar's key stands in an address as it is shown. What its procedure refuses is no key of any instance. */
+/**
+ * The stored form of a scalar's key, which an address has in its external form. A key that its procedure refuses belongs to no instance.
+ */
 async function storedKey(space: Namespace, resource: InstanceResource, key: string, id: string, actor: Actor | null): Promise<Value> {
   if (!actor || !resource.type.properties.get(key)?.scalar) return id;
   try {
@@ -77,22 +82,22 @@ async function storedKey(space: Namespace, resource: InstanceResource, key: stri
 
 const NOBODY = { username: '', namespace: '', now: 0 };
 
-/** An id that does not fit the key's type names nothing. */
+/** The id in the type of the key; an id that does not fit names no instance. */
 function coerced(type: TypeDefinition, property: string, id: Value): Value | undefined {
   const definition = type.properties.get(property);
   try {
     return definition && id !== null ? coerceProperty(type, definition, id) : undefined;
   } catch {
-    return undefined; // not an error of the caller: there is just no such instance
+    return undefined; // not an error of the caller: no instance has this key
   }
 }
 
-/** Up to `limit` instances that the filter finds, in the order of their ids. */
+/** Up to `limit` instances that satisfy the filter, in the order of their ids. */
 export async function read(space: Namespace, resource: InstanceResource, filter: Document, limit: number): Promise<ObjectValue[]> {
   return (await storedBy(space, resource, filter, limit)).map((raw) => instanceFromBson(resource.type, raw));
 }
 
-/** The same as they are stored. */
+/** These instances in their stored form. */
 export async function storedBy(
   space: Namespace,
   resource: InstanceResource,
@@ -108,14 +113,15 @@ export async function storedBy(
 
 /**
  * The instance at an address: its `_id`, else its natural key (resources-and-api.md 1.2).
- * @param actor who asks: others' instances are not there for it, and keys may be a scalar's; null: the service, for types without
+ * @param actor the caller: instances that are hidden from it are not found, and keys may be a scalar's; null: the service, for types
+ *   without scalars
  * @throws cascade.resource.not.found
  */
 export async function readAt(space: Namespace, resource: InstanceResource, id: string, actor: Actor | null = null): Promise<ObjectValue> {
   return instanceFromBson(resource.type, await storedAt(space, resource, id, actor));
 }
 
-/** The instance at an address as it is stored; ids that are asked for together share a read. @throws cascade.resource.not.found */
+/** The instance at an address in its stored form; concurrent look-ups by id share a read. @throws cascade.resource.not.found */
 export async function storedAt(
   space: Namespace,
   resource: InstanceResource,
@@ -139,7 +145,7 @@ export async function storedAt(
 
 export const notFound = (resource: { name: string }, id: string) => apiError('cascade.resource.not.found', `/${resource.name}/${id}`);
 
-/** Remembers for the run what it has read (language.md U7). */
+/** Adds the rows to the run's read set (language.md U7). */
 export function remember(resource: InstanceResource, rows: readonly ObjectValue[], actor: Actor): void {
   if (actor.readSet) for (const row of rows) actor.readSet.record(resource.collection, idOf(row), versionOf(row));
 }

@@ -1,4 +1,4 @@
-// Conditions that take long are decided where runs are: in the service's own process everybody would wait for them.
+// Conditions that take long are evaluated in the sandbox: in the service's own process they would delay everybody.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 
@@ -33,7 +33,7 @@ test.each([
   expect(await t.rows('Seen', { rule: name })).toHaveLength(runs ? 1 : 0);
 });
 
-test('a BEFORE rule waits for it', async () => {
+test('a BEFORE rule waits for such a condition', async () => {
   await t.program(
     'rules',
     'RULE shorten BEFORE INSERT ON Text AS x WHERE x.kind == "before" && length(split(x.t, "[7]+,")) > 6000\nx.t = "cut"',
@@ -42,7 +42,7 @@ test('a BEFORE rule waits for it', async () => {
   expect(JSON.parse(stored.body ?? '')[0].t).toBe('cut');
 });
 
-test('where nobody can be asked it is an error: a correlation goes on without the event', async () => {
+test('where the sandbox cannot be asked the condition fails: a correlation goes on without the event', async () => {
   await t.program(
     'rules',
     `RULE both WHEN INSERT OCCURS ON Text AS a WHERE a.kind == "both" && length(split(a.t, "[7]+,")) > 6000
@@ -55,7 +55,7 @@ test('where nobody can be asked it is an error: a correlation goes on without th
   await t.eventually('ArsRuleSnapshot', { 'resource.resourceId': 'both', 'error.code': 'cascade.builtin.timeout' }, 1);
 });
 
-test('a condition on definitions is refused', async () => {
+test('such a condition on definitions is refused', async () => {
   await t.program('rules', `RULE wordy WHEN INSERT OCCURS ON Text AS x\n// ${'word '.repeat(4_000)}\nINSERT Seen(rule: "wordy")`);
   const where = (pattern: string) => ({ parameters: { where: JSON.stringify({ ruleText: { $regex: pattern } }) }, custom: false });
   await expect(t.ask('select', 'rules', where('(.{0,900})Z'))).rejects.toMatchObject({ code: 'cascade.query.too.expensive', status: 400 });

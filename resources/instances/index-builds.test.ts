@@ -20,7 +20,7 @@ test('a change is answered before its index is built, and then takes effect', as
   expect(builds.shown(TYPE)).toBeNull();
 });
 
-test('a failure after the answer is told until the next try, one before it is thrown', async () => {
+test('a failure after the answer is shown until the next attempt; one before the answer is thrown', async () => {
   const builds = open(1);
   let fail = (_: Error): void => undefined;
   const work = new Promise<void>((_, reject) => (fail = reject));
@@ -34,7 +34,7 @@ test('a failure after the answer is told until the next try, one before it is th
   expect(builds.shown(TYPE)).toBeNull();
 });
 
-test('what is no change of an index is waited for', async () => {
+test('the answer waits for a change without an index build', async () => {
   const change = new Promise((resolve) => setTimeout(() => resolve('changed'), 20));
   expect(await open(1).answering(change, TYPE.collection)).toBe('changed');
 });

@@ -1,6 +1,6 @@
-// The indexes of types, brought to their definitions while instances are read and written. An index that instances may violate (unique, geo) is
-// built before the definition is stored, so that what a definition says holds from its first moment; all others afterwards. What a definition
-// does not name goes once it is stored.
+// Brings the indexes of types to their definitions while instances are read and written. An index that instances may violate (unique, geo)
+// is built before the definition is stored, so that the definition's guarantees hold from its first moment; all others are built
+// afterwards. Indexes that a definition does not name are removed once it is stored.
 
 import { type Collection, type Db, type Document, MongoServerError } from 'mongodb';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
@@ -11,44 +11,44 @@ import { StateKey } from '../states.ts';
 
 const DUPLICATE = 11000;
 const CANNOT_EXTRACT_GEO_KEYS = 16755;
-/** Another index of the same keys stands in the way. */
+/** The store's code for another index with the same keys. */
 const OPTIONS_CONFLICT = 85;
 const LOOK_EVERY_MS = 1_000;
 const ANSWER_WITHIN_MS = 60_000;
 
 interface Build {
   readonly index: MongoIndex;
-  /** 0 to 1; null where it is not known. */
+  /** A fraction from 0 to 1; null where it is unknown. */
   progress: number | null;
 }
 
 export const INDEX_BUILDS = new StateKey<IndexBuilds>('index builds');
 export const indexBuildsOf = (space: Namespace): IndexBuilds => space.states.get(INDEX_BUILDS);
 
-/** What is being built in a namespace. */
+/** The index builds in progress in a namespace. */
 export class IndexBuilds {
   readonly #db: Db;
-  /** By collection. */
+  /** Builds in progress, by collection. */
   readonly #builds = new Map<string, Set<Build>>();
-  /** Codes of errors that no answer has told, by collection. */
+  /** Codes of errors after the answer, by collection. */
   readonly #failed = new Map<string, string>();
   readonly #lines = new Map<string, Promise<void>>();
   #timer: NodeJS.Timeout | null = null;
 
   readonly #answerWithinMs: number;
 
-  /** @param answerWithinMs less than a request may take */
+  /** @param answerWithinMs less than the time limit of a request */
   constructor(db: Db, answerWithinMs = ANSWER_WITHIN_MS) {
     this.#db = db;
     this.#answerWithinMs = answerWithinMs;
   }
 
-  /** Whether any goes on. */
+  /** Whether a build is in progress. */
   get areOpen(): boolean {
     return this.#builds.size > 0;
   }
 
-  /** What the representation of a type says of indexes that are not there; null when there are none. */
+  /** The entries for missing indexes in the representation of a type; null when there are none. */
   shown({ collection }: TypeDefinition): ObjectValue[] | null {
     const failed = this.#failed.get(collection);
     const builds = [...(this.#builds.get(collection) ?? [])].map(({ index, progress }): ObjectValue => {
@@ -79,8 +79,8 @@ export class IndexBuilds {
   }
 
   /**
-   * What a change of a definition comes to. It goes on when its answer can wait no longer: it takes effect when the index is there, and if it
-   * fails then, the representation of the type says so until the next try.
+   * The result of a change of a definition. A change that takes longer than its answer can wait goes on: it takes effect when the index is
+   * there; if it fails, the representation of the type shows the error until the next attempt.
    * @returns null when an index takes longer
    */
   async answering<T>(change: Promise<T>, collection: string | undefined): Promise<T | null> {
@@ -102,7 +102,7 @@ export class IndexBuilds {
     }
   }
 
-  /** One after the other for a collection. */
+  /** Queues work on a collection behind earlier work on it. */
   inLine(collection: string, work: () => Promise<void>): Promise<void> {
     const line = (this.#lines.get(collection) ?? Promise.resolve()).then(work);
     this.#lines.set(collection, line);
@@ -114,7 +114,7 @@ export class IndexBuilds {
     this.#timer = null;
   }
 
-  /** Where the database does not let us see what it is doing, there is no progress. */
+  /** Without the right to see the database's operations there is no progress. */
   async #look(): Promise<void> {
     const ours = {
       'command.createIndexes': { $in: [...this.#builds.keys()] },
@@ -136,11 +136,11 @@ export class IndexBuilds {
 
 const mayBeViolated = (index: MongoIndex): boolean => index.unique === true || Object.values(index.key).includes('2dsphere');
 
-/** Types whose indexes are being changed, by their collections, so that the next start goes on after a crash. */
+/** Types whose indexes are being changed, by their collections, so that the next start continues after a crash. */
 const changing = (db: Db): Collection<{ _id: string }> => db.collection('indexBuilds');
 
 /**
- * Before a definition is stored: builds the indexes that instances may violate. A definition that is then refused leaves all as it was.
+ * Before a definition is stored: builds the indexes that instances may violate. A failure leaves all indexes as they were.
  * @throws cascade.type.index.duplicate
  */
 export async function buildBefore(space: Namespace, type: TypeDefinition, isNew: boolean): Promise<void> {
@@ -162,11 +162,14 @@ export async function buildBefore(space: Namespace, type: TypeDefinition, isNew:
   }
 }
 
-/** After a definition is stored, or could not be: builds the other indexes and removes those that it does not name, while the type is in use. */
+/**
+ * After a definition is stored, or could not be: builds the other indexes and removes those that it does not name, while the type is in
+ * use.
+ */
 export function buildAfter(space: Namespace, { name, collection }: TypeDefinition): void {
   indexBuildsOf(space)
     .inLine(collection, () => bringTo(space, collection))
-    .catch((error: unknown) => space.log.error({ err: error, type: name }, 'an index could not be built: the next start tries it again'));
+    .catch((error: unknown) => space.log.error({ err: error, type: name }, 'an index could not be built: the next start retries it'));
 }
 
 async function bringTo(space: Namespace, name: string): Promise<void> {
@@ -180,28 +183,28 @@ async function bringTo(space: Namespace, name: string): Promise<void> {
     if (isUnwanted(index)) await space.transactions.exclusive(async () => void (isUnwanted(index) && (await collection.dropIndex(index))));
   const type = space.catalog.types.ofCollection(name);
   for (const index of type ? mongoIndexes(type) : []) {
-    // A definition that came meanwhile may want another one.
+    // A later definition may need another index.
     const now = space.catalog.types.ofCollection(name);
     if (!now || present.includes(index.name) || !mongoIndexes(now).some((one) => one.name === index.name)) continue;
     await build(space, now, index).catch((error: unknown) => {
-      if (space.catalog.types.ofCollection(name)) throw error; // else the collection was dropped in the middle of it
+      if (space.catalog.types.ofCollection(name)) throw error; // else the collection was dropped during the build
     });
   }
-  // An index on what has been dropped meanwhile makes the collection anew.
+  // An index build on a dropped collection creates the collection anew.
   if (!space.catalog.types.ofCollection(name)) await collection.drop();
   await changing(space.storage.db).deleteOne({ _id: name });
 }
 
-/** What a crash has left undone. */
+/** Continues the index builds that a crash interrupted. */
 export async function resumeBuilds(space: Namespace): Promise<void> {
   for (const { _id } of await changing(space.storage.db).find().toArray()) {
-    const type = space.catalog.types.ofCollection(_id) ?? space.catalog.types.get(_id); // earlier versions noted the type's name
+    const type = space.catalog.types.ofCollection(_id) ?? space.catalog.types.get(_id); // earlier versions stored the type's name
     if (type) buildAfter(space, type);
     if (_id !== type?.collection) await changing(space.storage.db).deleteOne({ _id });
   }
 }
 
-/** The indexes of a type of the service's own, whose collection may be there. */
+/** Builds the indexes of a type of the service, whose collection may exist already. */
 export async function buildMissing(space: Namespace, type: TypeDefinition): Promise<void> {
   const present = await namesOf(space.storage.db.collection(type.collection));
   for (const index of mongoIndexes(type)) if (!present.includes(index.name)) await build(space, type, index);
@@ -211,7 +214,7 @@ async function namesOf(collection: Collection): Promise<string[]> {
   return (await collection.indexes()).map(({ name }) => name as string).filter((name) => name !== '_id_');
 }
 
-/** @returns false when an index that is to go has the same keys */
+/** @returns false when an index that is to be removed has the same keys */
 async function build(space: Namespace, type: TypeDefinition, index: MongoIndex): Promise<boolean> {
   const { key, ...options } = index;
   return indexBuildsOf(space).during(type, index, async () => {

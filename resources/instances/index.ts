@@ -1,4 +1,4 @@
-// The door of resources/instances.
+// The door of resources/instances: reading and changing instances of types.
 export { atomically } from './atomically.ts';
 export { decided } from './before.ts';
 export type { Failed } from './bulk.ts';

@@ -20,8 +20,8 @@ import { noteType } from './stale-writes.ts';
 import { asApiError, sizeOf, sizeWithin } from './refusals.ts';
 
 /**
- * Stores one instance. Gives it as everybody sees it; null when a BEFORE rule cancelled it.
- * @param isAdmitted `insertAtOnce` has asked whether it may be stored
+ * Stores one instance. Gives it in its external form; null when a BEFORE rule cancelled it.
+ * @param isAdmitted `insertAtOnce` has asked the policies already
  */
 export function insertOne(
   space: Namespace,
@@ -36,7 +36,7 @@ export function insertOne(
   return insertStored(space, resource, stored, actor, isAdmitted);
 }
 
-/** Text that is made when it is asked for: only a run's record, or a repeated request's, wants it. */
+/** Text that is made on first use: only a run's history, or an idempotency record, needs it. */
 class LateAnswer {
   readonly #json: () => string;
   constructor(json: () => string) {
@@ -47,7 +47,7 @@ class LateAnswer {
   }
 }
 
-/** The same for a body in its stored form. */
+/** Inserts a body in its stored form. */
 export async function insertStored(
   space: Namespace,
   resource: InstanceResource,
@@ -76,14 +76,15 @@ export async function insertStored(
 /** An instance, and the unit that stores it. */
 export interface ReadyInsert {
   readonly unit: UnitOfWork;
-  /** As it is stored, and as everybody sees it. */
+  /** The instance in its stored form, and in its external one. */
   readonly stamped: ObjectValue;
 }
 
 /**
- * The unit that stores one instance, where that is known without waiting for anybody (a BEFORE rule, a procedure of a scalar, the store); null
- * where it is not: then `insertOne` has to be asked. A promise: so it has, behind it, when it is admitted; it is counted by then.
- * @throws what is wrong with the instance
+ * The unit that stores one instance, where it can be made without waiting (for a BEFORE rule, a procedure of a scalar, the store); null
+ * where it cannot: then the caller uses `insertOne`. A promise where only the policies have to be waited for; the insert is counted by
+ * then.
+ * @throws errors of the instance
  */
 export function insertAtOnce(
   space: Namespace,
@@ -99,15 +100,15 @@ export function insertAtOnce(
   const stamped = stampNew(instance, initiator);
   const waits = admitInsert(space, resource, stamped, initiator);
   if (waits) {
-    waits.catch(() => undefined); // the caller that waits gets the error
+    waits.catch(() => undefined); // the caller that awaits it gets the error
     return waits;
   }
   return { unit: unitOf(space, resource, stamped, stamped, initiator).unit, stamped };
 }
 
 /**
- * A program's INSERT of an array (language.md I3): in order; what comes before a failing one stays. Stored as one unit when all
- * is well, which only the store can say. The parts of the statement are numbered by their last instance; a repetition goes on behind them.
+ * A program's INSERT of an array (language.md I3): in order; instances before a failing one stay. All are stored as one unit if possible,
+ * which only the store can decide. The parts of the statement are numbered by their last instance; a repetition goes on behind them.
  */
 export async function insertMany(
   space: Namespace,
@@ -117,7 +118,7 @@ export async function insertMany(
 ): Promise<ObjectValue[]> {
   const ready: ObjectValue[] = [];
   let failure: Error | null = null;
-  // Conversions by procedures go together; what fails is met in its turn.
+  // Conversions by procedures run together; a failure is reported when its turn comes.
   const converted = bodies.map(async (body) => toStored(space, resource.type, resource.receive?.(body, actor, true) ?? body, actor));
   for (const one of converted) one.catch(() => undefined);
   for (const body of converted) {
@@ -147,7 +148,7 @@ async function storeAll(
   const before = storedBefore(actor);
   const all = before.length === 0 ? await storeTogether(space, resource, ready, actor, last) : null;
   if (all) return all;
-  // One of them is refused: one after the other shows which, and keeps those before it.
+  // One instance is refused: storing them one by one finds it, and keeps those before it.
   const stored = [...before];
   for (const instance of ready.slice(before.length)) {
     const stamped = stampNew(instance, actor);
@@ -164,7 +165,7 @@ async function storeAll(
   return stored;
 }
 
-/** Stores them as one unit; null when the store refuses one of several. */
+/** Stores the instances as one unit; null when the store refuses one of several. */
 async function storeTogether(
   space: Namespace,
   resource: InstanceResource,
@@ -188,7 +189,7 @@ async function storeTogether(
   return shown;
 }
 
-/** What an earlier try of the statement has stored, in order. */
+/** The instances that an earlier attempt of the statement has stored, in order. */
 function storedBefore({ checkpoints }: Actor): ObjectValue[] {
   const numbers = [...(checkpoints?.keys() ?? [])].sort((a, b) => a - b);
   return numbers.flatMap((number) => decodeInner(checkpoints?.get(number) ?? '[]') as ObjectValue[]);
@@ -201,7 +202,7 @@ function prepared(space: Namespace, resource: InstanceResource, body: Value, act
   return ready ? ready.then(() => passed(space, type, body, actor)) : passed(space, type, body, actor);
 }
 
-/** As the BEFORE rules leave it. */
+/** The instance after the BEFORE rules. */
 function passed(space: Namespace, type: TypeDefinition, body: Value, actor: Actor): MaybePromise<ObjectValue | null> {
   const submitted = prepareInsert(type, body);
   const left = type.rulesSuppressed ? submitted : runBefore(space, type, 'insert', submitted, actor);
@@ -214,16 +215,13 @@ function passed(space: Namespace, type: TypeDefinition, body: Value, actor: Acto
   return left instanceof Promise ? left.then(checked) : checked(left);
 }
 
-/** @throws cascade.authorization.denied, and what a policy refuses it with */
+/** @throws cascade.authorization.denied, and refusals of policies */
 function admitInsert(space: Namespace, resource: InstanceResource, stamped: ObjectValue, initiator: Initiator): MaybePromise<void> {
   requireWithin(space, resource, 'insert', stamped, initiator);
   return admit(space, { operation: 'insert', resource, before: null, after: stamped, initiator });
 }
 
-/**
- * @param stamped as it is stored; @param shown as everybody sees it
- * @returns beside the unit that as text, made when it is wanted
- */
+/** @param stamped the stored form; @param shown the external form @returns the unit, and the external form as text, made on first use */
 function unitOf(space: Namespace, resource: InstanceResource, stamped: ObjectValue, shown: ObjectValue, initiator: Initiator) {
   const { type, collection } = resource;
   let text: string | undefined;

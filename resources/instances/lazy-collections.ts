@@ -1,14 +1,14 @@
-// Collections of the service's own types: made, with their indexes, when the first instance is about to be stored.
+// Creates the collections of the service's own types, with their indexes, when the first instance is about to be stored.
 
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { buildMissing } from './index-builds.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { StateKey } from '../states.ts';
 
-/** By collection; what failed is tried again by the next. */
+/** The creation of each collection; after a failure the next caller retries. */
 const READY = new StateKey<Map<string, Promise<void>>>('collections made when needed', () => new Map());
 
-/** @returns null where there is nothing to wait for */
+/** @returns null where the collection exists already */
 export function ensureCollection(space: Namespace, { isLazy, collection, type }: InstanceResource): Promise<void> | null {
   if (!isLazy) return null;
   const known = space.states.get(READY);
@@ -16,7 +16,7 @@ export function ensureCollection(space: Namespace, { isLazy, collection, type }:
   if (!made) {
     made = make(space, collection, type);
     known.set(collection, made);
-    made.catch(() => known.delete(collection)); // the caller gets the error, the next one tries again
+    made.catch(() => known.delete(collection)); // the caller gets the error, and the next one retries
   }
   return made;
 }

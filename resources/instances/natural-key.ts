@@ -1,17 +1,19 @@
-// The key by which an UPSERT finds its instance, and a text for it: a run that looked for such an instance in vain must not
-// update one that came meanwhile (language.md U7).
+// The key by which an UPSERT finds its instance, and a text for it: a run that did not find such an instance must not update one that was
+// inserted later (language.md U7).
 
 import { encodeInner, type ObjectValue, setOwn } from '../../stdlib/values/index.ts';
 import { instanceQuery, type Predicate } from '../../model/query/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 
-/** The natural key, else `name`, else `_id` (resources-and-api.md 2.6). */
+/** The key of an UPSERT: the natural key, else `name`, else `_id` (resources-and-api.md 2.6). */
 export function upsertKeys(type: TypeDefinition): readonly string[] {
   if (type.naturalKey.length > 0) return type.naturalKey;
   return type.properties.has('name') ? ['name'] : ['_id'];
 }
 
-/** The same text for every condition that is just the equality with these values of the key; null for other conditions. */
+/**
+ * The text of a condition that is exactly the equality with values of the key, the same for all such conditions; null for other conditions.
+ */
 export function keyText(predicate: Predicate, type: TypeDefinition): string | null {
   const keys = upsertKeys(type);
   const query = instanceQuery(predicate, keys === type.naturalKey ? type : { ...type, naturalKey: keys });

@@ -1,4 +1,4 @@
-// Instances as changes leave them that are not stored yet, for runs that go on from there (runtime/runs/contention.ts).
+// Instances with pending changes, for runs that continue from these (runtime/runs/contention.ts).
 
 import { BSON } from 'mongodb';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
@@ -7,7 +7,7 @@ import type { Pending } from '../../runtime/transactions/index.ts';
 import { instanceFromBson } from '../../model/values/index.ts';
 import type { InstanceResource } from '../catalog/index.ts';
 
-/** The instance, and how the store will have it. */
+/** The instance with its pending change, and its future stored form. */
 export function pendingInstance(
   resource: InstanceResource,
   { document }: Pending,
@@ -16,7 +16,10 @@ export function pendingInstance(
   return { instance: instanceFromBson(resource.type, row), row };
 }
 
-/** The instance with this id that the actor goes on from; null: it is read. @throws RestartRun when it was not stored */
+/**
+ * The pending state of an instance that the actor follows; null: the store has to be read. @throws RestartRun when the change could not be
+ * stored
+ */
 export function followedInstance(resource: InstanceResource, id: string, { readSet }: Actor): ObjectValue | null {
   const pending = readSet?.followed(resource.collection).find((one) => one.id.toHexString() === id);
   return pending ? pendingInstance(resource, pending).instance : null;

@@ -1,4 +1,4 @@
-// An instance by its place in the store: as programs see it now.
+// Reads the present state of an instance by its place in the store, as programs see it.
 
 import { encodeInner } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';

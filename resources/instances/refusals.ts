@@ -1,4 +1,4 @@
-// What the store says of an instance that it does not take, in the words of the API.
+// Translates the store's refusals of instances to errors of the API.
 
 import { BSON, type Document } from 'mongodb';
 import type { CascadeError } from '../../stdlib/errors.ts';
@@ -9,33 +9,39 @@ import { mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
 import type { InstanceResource } from '../catalog/index.ts';
 
 const MOST_BYTES = 15 * 1024 * 1024;
-/** A document of fewer characters of inner JSON cannot be larger than that: BSON spends at most 4 bytes more on a value of one character. */
+/**
+ * Bound below which an instance's text cannot make a document that is too large: BSON takes at most 4 bytes more for a value of one
+ * character.
+ */
 const UNSUSPICIOUS_CHARACTERS = 2 * 1024 * 1024;
 
-/** @param json the instance as text, which tells when it need not be measured. @throws cascade.resource.too.large */
+/** @param json the instance as text: a short one need not be measured. @throws cascade.resource.too.large */
 export function checkSize(json: string, document: Document): void {
   if (json.length > UNSUSPICIOUS_CHARACTERS) sizeOf(document);
 }
 
-/** In BSON. @throws cascade.resource.too.large */
+/** The size of a document in BSON, in bytes. @throws cascade.resource.too.large */
 export function sizeOf(document: Document): number {
   const bytes = BSON.calculateObjectSize(document);
   if (bytes > MOST_BYTES) throw apiError('cascade.resource.too.large', MOST_BYTES);
   return bytes;
 }
 
-/** What a value that is no text takes at most, with its kind; a member's name takes what its characters do. */
+/** Bound of the size of a value that is not a text, with its kind; the name of a member takes the bytes of its characters. */
 const PLAIN_VALUE_BYTES = 64;
 const CHARACTER_BYTES = 3;
 const UNSUSPICIOUS_BYTES = 2 * 1024 * 1024;
 
-/** A bound of the instance's size in BSON, far below what the store takes, by a look at its values; undefined where that does not tell. */
+/**
+ * An upper bound of the instance's size in BSON, found by a look at its values and far below the store's limit; undefined where the look
+ * does not suffice.
+ */
 export function sizeWithin(instance: ObjectValue): number | undefined {
   const bytes = within(instance, 0);
   return bytes < UNSUSPICIOUS_BYTES ? bytes : undefined;
 }
 
-/** @param before what has been counted; beyond the bound nothing more is */
+/** @param before the size counted so far; counting ends at the bound */
 function within(value: Value | undefined, before: number): number {
   let bytes = before + PLAIN_VALUE_BYTES;
   if (typeof value === 'string') return bytes + CHARACTER_BYTES * value.length;
@@ -45,7 +51,7 @@ function within(value: Value | undefined, before: number): number {
   return bytes;
 }
 
-/** A refusal of the store as the client's error; any other error as it is. */
+/** A refusal of the store as an error of the API; other errors unchanged. */
 export function asApiError(error: unknown, resource: InstanceResource, instance: ObjectValue): unknown {
   if (error instanceof DuplicateKey) return duplicateKey(error, resource, instance);
   if (!(error instanceof DocumentRefused)) return error;
@@ -53,7 +59,7 @@ export function asApiError(error: unknown, resource: InstanceResource, instance:
   return apiError('cascade.type.property.invalid', resource.name, property?.name ?? '', property?.type ?? 'Object', 'index');
 }
 
-/** Too much waits: the client comes again later. */
+/** The error for a full queue: the client retries later. */
 export const tooFull = ({ quota, limit }: QueueFull): CascadeError => apiError('cascade.quota.exceeded', quota, limit);
 
 function duplicateKey(error: DuplicateKey, resource: InstanceResource, instance: ObjectValue) {
@@ -61,7 +67,7 @@ function duplicateKey(error: DuplicateKey, resource: InstanceResource, instance:
   return apiError('cascade.resource.duplicate.key', resource.name, [...new Set(described)].join(', '));
 }
 
-/** Where it is not known which of many instances it was. */
+/** The error for a duplicate key, where it is unknown which of many instances has it. */
 export const duplicateOf = (error: DuplicateKey, type: TypeDefinition): CascadeError =>
   apiError('cascade.resource.duplicate.key', type.name, [...new Set(pathsOf(error, type))].join(', '));
 
@@ -71,7 +77,10 @@ function pathsOf(error: DuplicateKey, type: TypeDefinition): string[] {
   return paths.map((path) => (path.endsWith('.c') || path.endsWith('.v') ? path.slice(0, -2) : path));
 }
 
-/** The store does not say which: a shape that crosses itself, else the first property in an index that is not plain. */
+/**
+ * The property that the store refused, which it does not name: a shape that crosses itself, else the first property in an index that is not
+ * plain.
+ */
 function refusedProperty(type: TypeDefinition, instance: ObjectValue) {
   const indexed = mongoIndexes(type).flatMap(({ key }) => Object.entries(key));
   const names = [...indexed.filter(([, direction]) => direction === '2dsphere'), ...indexed].map(([path]) => path.split('.', 1)[0] ?? '');

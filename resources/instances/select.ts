@@ -16,20 +16,20 @@ import { keyText } from './natural-key.ts';
 import { pendingInstance } from './pending-instances.ts';
 import { timeLimit } from './time-limit.ts';
 
-/** Rows of a result without `limit`, and the most that a limit may ask for. */
+/** Rows of a result without `limit`, and the largest limit. */
 export const CAP = 10_000;
 const PAGE_WITHOUT_LIMIT = 1_000;
-/** Of a walk, as text. */
+/** Size of a cursor's page, as text. */
 const PAGE_BYTES = 64 * 1024;
 
 export interface Page {
   readonly skip: number;
   readonly limit: number;
-  /** More rows than the limit are a cut result, not a page. */
+  /** Whether rows beyond the limit make the result truncated, rather than a page. */
   readonly capped: boolean;
 }
 
-/** `page` and `limit` of a request (resources-and-api.md 2.2). */
+/** Parses `page` and `limit` of a request (resources-and-api.md 2.2). */
 export function pageOf(parameters: Readonly<Record<string, Value>>): Page {
   const page = wholeNumber(parameters, 'page');
   const limit = wholeNumber(parameters, 'limit');
@@ -48,15 +48,15 @@ function wholeNumber(parameters: Readonly<Record<string, Value>>, name: string):
   return Number(value);
 }
 
-/** A page of what is in memory. */
+/** A page of rows in memory. */
 export interface Selected {
-  /** JSON text of the array. */
+  /** The JSON text of the array. */
   readonly json: string;
   readonly count?: number;
   readonly truncated: boolean;
 }
 
-/** The rows of a request as text for a client: whole, or as pieces where it is long and `streams` allows it. */
+/** The rows of a request as text for a client: whole, or in pieces where the result is long and `streams` allows it. */
 export async function selectPage(
   space: Namespace,
   resource: InstanceResource,
@@ -69,7 +69,7 @@ export async function selectPage(
   const props = parameters['props'] === undefined ? null : parseProps(parameters['props']);
   const page = pageOf(parameters);
   const window = { skip: page.skip, limit: page.capped ? page.limit + 1 : page.limit };
-  // Parts of a property are cut out by the store; whole ones by who writes the rows.
+  // The store projects parts of properties; whole properties are projected when the rows are written.
   const isWhole = !props?.some((name) => name.includes('.'));
   if (page.capped && isWhole && order === resource.defaultSort && parameters['count'] !== true) {
     const shared = await sharedRows(space, resource, toFilter(predicate), page.limit);
@@ -77,7 +77,7 @@ export async function selectPage(
   }
   const rows = rowsOf(space, resource, predicate, order, window, toProjection(props, resource.type));
   const counting = parameters['count'] === true ? countOf(space, resource, predicate) : undefined;
-  counting?.catch(() => undefined); // awaited below; this only keeps an early failure from being called unhandled
+  counting?.catch(() => undefined); // awaited below; the handler keeps an early failure from being reported as unhandled
   const ahead = await readAhead(rows, streams ? AHEAD_BYTES : Infinity);
   try {
     const count = await counting;
@@ -102,7 +102,7 @@ export async function selectPage(
   }
 }
 
-/** Whether there are more rows than the cap: a header says so, before the rows are read. What is inserted meanwhile comes too late for it. */
+/** Whether there are more rows than the cap: a header says so, before the rows are read. Rows that are inserted meanwhile do not count. */
 async function hasMore(
   space: Namespace,
   resource: InstanceResource,
@@ -113,10 +113,7 @@ async function hasMore(
   return (count ?? (await countOf(space, resource, predicate, cap + 1))) > cap;
 }
 
-/**
- * The rows of a condition that is just the equality of a property with a text, where they are few and asked for together with others;
- * null where they are not.
- */
+/** The rows of an equality of a property with a text, where they are few and read together with others; null for other conditions. */
 async function sharedRows(
   space: Namespace,
   { type, collection, defaultSort }: InstanceResource,
@@ -126,13 +123,13 @@ async function sharedRows(
   const [path, second] = Object.keys(filter);
   const property = path === undefined ? undefined : type.properties.get(path);
   if (!property || second !== undefined || property.base !== 'String' || property.multi || property.encrypted) return null;
-  if (!('_id' in defaultSort)) return null; // they come by their ids
+  if (!('_id' in defaultSort)) return null; // shared reads give rows in the order of ids
   const text = textIn(filter[property.name]);
   const rows = text === null ? null : await space.storage.equals.read(collection, property.name, text);
   return rows && rows.length <= cap && sizeOf(rows) <= AHEAD_BYTES ? rows : null;
 }
 
-/** The text of an equality in the store's words. */
+/** The text that an equality of the store compares with. */
 function textIn(test: unknown): string | null {
   if (typeof test === 'string') return test;
   if (typeof test !== 'object' || test === null) return null;
@@ -142,12 +139,12 @@ function textIn(test: unknown): string | null {
 
 const sizeOf = (rows: readonly Uint8Array[]): number => rows.reduce((sum, { byteLength }) => sum + byteLength, 0);
 
-/** A sort document, or the ranks that a scalar's comparator gives to the rows. */
+/** A sort document, or the ranks that a scalar's comparator gives the rows. */
 type Order = Document | RankedOrder | undefined;
 
 const isRanked = (order: Order): order is RankedOrder => order !== undefined && 'ranks' in order;
 
-/** The order of the rows: as asked, else nearest first where there is a `$near`, else the resource's own. */
+/** The order of the rows: the requested one, else nearest first where there is a `$near`, else the resource's own. */
 async function orderOf(
   space: Namespace,
   resource: InstanceResource,
@@ -162,7 +159,7 @@ async function orderOf(
   return ranked ?? toSort(keys);
 }
 
-/** The rows of a condition in an order, as the store has them. */
+/** The rows of a condition in an order, in their stored form. */
 function rowsOf(
   space: Namespace,
   { collection }: InstanceResource,
@@ -181,7 +178,7 @@ function rowsOf(
   return space.storage.rows.aggregate(collection, stages, time);
 }
 
-/** With `$near` the store cannot count; then the rows within the distance are read by their ids alone. */
+/** Counts the rows. With `$near` the store cannot count, so the ids within the distance are read. */
 async function countOf(space: Namespace, resource: InstanceResource, predicate: Predicate, most = 0): Promise<number> {
   const filter = toFilter(predicate);
   if (!predicate.near) return space.storage.rows.count(resource.collection, filter, { most, ...timeLimit(filter) });
@@ -199,7 +196,9 @@ export interface ProgramQuery {
   readonly limit: number;
 }
 
-/** Rows for a program as inner JSON, one text a row. In a rule's run they are remembered, and contended ones wait for their turn. */
+/**
+ * Rows for a program as inner JSON, one text for each. A rule's run adds them to its read set, and waits for its turn for contended ones.
+ */
 export async function selectRows(space: Namespace, resource: InstanceResource, query: ProgramQuery, actor: Actor): Promise<string[]> {
   const predicate = await condition(space, resource, query.where, actor);
   const order = await orderOf(space, resource, predicate, sortObject(query.orderBy), actor);
@@ -210,7 +209,7 @@ export async function selectRows(space: Namespace, resource: InstanceResource, q
       const turn = await actor.readSet.turn(resource.collection, rows.map(idOf));
       if (turn === 'read again') continue;
       if (turn !== 'go on') {
-        // Only where it is the one row in question: else what else would be among the rows is for the store to say.
+        // A pending change counts only where the instance is the only candidate: otherwise the store decides which rows match.
         const shown = rows.length === 1 && query.skip === 0 ? pendingInstance(resource, turn) : null;
         if (!shown || !matches(predicate, shown.instance)) {
           await turn.settled();
@@ -237,12 +236,12 @@ function sortObject(orderBy: ProgramQuery['orderBy']): ObjectValue | undefined {
 }
 
 export interface WalkPage {
-  /** Inner JSON, one text a row. */
+  /** Inner JSON, one text for each row. */
   readonly rows: readonly string[];
   readonly isLast: boolean;
 }
 
-/** A walk over all rows of a condition, a page at a time (language.md E1: a SELECT as sequence). */
+/** Reads all rows of a condition, a page at a time (language.md E1: a SELECT as sequence). */
 export async function* selectPages(
   space: Namespace,
   resource: InstanceResource,

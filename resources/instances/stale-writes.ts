@@ -1,4 +1,4 @@
-// Writes that were prepared for a type as it was: while they waited it may have been renamed, deleted or changed.
+// Refuses writes that were prepared for an earlier version of a type: while they waited the type may have been renamed, deleted or changed.
 
 import type { Document } from 'mongodb';
 import type { UnitOfWork } from '../../runtime/transactions/index.ts';
@@ -6,17 +6,18 @@ import { type CascadeError, apiError } from '../../model/errors/index.ts';
 import { compareTypes, type TypeDefinition } from '../../model/types/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 
-/** Not stored: the store takes what has a name. */
+/** A symbol as key: the store ignores it. */
 const MADE_FOR = Symbol('made for');
 type Noted = Document & { [MADE_FOR]?: TypeDefinition };
 
-/** Notes for which type a document was made. */
+/** Attaches the type that a document was prepared for. */
 export function noteType(document: Noted, type: TypeDefinition): void {
   document[MADE_FOR] = type;
 }
 
 /**
- * Why a unit may not be stored: a type that it writes to is gone, so that nobody would find the instance, or holds values of other kinds now.
+ * The reason for which a unit may not be stored: a type that it writes to is deleted, so that nobody would find the instance, or its
+ * properties have other types now.
  */
 export function refusalOf({ catalog: { types } }: Pick<Namespace, 'catalog'>, unit: UnitOfWork): CascadeError | null {
   for (const write of unit.writes) {

@@ -4,23 +4,23 @@ import type { Document } from 'mongodb';
 import type { Effort } from '../../platform/mongo/index.ts';
 
 const REGEX_MS = 1_000;
-/** What holds conditions; what else an operator takes are constants. */
+/** Operators that contain conditions; all others take constants. */
 const NESTED = new Set(['$and', '$or', '$nor', '$not', '$elemMatch']);
 
-/** Expressions of pipelines that match patterns. */
+/** Operators of expressions that match patterns. */
 const MATCHING = new Set(['$regex', '$regexMatch', '$regexFind', '$regexFindAll']);
 
-/** How long the store may work on a pipeline, whose limit is another where it matches no patterns. */
+/** The store's time limit for a pipeline; a tighter one where it matches patterns. */
 export const pipelineLimit = (stages: readonly Document[], otherwiseMs: number): number => (matches(stages) ? REGEX_MS : otherwiseMs);
 
-/** Anywhere, so a constant that looks like an operator counts, too. */
+/** Whether a pattern occurs anywhere; a constant that looks like an operator counts, too. */
 function matches(part: unknown): boolean {
   if (Array.isArray(part)) return part.some(matches);
   if (typeof part !== 'object' || part === null) return false;
   return Object.entries(part).some(([name, value]) => MATCHING.has(name) || matches(value));
 }
 
-/** How long the store may work on a filter; more is query.too.expensive. */
+/** The store's time limit for a filter; beyond it the error is query.too.expensive. */
 export const timeLimit = (filter: Document): Effort => (hasPattern(filter) ? { maxTimeMS: REGEX_MS, isSlow: true } : {});
 
 function hasPattern(filter: unknown): boolean {

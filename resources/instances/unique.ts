@@ -1,4 +1,4 @@
-// Unique keys: which of them a document holds; two units with a common one don't share a batch.
+// Unique keys of documents: two units with a common key do not share a batch.
 
 import { BSON, type Db, type Document } from 'mongodb';
 import { DuplicateKey, type UnitOfWork } from '../../runtime/transactions/index.ts';
@@ -19,11 +19,14 @@ function uniqueIndexes(type: TypeDefinition): { name: string; paths: string[] }[
 interface HeldKey {
   readonly index: string;
   readonly paths: readonly string[];
-  /** Null where elements of arrays or parts of objects are entries of their own: then the index alone names the key. */
+  /**
+   * The values of the key; null where elements of arrays or parts of objects have entries of their own: then only the index identifies the
+   * key.
+   */
   readonly values: readonly unknown[] | null;
 }
 
-/** The keys that a document holds in the unique indexes of its type. */
+/** The keys of a document in the unique indexes of its type. */
 function keysOf(type: TypeDefinition, document: Document): HeldKey[] {
   const held: HeldKey[] = [];
   for (const { name, paths } of uniqueIndexes(type)) {
@@ -40,7 +43,7 @@ const textOfKey = (collection: string, { index, values }: HeldKey): string =>
 
 type TypeOfCollection = (collection: string) => TypeDefinition | undefined;
 
-/** Keys that are equal for two documents which a unique index would refuse. */
+/** Texts of keys: equal for two documents that a unique index would not hold together. */
 export function uniqueKeysOf(unit: UnitOfWork, typeOfCollection: TypeOfCollection): string[] {
   const texts: string[] = [];
   for (const write of unit.writes) {
@@ -51,7 +54,9 @@ export function uniqueKeysOf(unit: UnitOfWork, typeOfCollection: TypeOfCollectio
   return texts;
 }
 
-/** Units whose keys stored documents hold already: one query a collection and index, for batches that met more than one of them. */
+/**
+ * Finds the units whose keys stored documents hold already: one query for each collection and index, for batches with several such units.
+ */
 export async function findTaken(
   db: Db,
   units: readonly UnitOfWork[],

@@ -4,7 +4,7 @@ import { SimulatedService, typesOf } from '../../engine/testing/simulation/servi
 import { SimulatedStore } from '../../engine/testing/simulation/store.ts';
 import { World } from '../../engine/testing/simulation/world.ts';
 
-test('a change of an instance tells the committer how large the instance is', async () => {
+test('the unit of a change names the size of the instance to the committer', async () => {
   const world = new World(1);
   const store = new SimulatedStore(world, {});
   const types = typesOf({ Counter: { name: 'String', n: 'Integer' } });

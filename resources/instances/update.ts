@@ -1,5 +1,5 @@
-// UPDATE of instances of a type (resources-and-api.md 2.5, language.md 5.8): one by its address, those of a condition one by one
-// or, when there are several, in bulk with one event.
+// UPDATE of instances of a type (resources-and-api.md 2.5, language.md 5.8): of one by its address, of those of a condition one by one or,
+// when there are several, in bulk with one event.
 
 import { randomUUID } from 'node:crypto';
 import type { Document } from 'mongodb';
@@ -24,18 +24,18 @@ import { entriesFor } from './dependents.ts';
 import { noteType } from './stale-writes.ts';
 import { asApiError, checkSize } from './refusals.ts';
 
-/** Tries against other writers before the update takes its place in the instance's line. */
+/** Bound of retries against other writers before the update takes a place in the instance's queue. */
 const TRIES = 10;
 
-/** How an update decides what the instance becomes, both in their stored form. */
+/** Computes the new state of an instance, both in the stored form. */
 export type Change = (stored: ObjectValue) => ObjectValue | Promise<ObjectValue>;
 
 export interface Locked {
-  /** The version that the caller names; another one is a conflict (ars_version, If-Match). */
+  /** The version that the caller expects; another one is a conflict (ars_version, If-Match). */
   readonly version?: bigint | undefined;
 }
 
-/** The change of a body in its stored form (scalars/): named properties, the rest stays. */
+/** The change by a body in its stored form (scalars/): the named properties are set, the others stay. */
 export const changeOf = (resource: InstanceResource, body: Value): Change => {
   if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   return (stored) => {
@@ -44,7 +44,7 @@ export const changeOf = (resource: InstanceResource, body: Value): Change => {
   };
 };
 
-/** The version that a body names for optimistic locking. @throws type.property.invalid, of a definition resource.property.invalid */
+/** The version that a body expects, for optimistic locking. @throws type.property.invalid, of a definition resource.property.invalid */
 export function versionIn(resource: Pick<Resource, 'kind' | 'name'>, body: Value): bigint | undefined {
   const given = isObject(body) && Object.hasOwn(body, 'ars_version') ? getOwn(body, 'ars_version') : null;
   try {
@@ -58,7 +58,7 @@ export function versionIn(resource: Pick<Resource, 'kind' | 'name'>, body: Value
 
 /**
  * Changes one instance; `find` reads it, again after each lost race.
- * @returns the instance after the change as everybody sees it, or null when a BEFORE rule cancelled it
+ * @returns the changed instance in its external form; null when a BEFORE rule cancelled it
  */
 export async function updateOne(
   space: Namespace,
@@ -133,7 +133,7 @@ async function changed(
   return stamped;
 }
 
-/** The instance after a change: as it is stored, as everybody sees it, and that as text. */
+/** A changed instance: in its stored form, its external form, and that as text. */
 interface Changed {
   readonly next: ObjectValue;
   readonly shown: ObjectValue;
@@ -161,14 +161,14 @@ function replacement(resource: InstanceResource, stored: ObjectValue, next: Obje
   return { collection: resource.collection, op: 'replace', id: document['_id'], version: versionOf(stored), document, bytes: json.length };
 }
 
-/** What an UPDATE with ON ERROR gives, as inner JSON. */
+/** The result of an UPDATE with ON ERROR, as inner JSON. */
 export type ResultOf = (count: number, failed: readonly Failed[]) => Promise<string>;
 
 /**
  * Changes all instances of a condition.
- * @param onError it goes on after an instance that fails, and gives this; null: the first failure ends the statement (earlier ones stay), and it
- * gives the instance when it was just one, else their number
- * @returns inner JSON; null: they are more than one batch takes, and nobody would know of the rest after a crash: it has to be asked for `asRun`
+ * @param onError the statement goes on after a failed instance, with this result; null: the first failure ends the statement (earlier
+ *   changes stay), and the result is the instance when it was a single one, else the number
+ * @returns inner JSON; null: they are more than one batch, and the rest would be lost after a crash: the caller has to use `asRun`
  */
 export async function updateMany(
   space: Namespace,
@@ -203,7 +203,7 @@ export async function updateMany(
   return resultOf(walk.count, walk.failed);
 }
 
-/** Those of a condition, one at most, where changes count that are not stored yet; null where that is for the store to say. */
+/** The single candidate of a condition, with pending changes; null where only the store can decide. */
 function onlyOne(
   resource: InstanceResource,
   predicate: Predicate,
@@ -236,7 +236,7 @@ async function updateFound(
   }
 }
 
-/** The first read of an instance that is at hand, and fresh ones after. */
+/** Gives the instance that was read already first, and fresh reads after. */
 function again(space: Namespace, resource: InstanceResource, instance: ObjectValue): () => Promise<ObjectValue> {
   let fresh: ObjectValue | null = instance;
   return async () => {
@@ -254,7 +254,7 @@ interface Bulk {
   readonly onError: boolean;
 }
 
-/** A batch is one unit; when another writer was faster, or a key is taken, it goes in halves, down to single instances. */
+/** Stores a batch as one unit; after a conflict or a duplicate key it is halved, down to single instances. */
 async function updateBatch(
   space: Namespace,
   resource: InstanceResource,
@@ -304,7 +304,7 @@ async function updateBatch(
   }
 }
 
-/** Those that are still there and still match, as they are now. */
+/** The present state of those that still exist and match. */
 function reread(
   space: Namespace,
   resource: InstanceResource,

@@ -17,7 +17,7 @@ import { updateOne } from './update.ts';
 
 const TRIES = 10;
 
-/** Changes the instance that the body's key names, or inserts it. Gives it as everybody sees it; null when a BEFORE rule cancelled it. */
+/** Changes the instance that the body's key names, or inserts it. Gives it in its external form; null when a BEFORE rule cancelled it. */
 export async function upsertOne(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue | null> {
   if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   if (resource.guard?.insert) return resource.guard.insert(space, resource, body, actor, true);
@@ -43,13 +43,14 @@ export async function upsertOne(space: Namespace, resource: InstanceResource, bo
       };
       return await updateOne(space, resource, find, (stored) => prepareUpdate(resource.type, stored, changes), actor);
     } catch (error) {
-      // The loser of two concurrent upserts of a new key goes on as an update; in a rule that looked for it before, with fresh reads.
+      // The loser of two concurrent upserts of a new key continues as an update; in a rule that read the key before, the run restarts with
+      // fresh reads.
       const lostKey = found.length === 0 && error instanceof CascadeError && error.code === 'cascade.resource.duplicate.key';
       if (!(error instanceof Vanished) && !lostKey) throw error;
       const [winner] = lostKey ? await read(space, resource, filter, 1) : [];
       if (lostKey && !winner) {
         if (visible) await requireUntaken(space, resource, predicate);
-        throw error; // another key is the one that is taken
+        throw error; // the duplicate key is another one
       }
       if (winner && actor.readSet) throw new RestartRun(`${resource.collection}/${idOf(winner)}`);
       if (tries >= TRIES) throw error;
@@ -59,13 +60,13 @@ export async function upsertOne(space: Namespace, resource: InstanceResource, bo
 
 class Vanished extends Error {}
 
-/** An instance that the caller may not see can neither be changed nor be made a second time. @throws cascade.authorization.denied */
+/** An instance that is hidden from the caller can be neither changed nor inserted a second time. @throws cascade.authorization.denied */
 async function requireUntaken(space: Namespace, resource: InstanceResource, predicate: Predicate): Promise<void> {
   const [hidden] = await read(space, resource, toFilter(predicate), 1);
   if (hidden) throw apiError('cascade.authorization.denied', 'upsert', resource.name);
 }
 
-/** How the instance is found. */
+/** The condition by which an UPSERT finds its instance. */
 function match(resource: InstanceResource, body: ObjectValue): { predicate: Predicate; described: string; key: string | null } {
   const keys = upsertKeys(resource.type);
   const where: ObjectValue = {};

@@ -1,8 +1,8 @@
-// The payload of a program's statement.
+// Access to the payload of a program's statement.
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 
 export const text = (payload: ObjectValue, name: string): string => String(getOwn(payload, name));
-/** How an error names what a value is. */
+/** The name of a value's type in error messages. */
 export const typeName = (value: Value): string =>
   value === null
     ? 'null'

@@ -1,5 +1,5 @@
-// What programs ask of the host (stdlib/isolate/protocol.ts, OpPayloads): the same operations as a client's, with the results
-// that the rule language gives them (language.md 5).
+// The requests of programs to the host (stdlib/isolate/protocol.ts, OpPayloads): the same operations as a client's, with the results that
+// the rule language defines (language.md 5).
 
 import { CascadeError, langError } from '../../stdlib/errors.ts';
 import type { AggregateName } from '../../stdlib/isolate/index.ts';
@@ -58,11 +58,11 @@ import { requireUse, actingIn, acting, ownOnly, payloadWith, requireRight, withO
 import { toShown, toStored } from '../scalars/index.ts';
 import { text, typeName } from './payload.ts';
 
-/** Rows of a SELECT into an array (language.md E3). */
+/** Bound of the rows that a SELECT reads into an array (language.md E3). */
 const ARRAY_ROWS = 1_000;
 const MOST_ARRAY_ROWS = 10_000;
 
-/** The statements on instances and definitions; those of features are registered. */
+/** Statements on instances and definitions; features register their own. */
 const OPERATIONS: Readonly<Record<string, ProgramOperation>> = {
   select,
   open,
@@ -115,8 +115,8 @@ export async function perform(space: Namespace, kind: string, payloadJson: strin
 }
 
 /**
- * The unit that a program's request comes to, where nothing but its commit has to be waited for; null where that is not so: then `perform` has
- * to be asked, as also where this throws.
+ * The unit of a program's request, where only its commit has to be waited for; null where that is not so, or this throws: then the caller
+ * uses `perform`.
  */
 export function changeAtOnce(space: Namespace, kind: string, payloadJson: string, initiator: Initiator): UnitOfWork | null {
   if (kind !== 'insert') return null;
@@ -128,10 +128,10 @@ export function changeAtOnce(space: Namespace, kind: string, payloadJson: string
   const resource = changeable(space, text(payload, 'resource'), 'insert', identity);
   if (resource.kind !== 'instances') return null;
   const ready = insertAtOnce(space, resource, values, { ...initiator, identity });
-  return ready && 'unit' in ready ? ready.unit : null; // counted twice where it has to wait: near the limit it is counted anew
+  return ready && 'unit' in ready ? ready.unit : null; // a request that has to wait is counted twice; near the limit it is counted anew
 }
 
-/** A statement that this installation cannot carry out. */
+/** The error for a statement that this installation cannot carry out. */
 const refused = (statement: string): CascadeError =>
   new CascadeError('cascade.operation.unknown', `Unknown operation ${statement}: this version cannot carry it out.`, [statement], 400);
 
@@ -169,7 +169,7 @@ function queryOf(payload: ObjectValue, limit: number): ProgramQuery {
   };
 }
 
-/** `limit`, `skip`: whole and not negative (language.md E11). */
+/** The options `limit` and `skip`: whole and not negative (language.md E11). */
 function wholeOption(payload: ObjectValue, name: string): number | undefined {
   const value = Object.hasOwn(payload, name) ? getOwn(payload, name) : null;
   if (value === null) return undefined;
@@ -216,7 +216,7 @@ async function aggregated(
   groupBy: readonly string[],
   actor: Actor,
 ): Promise<ObjectValue[]> {
-  const query: ProgramQuery = { ...queryOf(payload, 0), skip: 0, props: null }; // limit and skip are of the groups
+  const query: ProgramQuery = { ...queryOf(payload, 0), skip: 0, props: null }; // limit and skip apply to the groups
   const pages =
     'kind' in resource && resource.kind === 'instances'
       ? selectPages(space, resource, query, { ...actor, readSet: null }, 1 << 20)
@@ -243,7 +243,7 @@ async function insert(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   return { ok: encodeInner(await insertOne(space, resource, values, actor)) };
 }
 
-/** INSERT SERIES (language.md I6). */
+/** Checks the values of INSERT SERIES (language.md I6). */
 function checkSeries(values: Value): void {
   for (const name of ['window', 'key'])
     if (!isObject(values) || !Object.hasOwn(values, name) || getOwn(values, name) === null)
@@ -261,7 +261,7 @@ async function upsert(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   return { ok: encodeInner(Array.isArray(values) ? await inOrder(values, actor, one) : await one(values, actor)) };
 }
 
-/** One after the other, each as a part of the statement: a repetition after a crash takes those that are stored as they were. */
+/** Carries out changes one after the other, each as a part of the statement: a repetition after a crash takes stored parts as they are. */
 async function inOrder<T>(values: readonly T[], actor: Actor, one: (value: T, actor: Actor) => Promise<Value>): Promise<Value[]> {
   const results: Value[] = [];
   for (const [number, value] of values.entries()) {
@@ -333,7 +333,7 @@ async function updateDefinitions(
   return null;
 }
 
-/** As `inOrder` for definitions found by a condition, which those of an earlier try may not meet any more. */
+/** Does the same as `inOrder` for definitions found by a condition, which those of an earlier attempt may not satisfy any more. */
 async function eachDefinition<T extends Value>(
   found: readonly [name: string, object: ObjectValue][],
   actor: Actor,
@@ -385,7 +385,7 @@ async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Pro
 
 const idIn = (query: InstanceQuery): string => String(query.values.get('_id'));
 
-/** Whether the condition names one definition, which must then be there (language.md U2). */
+/** Whether the condition names one definition, which must then exist (language.md U2). */
 function isNamed(resource: Resource & { kind: 'definitions' }, where: Value, actor: Actor): boolean {
   return instanceQuery(definitionCondition(resource, where, actor), resource.type) !== null;
 }
@@ -404,7 +404,7 @@ async function execute(space: Namespace, payload: ObjectValue, actor: Actor): Pr
   return { ok: 'null' };
 }
 
-/** A call inside a program of a procedure that has a group or profiles: by members only, and under those profiles (language.md P8). */
+/** A call inside a program of a procedure with a group or profiles: members only, and under those profiles (language.md P8). */
 async function call(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
   const name = text(payload, 'name');
   const procedure = space.catalog.definitions.get('procedures', name);
@@ -423,7 +423,7 @@ async function call(space: Namespace, payload: ObjectValue, actor: Actor): Promi
   return { ok };
 }
 
-/** EXECUTE * (language.md X3): all public procedures that the condition names. */
+/** EXECUTE * (language.md X3): calls all public procedures that satisfy the condition. */
 async function executeAll(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
   const found = matchingStored(
     space,
@@ -463,10 +463,10 @@ function aliased(where: Value): Value {
 }
 
 // ---------------------------------------------------------------- resources
-/** Users, tokens and namespaces are the installation's. */
+/** Users, tokens and namespaces belong to the installation. */
 type Selectable = Resource | InstallationResource;
 
-/** What is read, and the payload with no more than what is the caller's to see. @throws cascade.authorization.denied */
+/** The resource of a read, and the payload restricted to what the caller may see. @throws cascade.authorization.denied */
 function readable(space: Namespace, payload: ObjectValue, operation: string, caller: Identity): [Selectable, ObjectValue] {
   const name = text(payload, 'resource');
   const account = space.catalog.features.installationResource(name, null);
@@ -477,7 +477,10 @@ function readable(space: Namespace, payload: ObjectValue, operation: string, cal
   return [resource, own ? payloadWith(payload, withOwn(getOwn(payload, 'where'), own)) : payload];
 }
 
-/** Undefined: it is a resource of the namespace. Who may do it is asked where it is done, as for clients. @throws method.not.allowed */
+/**
+ * The resource of the installation that a change is for; undefined: the resource belongs to the namespace. The operation itself checks
+ * rights, as for clients. @throws method.not.allowed
+ */
 function changeableAccount(space: Namespace, payload: ObjectValue, operation: string): InstallationResource | undefined {
   const account = space.catalog.features.installationResource(text(payload, 'resource'), null);
   if (account && !account.operations.has(operation)) throw apiError('cascade.method.not.allowed', operation, account.name);

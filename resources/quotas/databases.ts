@@ -1,4 +1,4 @@
-// Where the data of an organization's namespaces are.
+// Finds the databases of an organization's namespaces.
 import type { Db } from 'mongodb';
 
 /** The databases of namespaces of the organization, this one's among them. */

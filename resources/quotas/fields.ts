@@ -3,7 +3,7 @@
 import { getOwn, isInteger, isObject, type ObjectValue, typeOf, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 
-/** Null: unlimited, which is absent, null or -1. */
+/** The bound in a member; null: unlimited, which is absent, null or -1. */
 export function bound(object: ObjectValue, name: string, prefix: string): number | null {
   const value = Object.hasOwn(object, name) ? getOwn(object, name) : null;
   if (value === null) return null;

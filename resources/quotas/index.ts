@@ -1,4 +1,4 @@
-// Quotas of organizations (resources-and-api.md 9): what is given, and what is used of it.
+// Quotas of organizations (resources-and-api.md 9): the granted amounts, and their use.
 export { databasesIn } from './databases.ts';
 export { parseQuota } from './quota.ts';
 export { Quotas } from './quotas.ts';

@@ -1,13 +1,13 @@
-// The quota document of an organization (resources-and-api.md 9.1): what its members mean, and what is wrong with one. Pure.
+// The quota document of an organization (resources-and-api.md 9.1): its members, and their checks. Pure.
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { RunLimits } from '../../runtime/runs/index.ts';
 import { bound, part, requireFixed, requireOnly } from './fields.ts';
 import { RUN_LIMITS, runLimitsIn } from './run-limits.ts';
 
-/** Per second. */
+/** Amounts per second. */
 export const RATES = ['execution', 'receiveMessage', 'stream'] as const;
-/** What there may be of, or be taken by, an organization. */
+/** Amounts that an organization may have at one time. */
 export const LIMITS = [
   'requestsPerSecond',
   'storageBytes',
@@ -23,23 +23,23 @@ export const LIMITS = [
 export type RateName = (typeof RATES)[number];
 export type LimitName = (typeof LIMITS)[number];
 
-/** Null: unlimited. */
+/** The bounds; null: unlimited. */
 export interface Quota {
   readonly rates: Readonly<Record<RateName, number | null>>;
   readonly limits: Readonly<Record<LimitName, number | null>>;
-  /** What of a second's executions may be taken in advance, and how many times that may wait. */
-  /** Of single runs. */
+  /** The limits of single runs. */
   readonly runs: RunLimits;
+  /** The part of a second's executions that may be taken in advance, and how many times that part may wait. */
   readonly credit: { readonly percentage: number; readonly queueRatio: number };
 }
 
 const CREDIT = { percentage: 20, queueRatio: 2 };
 
-/** Bounds of the service itself, which are the same for all: they may be repeated, not changed. */
+/** Bounds of the service itself, equal for all organizations: a document may repeat them, not change them. */
 const FIXED: Readonly<Record<string, unknown>> = { minimumScheduledProcedureInterval: '1 minute', documentExpansion: 0 };
 const FIXED_AT_THE_TOP: Readonly<Record<string, unknown>> = { auditFrequency: '10 minutes', errorReportingFrequency: '30 minutes' };
 
-/** @param given null: nothing is limited. @throws cascade.resource.property.invalid */
+/** @param given null: unlimited. @throws cascade.resource.property.invalid */
 export function parseQuota(given: ObjectValue | null): Quota {
   const quota = given ?? {};
   requireOnly(quota, ['rates', 'credit', 'limits', ...Object.keys(FIXED_AT_THE_TOP)], '');

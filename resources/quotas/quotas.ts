@@ -1,5 +1,5 @@
-// The quotas of all organizations as this process knows them: read when they are first asked for, and again after a change or a while, since
-// another process may have changed them.
+// Caches the quotas of all organizations in this process: they are read on first use, and again after a change or a while, since another
+// process may have changed them.
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
@@ -7,24 +7,24 @@ import { parseJson } from '../../model/values/index.ts';
 import { parseQuota } from './quota.ts';
 import { Usage } from './usage.ts';
 
-/** So long a change by another process may go unnoticed. */
+/** Age at which a cached quota is read again, in milliseconds: the longest time that another process's change goes unnoticed. */
 const REMEMBERED_MS = 2_000;
-/** The namespace of the installation itself is under no quota (9.1). */
+/** The installation's own namespace, which has no quota (9.1). */
 const EXEMPT = 'system';
 
-/** What a namespace's organization has been given; null: the namespace has none. */
+/** The quota of a namespace's organization; null: the namespace has no organization. */
 export interface GivenQuota {
   readonly organization: string;
-  /** JSON. */
+  /** The quota as JSON. */
   readonly quota: string;
   readonly namespaces: readonly string[];
 }
 
 export class Quotas {
   readonly #read: (namespace: string) => Promise<GivenQuota | null>;
-  /** By organization. */
+  /** Usages by organization. */
   readonly #usages = new Map<string, Usage>();
-  /** By namespace. */
+  /** Cached answers by namespace. */
   readonly #known = new Map<string, { readonly usage: Usage | null; readonly at: number }>();
   readonly #reading = new Map<string, Promise<Usage | null>>();
 
@@ -32,16 +32,18 @@ export class Quotas {
     this.#read = read;
   }
 
-  /** What limits a namespace; null: nothing. What is known is answered at once, and read again behind it when it is old. */
+  /**
+   * The usage and quota for a namespace; null: unlimited. A cached answer is given at once, and refreshed in the background when it is old.
+   */
   of(namespace: string): MaybePromise<Usage | null> {
     if (namespace === EXEMPT) return null;
     const known = this.#known.get(namespace);
     if (!known) return this.#readShared(namespace);
-    if (performance.now() - known.at > REMEMBERED_MS) this.#readShared(namespace).catch(() => undefined); // what is known holds until it can be read
+    if (performance.now() - known.at > REMEMBERED_MS) this.#readShared(namespace).catch(() => undefined); // the cached quota holds meanwhile
     return known.usage;
   }
 
-  /** The quota as known in memory, for synchronous callers. */
+  /** The cached quota, for synchronous callers. */
   known(namespace: string): Usage | null {
     const asked = this.of(namespace);
     if (!(asked instanceof Promise)) return asked;
@@ -49,7 +51,7 @@ export class Quotas {
     return null;
   }
 
-  /** To be called after each change of an organization, and of which namespaces it has. */
+  /** Empties the cache. Called after each change of an organization or of its namespaces. */
   forget(): void {
     this.#known.clear();
     this.#reading.clear();

@@ -1,4 +1,4 @@
-// Quotas without a store: what a document means, and what a rate lets through.
+// Quotas without a store: the meaning of a document, and the effect of a rate.
 import { expect, test } from 'vitest';
 import { parseJson } from '../../model/values/index.ts';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
@@ -9,7 +9,7 @@ import { Usage } from './usage.ts';
 const object = (value: unknown): ObjectValue => parseJson(JSON.stringify(value)) as ObjectValue;
 const quota = (value: unknown) => parseQuota(object(value));
 
-test('a rate lets a second and its credit through at once, then one for each part of a second', () => {
+test("a rate admits a second's worth and its credit at once, then one for each part of a second", () => {
   const rate = new Rate(10, 2, 0);
   const taken = (now: number, most: number): number => Array.from({ length: most }, () => rate.take(now)).filter(Boolean).length;
   expect(taken(0, 20)).toBe(12);
@@ -18,18 +18,18 @@ test('a rate lets a second and its credit through at once, then one for each par
   expect(taken(60_000, 50)).toBe(12);
 });
 
-test('a rate of nothing lets nothing through, and says that no waiting helps', () => {
+test('a rate of 0 admits nothing, and its waiting time is infinite', () => {
   const rate = new Rate(0, 0, 0);
   expect([rate.take(10_000), rate.waitMs(20_000)]).toEqual([false, Infinity]);
 });
 
-test('what is absent, null or -1 is unlimited, and 0 is nothing at all', () => {
+test('an absent member, null and -1 mean unlimited, and 0 means none', () => {
   const { rates, limits, credit } = quota({ rates: { execution: -1, receiveMessage: null }, limits: { types: 0, rules: 7 } });
   expect([rates.execution, rates.receiveMessage, limits.types, limits.rules, limits.users]).toEqual([null, null, 0, 7, null]);
   expect(credit).toEqual({ percentage: 20, queueRatio: 2 });
 });
 
-test('the limits of a run may be given as they are for everybody', () => {
+test('a quota may repeat the default limits of a run', () => {
   const limits = { stackDepth: 200, executionTime: '2 hours', errorBreaker: { sample: 20, retryAfter: '1 minute' }, cpuTime: '20 seconds' };
   expect(() => quota({ limits, auditFrequency: '10 minutes' })).not.toThrow();
 });
@@ -48,7 +48,7 @@ test.each([
   expect(() => quota(given)).toThrow(expect.objectContaining({ params: ['organizations', 'quota', expect.stringContaining(reason)] }));
 });
 
-test('acknowledged executions wait in their order and are never refused; who brings more is, once they are many', async () => {
+test('acknowledged executions queue in order and are never refused; further clients are refused once the queue is long', async () => {
   const usage = new Usage();
   const given = { rates: { execution: 0 }, credit: { default: { percentage: 20, queueRatio: 2 } } };
   usage.set(quota(given), 'first');
@@ -67,7 +67,7 @@ test('acknowledged executions wait in their order and are never refused; who bri
   usage.close();
 });
 
-test('what is open is counted until it is closed, once', () => {
+test('a socket or subscription counts until it is closed, and closing twice counts once', () => {
   const usage = new Usage();
   usage.set(quota({ limits: { webSockets: 1 } }), 'one');
   const release = usage.open('webSockets');

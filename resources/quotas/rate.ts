@@ -1,5 +1,4 @@
-// A rate as a bucket of tokens: it fills at the rate, holds a second's worth and the credit, and what is taken from it is allowed. Pure but for
-// what it remembers; times are milliseconds of a monotonic clock.
+// A rate as a token bucket: it fills at the rate, and holds a second's worth and the credit. Times are milliseconds of a monotonic clock.
 
 export class Rate {
   readonly perSecond: number;
@@ -7,7 +6,7 @@ export class Rate {
   #tokens: number;
   #at: number;
 
-  /** @param credit what may be taken besides a second's worth */
+  /** @param credit tokens besides a second's worth */
   constructor(perSecond: number, credit: number, now: number) {
     this.perSecond = perSecond;
     this.#capacity = perSecond + credit;
@@ -15,7 +14,7 @@ export class Rate {
     this.#at = now;
   }
 
-  /** Takes one if there is one. */
+  /** Takes a token if there is one. */
   take(now: number): boolean {
     this.#fill(now);
     if (this.#tokens < 1) return false;
@@ -23,7 +22,7 @@ export class Rate {
     return true;
   }
 
-  /** Until there is one; Infinity: never. */
+  /** Milliseconds until there is a token; Infinity: never. */
   waitMs(now: number): number {
     this.#fill(now);
     if (this.#tokens >= 1) return 0;

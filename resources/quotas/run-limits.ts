@@ -1,5 +1,5 @@
-// The limits of single runs in a quota document (language.md 10, resources-and-api.md 9.1). Pure. They may be tighter than what holds for everybody;
-// those that protect the process are never wider.
+// The limits of single runs in a quota document (language.md 10, resources-and-api.md 9.1). Pure. A quota may tighten the defaults; limits
+// that protect the process are never widened.
 
 import { getOwn, isInteger, type ObjectValue } from '../../stdlib/values/index.ts';
 import { type BreakerLimits, NO_LIMITS, type RunLimits } from '../../runtime/runs/index.ts';
@@ -10,7 +10,7 @@ export const RUN_LIMITS = ['stackDepth', 'executionTime', 'synchronousIterationS
 const UNIT_MS: Readonly<Record<string, number>> = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 const LONGEST_MS = 30 * 86_400_000;
 
-/** @param limits of a quota document. @throws cascade.resource.property.invalid */
+/** @param limits the member `limits` of a quota document. @throws cascade.resource.property.invalid */
 export function runLimitsIn(limits: ObjectValue): RunLimits {
   const given = {
     callDepth: whole(limits, 'stackDepth', 1, 200),
@@ -37,7 +37,7 @@ function breakerIn(limits: ObjectValue): BreakerLimits | undefined {
   };
 }
 
-/** Undefined: what holds for everybody. */
+/** A whole number within its bounds; undefined: the default holds. */
 function whole(object: ObjectValue, name: string, least: number, most: number, prefix = 'limits.'): number | undefined {
   const value = Object.hasOwn(object, name) ? getOwn(object, name) : null;
   if (value === null) return undefined;
@@ -47,7 +47,7 @@ function whole(object: ObjectValue, name: string, least: number, most: number, p
   return number;
 }
 
-/** `20 seconds`, `1 minute`, `2 hours`: milliseconds. */
+/** Parses `20 seconds`, `1 minute`, `2 hours` to milliseconds. */
 function time(object: ObjectValue, name: string, mostMs: number, prefix = 'limits.'): number | undefined {
   const value = Object.hasOwn(object, name) ? getOwn(object, name) : null;
   if (value === null) return undefined;

@@ -1,4 +1,4 @@
-// What an organization uses of its quota in this process: rates, and what is open now. Counts of what is stored are asked of the store
+// An organization's use of its quota in this process: rates, and what is open now. Counts of stored resources are queries
 // (features/quotas).
 
 import { apiError } from '../../model/errors/index.ts';
@@ -6,17 +6,17 @@ import type { RunLimits } from '../../runtime/runs/index.ts';
 import { type LimitName, parseQuota, type Quota, type RateName } from './quota.ts';
 import { Rate } from './rate.ts';
 
-/** What is counted while it is open. */
+/** Names of what is counted while it is open. */
 export type OpenName = 'webSockets' | 'subscriptions';
 
-/** Takes it back; twice is once. */
+/** Ends the counting; idempotent. */
 export type Release = () => void;
 
-/** A rate of nothing is looked at again so often: somebody may have raised it. */
+/** Interval of looking at a rate of 0 again, since it may have been raised. */
 const NEVER_MS = 1_000;
 
 export class Usage {
-  /** Namespaces that share the quota, this one's among them. */
+  /** All namespaces that share the quota. */
   namespaces: readonly string[] = [];
   #quota: Quota = parseQuota(null);
   #text = '{}';
@@ -26,7 +26,7 @@ export class Usage {
   readonly #waiting: (() => void)[] = [];
   #timer: NodeJS.Timeout | null = null;
 
-  /** @param text the quota's JSON, by which it is known whether it has changed */
+  /** @param text the quota's JSON, which shows whether the quota has changed */
   set(quota: Quota, text: string): void {
     if (text === this.#text) return;
     this.#quota = quota;
@@ -48,13 +48,13 @@ export class Usage {
     this.#take('requestsPerSecond', this.#quota.limits.requestsPerSecond, 0);
   }
 
-  /** An execution that a client asks for. @throws cascade.quota.exceeded */
+  /** Counts an execution for a client. @throws cascade.quota.exceeded */
   takeExecution(): void {
     if (this.#waiting.length > 0) throw apiError('cascade.quota.exceeded', 'execution', this.#quota.rates.execution);
     this.#take('execution', this.#quota.rates.execution, this.#credit('execution'));
   }
 
-  /** An execution that was acknowledged already: it waits for its turn, and is never refused. Undefined: at once. */
+  /** Counts an execution that was acknowledged already: it waits for its turn, and is never refused. Undefined: it may begin at once. */
   execution(): Promise<void> | undefined {
     if (this.#waiting.length === 0 && this.#isTaken('execution', this.#quota.rates.execution, this.#credit('execution'))) return undefined;
     const turn = new Promise<void>((go) => this.#waiting.push(go));
@@ -62,7 +62,7 @@ export class Usage {
     return turn;
   }
 
-  /** Whether more waits than the credit allows: further work is refused. */
+  /** Whether more executions wait than the credit allows: further work is refused. */
   get isBackedUp(): boolean {
     const { queueRatio } = this.#quota.credit;
     return this.#waiting.length > 0 && this.#waiting.length >= queueRatio * this.#credit('execution');
@@ -72,7 +72,7 @@ export class Usage {
     return this.#quota.rates.execution ?? 0;
   }
 
-  /** Until a message of a source may be taken, in milliseconds; 0: it is taken. */
+  /** Milliseconds until a message of a source may be taken; 0: it is taken now. */
   messageWaitMs(): number {
     const { receiveMessage } = this.#quota.rates;
     if (this.#isTaken('receiveMessage', receiveMessage, this.#credit('receiveMessage'))) return 0;
@@ -91,7 +91,7 @@ export class Usage {
     };
   }
 
-  /** Nobody waits any more: the service ends, and what waits is in the journal. */
+  /** Stops admitting from the queue when the service ends: its runs stand in the journal. */
   close(): void {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;

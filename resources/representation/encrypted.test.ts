@@ -1,4 +1,5 @@
-// Encrypted properties through the engine: sealed in the store, open to who may read the instance, and of no use in conditions.
+// Encrypted properties through the engine: sealed in the store, readable for users with the right to read the instance, and refused in
+// conditions.
 import { randomBytes } from 'node:crypto';
 import { Binary, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -44,7 +45,7 @@ test('values are sealed in the store, and read as they were written', async () =
   expect((await t.rows('Card'))[0]).toMatchObject({ at: null });
 });
 
-test('rules and programs read it', async () => {
+test('rules and programs read an encrypted property', async () => {
   await t.type('Seen', { number: { type: 'String' } });
   await t.program('rules', 'RULE seen WHEN INSERT OCCURS ON Card AS c INSERT Seen(number: c.number)');
   await t.ask('insert', 'Card', { body: '{"name":"c","number":"77"}' });
@@ -53,7 +54,7 @@ test('rules and programs read it', async () => {
   expect((await t.ask('execute', 'procedures', { id: 'numberOf', body: '["c"]' })).body).toBe('"77"');
 });
 
-test('it is of no use in conditions, orders, groups, indexes and keys', async () => {
+test('an encrypted property is refused in conditions, orders, groups, indexes and keys', async () => {
   const forbidden = { code: 'cascade.query.property.forbidden', status: 400 };
   for (const where of [{ number: '77' }, { $or: [{ number: { $exists: true } }] }, { number: null }, { 'codes.0': 1 }])
     await expect(t.rows('Card', where)).rejects.toMatchObject(forbidden);
@@ -92,7 +93,7 @@ test('an Object of a type with encrypted properties is encrypted as a whole, or 
   );
 });
 
-test('it stands in the clear nowhere else either: not in the journal, kept answers, recordings or dead letters', async () => {
+test('its values are sealed in the journal, idempotency records, recordings and dead letters, too', async () => {
   const secret = 'no-one-may-read-this-0815';
   await t.type('Vault', { name: { type: 'String' }, number: { type: 'String', encrypted: true } });
   await t.program(
@@ -115,8 +116,8 @@ test('it stands in the clear nowhere else either: not in the journal, kept answe
     expect(looked).toContain(name);
 });
 
-test('another process with the same master key reads it; without the key the namespace is not opened', async () => {
-  // Of its own: who serves the same database takes what a process leaves.
+test('another process with the same master key reads the values; without the key the namespace is not opened', async () => {
+  // A database of its own, since other processes on the same database would recover unfinished work.
   await using database = await openOwnDatabase();
   const mongoUri = database.uri;
   const first = await openTestEngine({ masterKey, mongoUri });

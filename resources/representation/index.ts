@@ -1,4 +1,4 @@
-// The door of resources/representation.
+// The door of resources/representation: system properties, projections, patches and large results.
 export { AHEAD_BYTES, LARGE_RESULTS, readAhead } from './large-results.ts';
 export { patchChanges } from './patch.ts';
 export { projected } from './projection.ts';

@@ -1,4 +1,4 @@
-// Large results: the same text as whole, made as it is taken (resources-and-api.md 2.2).
+// Large results: the text of a whole result, made while it is sent (resources-and-api.md 2.2).
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiReply, ApiRequest, Pieces } from '../api.ts';
@@ -36,7 +36,7 @@ async function all(pieces: Pieces | undefined): Promise<string[]> {
   return texts;
 }
 
-test('where the binding allows it a large result comes in pieces of the same text', async () => {
+test('a large result is sent in pieces of the same text where the binding allows it', async () => {
   const whole = await select({ count: 'true' });
   const reply = await streamed({ count: 'true' });
   expect([whole.pieces, reply.body]).toEqual([undefined, undefined]);
@@ -46,12 +46,12 @@ test('where the binding allows it a large result comes in pieces of the same tex
   expect(texts.join('')).toBe(whole.body);
 });
 
-test('a small one comes whole, and so does a large one to those who cannot take pieces', async () => {
+test('a small result is sent whole, and so is a large one where the binding cannot send pieces', async () => {
   expect((await streamed({ limit: '2' })).body).toBe((await select({ limit: '2' })).body);
   expect((await streamed({ props: '["n"]' })).pieces).toBeUndefined();
 });
 
-test('order, pages and props are those of any other', async () => {
+test('a result in pieces has the usual order, pages and props', async () => {
   const parameters = { sort: '{"n": -1}', limit: '45', page: '1', props: '["n", "text"]' };
   const rows = JSON.parse((await all((await streamed(parameters)).pieces)).join('')) as { n: number }[];
   expect(rows.map(({ n }) => n)).toEqual(Array.from({ length: 45 }, (_, i) => 59 - i));
@@ -67,7 +67,7 @@ test('a result cut at the cap says so before its rows, with and without a count'
   }
 });
 
-test('queries for equality that come together have the answers they would have alone', async () => {
+test('concurrent equality queries have the same answers as single ones', async () => {
   await t.type('Placed', { site: { type: 'String' }, n: { type: 'Integer' }, more: { type: 'Object' } });
   const objects = Array.from({ length: 90 }, (_, n) => ({ ...(n % 10 === 9 ? {} : { site: `s${n % 10}` }), n, more: { a: n, b: n } }));
   await t.ask('insert', 'Placed', { body: JSON.stringify(objects) });
@@ -89,7 +89,7 @@ test('queries for equality that come together have the answers they would have a
   for (let tries = 0; tries < 3; tries++) expect(await Promise.all(parameters.map(ask))).toEqual(alone);
 });
 
-test('a long aggregation comes in pieces of the same text, cut at the cap', async () => {
+test('a long aggregation is sent in pieces of the same text, cut at the cap', async () => {
   const pipeline = '[{"$sort": {"n": 1}}, {"$project": {"n": 1, "text": 1}}]';
   const aggregate = { op: 'aggregate', object: parseJson(pipeline) };
   const whole = await select({}, aggregate);
@@ -102,7 +102,7 @@ test('a long aggregation comes in pieces of the same text, cut at the cap', asyn
   expect([cut.truncated, JSON.parse((await all(cut.pieces)).join(''))]).toMatchObject([true, { length: 10_000 }]);
 });
 
-test('a long array of a procedure comes in pieces, a long text does not', async () => {
+test('a long array of a procedure is sent in pieces, a long text is not', async () => {
   await t.program(
     'procedures',
     'PROCEDURE manyTexts(n Integer)\nvar texts = []\nFOR i IN range(0, n) { texts.push("0123456789".repeat(100)) }\nreturn texts',
@@ -113,11 +113,11 @@ test('a long array of a procedure comes in pieces, a long text does not', async 
   expect(JSON.parse((await all((await execute('1000')).pieces)).join(''))).toEqual(Array(1_000).fill('0123456789'.repeat(100)));
 });
 
-test('what the store does not take fails before the first piece', async () => {
+test('a query that the store refuses fails before the first piece', async () => {
   await expect(streamed({ where: '{"text": {"$regex": "("}}' })).rejects.toMatchObject({ status: 400 });
 });
 
-test('a result that is let go frees its cursor', async () => {
+test('a closed result frees its cursor', async () => {
   await using client = await new MongoClient(process.env['CASCADE_TEST_MONGO'] as string).connect();
   const database = `cascade_ns_${t.identity.namespace}`;
   const stored = await client.db(database).collection('resources').findOne({ kind: 'types', name: 'Large' });
@@ -137,20 +137,20 @@ test('a result that is let go frees its cursor', async () => {
   expect(await reply.pieces?.next()).toBeNull();
 });
 
-test('a namespace has a hundred of them open at most, and one that ends makes room', async () => {
+test('a namespace has at most a hundred large results open, and one that ends makes room', async () => {
   const results = new LargeResults();
   let closed = 0;
   const begin = () => results.begin({ first: [1], write: String, close: async () => void closed++ });
   const open = await Promise.all(Array.from({ length: 100 }, begin));
   await expect(begin()).rejects.toMatchObject({ status: 429, code: 'cascade.quota.exceeded' });
-  expect(closed).toBe(1); // what stood behind the refused one
+  expect(closed).toBe(1); // the source of the refused one
   await open[0]?.close();
   await open[0]?.close();
   expect([results.open, closed]).toEqual([99, 2]);
   expect(await all(await begin())).toEqual(['[1]']);
 });
 
-test('elements behind the cap are left out, and an empty array is one piece', async () => {
+test('elements beyond the cap are left out, and an empty array is one piece', async () => {
   const batches = [[3, 4], [5, 6], []];
   const next = async () => batches.shift() ?? [];
   const results = new LargeResults();

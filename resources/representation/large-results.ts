@@ -1,26 +1,26 @@
-// Large results: text that is made while it is sent, so that a slow reader costs a piece of it and not the whole.
+// Large results: text that is made while it is sent, so that a slow reader holds one piece in memory and not the whole.
 
 import type { Pieces } from '../api.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { Rows } from '../../platform/mongo/index.ts';
 import { StateKey } from '../states.ts';
 
-/** A result up to this size is sent as one text; of a larger one so much is read before the first piece. */
+/** A result up to this size is sent as one text; of a larger one as much is read before the first piece. */
 export const AHEAD_BYTES = 512 * 1024;
-/** Of a piece, about; a row is never cut. */
+/** Approximate size of a piece; a row is never split. */
 const PIECE_CHARS = 64 * 1024;
-/** Large results of a namespace being read: each holds about AHEAD_BYTES, and a cursor in the store. */
+/** Bound of a namespace's open large results: each holds about AHEAD_BYTES, and a cursor in the store. */
 const MOST_OPEN = 100;
 
-/** What has been read of a query. */
+/** The rows that were read ahead of a query. */
 export interface Ahead {
   readonly rows: readonly Uint8Array[];
   readonly bytes: number;
-  /** There are no more. */
+  /** No more rows follow. */
   readonly isAll: boolean;
 }
 
-/** Reads until there are no more rows, or more than so many bytes. Closes the query when it fails. */
+/** Reads to the end of the query, or until there are more than so many bytes. Closes the query on failure. */
 export async function readAhead(rows: Rows, bytes: number): Promise<Ahead> {
   const read: Uint8Array[] = [];
   let size = 0;
@@ -37,19 +37,19 @@ export async function readAhead(rows: Rows, bytes: number): Promise<Ahead> {
   return { rows: read, bytes: size, isAll: rows.isDone };
 }
 
-/** The elements of an array to come. */
+/** The elements of an array that is being sent. */
 export interface Elements<T> {
-  /** Those that are there already. */
+  /** The elements that are in memory already. */
   readonly first: readonly T[];
-  /** The next ones, none at the end; absent when the first are all. */
+  /** The next elements, none at the end; absent when the first are all. */
   readonly next?: () => Promise<readonly T[]>;
-  /** How many there are at most; what comes behind them is left out. */
+  /** Bound of the elements; the rest is left out. */
   readonly most?: number;
-  /** The JSON text of one. */
+  /** The JSON text of an element. */
   readonly write: (element: T) => string;
   /** Called once, when the pieces are closed. */
   readonly close?: () => Promise<void>;
-  /** Of a piece, about. */
+  /** Approximate size of a piece. */
   readonly pieceChars?: number;
 }
 
@@ -59,12 +59,12 @@ export const LARGE_RESULTS = new StateKey('large results', () => new LargeResult
 export class LargeResults {
   #open = 0;
 
-  /** How many are being read. */
+  /** The number of open large results. */
   get open(): number {
     return this.#open;
   }
 
-  /** The text of the elements as an array. @throws quota.exceeded when too many are open; `close` was called then */
+  /** Starts the text of an array. @throws quota.exceeded when too many are open; `close` was called then */
   async begin<T>(elements: Elements<T>): Promise<Pieces> {
     const { close } = elements;
     if (this.#open >= MOST_OPEN) {
@@ -86,7 +86,7 @@ export class LargeResults {
   }
 }
 
-/** Joins elements to pieces; one piece is built at a time. */
+/** Joins elements into pieces; one piece is built at a time. */
 function joined<T>({ first, next, most = Infinity, write, pieceChars = PIECE_CHARS }: Elements<T>): Pieces['next'] {
   let batch = first;
   let index = 0;

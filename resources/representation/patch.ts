@@ -5,25 +5,26 @@ import { eq } from '../../stdlib/operators/index.ts';
 import { deepCopy, getOwn, isNumber, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 
-/** Operations of one patch. */
+/** Bound of the operations of a patch. */
 const MOST_OPERATIONS = 10_000;
-/** What `copy` may add: values, and characters of texts and names. As much as an instance may be large. */
+/** Bound of what `copy` adds: values, and characters of texts and names. It is the largest size of an instance. */
 const MOST_COPIED = 15 * 1024 * 1024;
-/** Elements of arrays that give way to others, or close ranks; about a second. */
+/** Bound of the array elements that operations move, which takes about a second. */
 const MOST_MOVED = 100_000_000;
 
-/** What is left of what a patch may do: nobody else is served while it is carried out. */
+/** The remaining budget of a patch: the process serves nobody else while it is applied. */
 interface Budget {
   copied: number;
   moved: number;
 }
 
 /**
- * The properties that the operations change, as they are after all of them; null for removed ones. The instance stays as it is.
- * @param instance in its external form: what a `test` sees
- * @param removed gets the names of those that are no longer there
- * @param byValue lists of which `remove` of `/<name>/-` takes the elements that are equal to its `value`, after both are brought into one form
- * @throws cascade.patch.…; cascade.request.too.many.instances and cascade.resource.too.large for what is too much work
+ * The properties that the operations change, as they are after all of them; null for removed ones. The instance itself is not modified.
+ * @param instance in its external form, against which a `test` compares
+ * @param removed gets the names of removed properties
+ * @param byValue lists of which `remove` of `/<name>/-` takes the elements that are equal to its `value`, after both are converted to one
+ *   form
+ * @throws cascade.patch.…; cascade.request.too.many.instances and cascade.resource.too.large beyond the budget
  */
 export function patchChanges(
   instance: ObjectValue,
@@ -123,7 +124,7 @@ function spendMove(elements: number, budget: Budget): void {
   if (budget.moved < 0) throw apiError('cascade.resource.too.large', MOST_COPIED);
 }
 
-/** Equality of JSON (RFC 6902 4.6): no conversions, numbers by their value, members in any order. */
+/** Equality of JSON (RFC 6902 4.6): no conversions, numbers by value, members in any order. */
 function sameJson(a: Value, b: Value): boolean {
   if (isNumber(a) && isNumber(b)) return eq(a, b);
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((element, i) => sameJson(element, b[i] as Value));
@@ -139,7 +140,7 @@ const textOf = (operation: ObjectValue, name: string): string | null => {
   return typeof value === 'string' ? value : null;
 };
 
-/** The object or array that holds the last step. */
+/** The object or array that contains the last step of a path. */
 function holder(root: ObjectValue, steps: readonly string[], op: string, path: string): ObjectValue | Value[] {
   let current: Value = root;
   for (const step of steps.slice(0, -1)) current = child(current, step, op, path);
@@ -163,7 +164,7 @@ const read = (root: ObjectValue, steps: readonly string[], op: string, path: str
 
 function add(root: ObjectValue, steps: readonly string[], value: Value, op: string, path: string, budget: Budget): void {
   const last = steps[steps.length - 1] as string;
-  // Appending to a property that is null or not there begins its array.
+  // Appending to a property that is null or absent creates its array.
   if (last === '-' && steps.length === 2) {
     const property = steps[0] as string;
     if (!Object.hasOwn(root, property) || getOwn(root, property) === null) return setOwn(root, property, [value]);
@@ -183,7 +184,7 @@ function put(root: ObjectValue, steps: readonly string[], value: Value, op: stri
   else setOwn(target, last, value);
 }
 
-/** Where there is none such, nothing is taken. */
+/** Removes the elements that equal the value, if any. */
 function removeValue(root: ObjectValue, name: string, value: Value, formOf: (element: Value) => Value): void {
   const list = Object.hasOwn(root, name) ? getOwn(root, name) : null;
   const wanted = formOf(value);

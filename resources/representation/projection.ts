@@ -1,8 +1,8 @@
-// What is left of an instance or a definition when only some properties are asked for (resources-and-api.md 2.2, language.md E7).
+// Projects an instance or a definition to some of its properties (resources-and-api.md 2.2, language.md E7).
 
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 
-/** `_id` and what the paths lead to, through arrays of objects, too. The object itself is not changed. */
+/** The projection: `_id` and the values at the paths, through arrays of objects, too. The object itself is not changed. */
 export function projected(object: ObjectValue, props: readonly string[]): ObjectValue {
   const whole = new Set(props);
   const kept: ObjectValue = { _id: getOwn(object, '_id') };
@@ -18,7 +18,7 @@ function keep(from: ObjectValue, to: ObjectValue, [name = '', ...rest]: readonly
   setOwn(to, name, part(getOwn(from, name), Object.hasOwn(to, name) ? getOwn(to, name) : null, rest));
 }
 
-/** @param present what other paths have kept of it */
+/** @param present the part that other paths have kept already */
 function part(value: Value, present: Value, rest: readonly string[]): Value {
   if (rest.length === 0) return value;
   if (Array.isArray(value))

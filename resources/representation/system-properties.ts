@@ -4,7 +4,7 @@ import { DateTime, getOwn, type ObjectValue, setOwn, type Value } from '../../st
 import type { Actor, Initiator } from '../../runtime/context/index.ts';
 import { isServiceSet, newId } from '../../model/types/index.ts';
 
-/** A new instance: the properties of a prepared one (so none is called `__proto__`), with fresh system properties. */
+/** A new instance: the properties of a checked one (so none is called `__proto__`), with fresh system properties. */
 export function stampNew(instance: ObjectValue, actor: Initiator): ObjectValue {
   const stamped: ObjectValue = {};
   stamped['_id'] = newId();
@@ -16,7 +16,7 @@ export function stampNew(instance: ObjectValue, actor: Initiator): ObjectValue {
   return stamped;
 }
 
-/** A changed instance: the stored one's system properties, the version one higher. */
+/** A changed instance: with the stored one's system properties, and the version one higher. */
 export function stampChanged(instance: ObjectValue, stored: ObjectValue, actor: Actor): ObjectValue {
   const stamped: ObjectValue = { _id: getOwn(stored, '_id') };
   for (const key of Object.keys(instance)) if (!isServiceSet(key)) setOwn(stamped, key, getOwn(instance, key));
@@ -29,7 +29,7 @@ export function stampChanged(instance: ObjectValue, stored: ObjectValue, actor: 
   return stamped;
 }
 
-/** Who stored it last; null where it is not stored. */
+/** The user who stored it last; null where it is not stored. */
 export function editorOf(stored: ObjectValue | undefined): string | null {
   const named = (name: string): Value => (stored && Object.hasOwn(stored, name) ? getOwn(stored, name) : null);
   const editor = named('ars_modifiedBy') ?? named('ars_createdBy');

@@ -1,4 +1,4 @@
-// The requests of clients (resources-and-api.md 2): which operation of which resource, and the reply in REST's spelling.
+// Dispatches the requests of clients (resources-and-api.md 2) to operations, and makes the reply in REST's format.
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -40,7 +40,7 @@ const CARRIED_OUT: Readonly<Record<string, CarryOut>> = {
 
 const GENERIC: ReadonlySet<string> = new Set(OPERATIONS);
 
-/** What is written with its types from the beginning, and need not be read again for it. */
+/** Operations whose reply is written with types from the start, and need not be parsed for it. */
 const STREAMED: ReadonlySet<string> = new Set(['select', 'aggregate']);
 
 /** Carries out a client's request. @throws CascadeError, CascadeErrors, at once or later */
@@ -73,7 +73,7 @@ function carriedOut(space: Namespace, request: ApiRequest, actor: Actor): Promis
   return mine ? carryOutOwn(space, resource, { ...request, op }, actor, mine) : operation(space, resource, request, actor);
 }
 
-/** The operation on what is the caller's own of a resource that has others', too: those are not there for it. */
+/** Carries out an operation on a resource where the caller has rights on its own instances only: others' are not found. */
 async function carryOutOwn(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor, own: ObjectValue): Promise<ApiReply> {
   const { op, resourceId, parameters } = request;
   const operation = CARRIED_OUT[op] as CarryOut;
@@ -90,11 +90,11 @@ async function carryOutOwn(space: Namespace, resource: Resource, request: ApiReq
     if (seen && !(await isOwn(space, resource, resourceId, actor, own))) throw apiError('cascade.authorization.denied', op, resource.name);
     return operation(space, resource, request, actor);
   }
-  if (op === 'delete' && parameters['where'] === undefined) return operation(space, resource, request, actor); // is refused
+  if (op === 'delete' && parameters['where'] === undefined) return operation(space, resource, request, actor); // it refuses
   return operation(space, resource, { ...request, parameters: { ...parameters, where: withOwn(parameters['where'], own) } }, actor);
 }
 
-/** SELECT where the caller sees a part of each instance. */
+/** SELECT where the caller sees only a part of each instance. */
 async function selectSeen(
   space: Namespace,
   resource: InstanceResource,

@@ -26,7 +26,7 @@ import { runDurably } from '../../runtime/runs/index.ts';
 import { answersArray, bodyOf, checkId, counted, demandedVersion, idOf, NO_CONTENT, reply } from './request.ts';
 import { changedReply, instanceText, typedIf } from './typed.ts';
 
-/** Persistent subscriptions that one deletion looks at in one go. */
+/** Number of persistent subscriptions that a deletion reads at a time. */
 const AT_A_TIME = 1_000;
 
 export async function update(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
@@ -59,7 +59,7 @@ export async function patch(space: Namespace, resource: Resource, request: ApiRe
   return instanceUpdate(space, resource, request, actor, changes, removed);
 }
 
-/** The UPDATE of another installation: what it gives in the language, the number of instances or the one that was named. */
+/** The UPDATE of another installation: its result in the language, the number of instances or the one that was named. */
 async function updateWhere(space: Namespace, { name }: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { parameters, object } = request;
   const { where } = parameters;
@@ -72,13 +72,13 @@ async function updateWhere(space: Namespace, { name }: Resource, request: ApiReq
   return changedReply(request, decodeInner('list' in answer ? answer.list : answer.ok));
 }
 
-/** A patch is written against what a client sees. */
+/** The external form, which a patch applies to. */
 const external = (json: string): ObjectValue => parseJson(json) as ObjectValue;
 
-/** The properties to change, for what is stored; what a patch removes is null here, and gone afterwards. */
+/** The properties to change in a stored instance; null removes a property, for a patch. */
 type Changes = (stored: ObjectValue) => ObjectValue | Promise<ObjectValue>;
 
-/** Whether nothing but properties of the service is named: then nothing is changed, and nothing happens. */
+/** Whether only properties of the service are named: then nothing is changed, and no event is raised. */
 const namesNothing = (changes: ObjectValue): boolean => Object.keys(changes).every(isServiceSet);
 
 async function definitionUpdate(
@@ -163,7 +163,7 @@ export async function remove(space: Namespace, resource: Resource, request: ApiR
   return { ...NO_CONTENT, ...counted(request, doomed.length) };
 }
 
-/** How many went: 0 when a BEFORE rule cancelled it. */
+/** Deletes one. Gives the number: 0 when a BEFORE rule cancelled it. */
 async function removeOne(space: Namespace, resource: Resource, id: string, request: ApiRequest, actor: Actor): Promise<number> {
   if (resource.kind === 'definitions') {
     demandedVersion(resource, request, findDefinition(space, resource, id, 'delete', actor).object);

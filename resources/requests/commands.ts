@@ -1,4 +1,4 @@
-// Custom commands (resources-and-api.md 2.13): a POST on one instance whose body names what is to be done.
+// Custom commands (resources-and-api.md 2.13): a POST on one instance whose body names the command.
 
 import { apiError } from '../../model/errors/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';

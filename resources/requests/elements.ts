@@ -7,11 +7,11 @@ import { toJson } from '../../model/values/index.ts';
 
 const BUFFER_BYTES = 65_536;
 
-/** Of a request, checked. */
+/** The checked options of a request for when to flush. */
 export interface Flushing {
   /** Bytes that are sent together. */
   readonly bufferBytes: number;
-  /** Milliseconds after which what there is is sent; 0: at once, after each element; Infinity: by size only. */
+  /** Milliseconds between flushes; 0: after each element; Infinity: by size only. */
   readonly everyMs: number;
 }
 
@@ -26,7 +26,7 @@ export function flushingOf(parameters: Readonly<Record<string, Value>>): Flushin
   return { bufferBytes: whole('maxBufferSize', 1, BUFFER_BYTES), everyMs: interval === 0 ? Infinity : Math.max(interval, 0) };
 }
 
-/** The texts of the elements are made as they are taken. */
+/** The elements of an array; their texts are made while they are sent. */
 export function elementsOf(values: readonly Value[], { bufferBytes, everyMs }: Flushing): Pieces {
   let next = 0;
   let isEnded = false;

@@ -1,4 +1,4 @@
-// The fields of a body that is no instance of a type.
+// Reads the fields of a body that is not an instance of a type.
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { isServiceSet } from '../../model/types/index.ts';

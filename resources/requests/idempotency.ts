@@ -1,8 +1,8 @@
-// X-Cascade-Request-Id (integrations.md 12.6): a POST that a client repeats, as it has not heard the answer, is answered from the record.
-// It belongs to the user, what is asked and the rights that it is asked with: the same id on anything else is refused.
-// The record is made in the unit of the request's first change, so a crash cannot part them; the whole reply is added when it is known.
-// Of several instances each has a record of its own, in the unit that stores it, until there is a reply. Of a procedure's run each statement has
-// one, as a rule's run has in the journal: a repetition goes on behind the last.
+// X-Cascade-Request-Id (integrations.md 12.6): a POST that a client repeats, having had no answer, is answered from its idempotency record.
+// The record belongs to the user, the request and its rights: the same id on anything else is refused. The record is stored in the unit of
+// the request's first change, so that a crash cannot separate them; the whole reply is added when it is known. A request with several
+// instances has a record for each, in the unit that stores it, until there is a reply. A procedure's run has one for each statement, as a
+// rule's run has in the journal: a repetition goes on behind the last.
 
 import { createHash } from 'node:crypto';
 import { type Collection, type Db, Long, ObjectId } from 'mongodb';
@@ -21,25 +21,25 @@ import { changedReply, instanceText, typedIf } from './typed.ts';
 
 export const IDEMPOTENCY_RECORDS = 'answers';
 const KEPT_SECONDS = 86_400;
-/** A longer reply is not kept: its record alone tells what was stored. */
+/** Bound of a stored reply; of a longer one only the result of the change is stored. */
 const LONGEST_BODY = 8_000_000;
 
-/** Of the ids of a request's records of single instances: the rest is the instance's number. */
+/** Length of the common prefix of a request's record ids for single instances; the rest is the instance's number. */
 const PREFIX_DIGITS = 20;
 const STEP_PREFIX_DIGITS = 16;
 
 interface StoredAnswer {
   readonly _id: ObjectId;
   readonly at: Date;
-  /** Inner JSON of what the first change gave; null where that was nothing of its own. Sealed where the namespace has a key. */
+  /** Inner JSON of the first change's result; null where it has none. Sealed where the namespace has a key. */
   readonly answer: string | null;
-  /** The same holds for its body. */
+  /** The reply; its body is sealed likewise. */
   readonly reply?: ApiReply;
-  /** Of what it answers: `digestOf`. */
+  /** The digest of the request: `digestOf`. */
   readonly digest?: string;
 }
 
-/** What texts of records are sealed for. */
+/** Names the use of the key that seals texts of records. */
 const PURPOSE = 'kept answer';
 
 const openedReply = ({ storage: { cipher } }: Namespace, id: ObjectId, { body, ...reply }: ApiReply): ApiReply =>
@@ -59,7 +59,7 @@ interface Running {
 
 const RUNNING = new StateKey<Map<string, Running>>('requests with an id', () => new Map());
 
-/** What is asked for, and with which rights. */
+/** Digest of the request and the rights that it is made with. */
 function digestOf({ op, resourceName, custom, resourceId, parameters, object, text, identity }: ApiRequest): string {
   const { namespace, profiles, restricted, system, installationAdmin } = identity;
   const rights = [namespace, [...profiles].sort(), restricted === true, system === true, installationAdmin === true];
@@ -74,7 +74,7 @@ function requireSame(requestId: string, stored: string | undefined, digest: stri
   if (stored !== digest) throw apiError('cascade.request.id.reused', requestId);
 }
 
-/** Carries out a request; one with a request id at most once a day and identity. @throws as `carryOut` */
+/** Carries out a request; one with a request id at most once per day and identity. @throws as `carryOut` */
 export function carryOutIdempotently(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { requestId } = request;
   return requestId === undefined ? carryOut(space, request, actor) : recorded(space, request, requestId, actor);
@@ -102,11 +102,11 @@ async function recorded(space: Namespace, request: ApiRequest, requestId: string
   }
 }
 
-/** The ids of a request's records: its own, how those of single instances begin, and those of statements. */
+/** The ids of a request's records: its own, the prefix of those for single instances, and the prefix of those for statements. */
 interface Records {
   readonly id: ObjectId;
   readonly prefix: string;
-  /** How those of a run's steps begin. */
+  /** The prefix of ids for steps of a run. */
   readonly steps: string;
   readonly requestId: string;
   readonly digest: string;
@@ -115,7 +115,8 @@ interface Records {
 async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, records: Records): Promise<ApiReply> {
   const { id, requestId, digest } = records;
   const answers = space.storage.db.collection<StoredAnswer>(IDEMPOTENCY_RECORDS);
-  // Before the reply: a former owner that is late stores the reply and then removes these, and where it has, the reply is found.
+  // Steps are read before the reply: a former owner that is late stores the reply and then removes the steps, so a missing step implies
+  // that the reply is found.
   const stepStore = request.op === 'execute' ? await keepSteps(space, answers, records) : undefined;
   const parts = !stepStore && Array.isArray(request.object) ? await storedParts(space, answers, records) : new Map<number, string>();
   const stored = await answers.findOne({ _id: id });
@@ -146,14 +147,14 @@ async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, r
   return given;
 }
 
-/** The reply as it is recorded: without secrets that are shown only once, so that a copy of the store gives nobody a login. */
+/** The recorded reply: without secrets that are shown only once, so that a copy of the store gives nobody a login. */
 function keptReply(space: Namespace, request: ApiRequest, id: ObjectId, { body, ...reply }: ApiReply): ApiReply {
   if (body === undefined) return reply;
   const isAccount = space.catalog.features.installationResource(request.resourceName, request.custom) !== undefined;
   return { ...reply, body: sealText(space.storage.cipher, isAccount ? withoutSecrets(body) : body, PURPOSE, id.toHexString()) };
 }
 
-/** What the answer of a creation has beside what is stored. */
+/** Members of a creation's reply that are shown only once and never stored. */
 const TOLD_ONCE: ReadonlySet<string> = new Set(['accessToken', 'generatedPassword', 'code']);
 
 function withoutSecrets(json: string): string {
@@ -167,7 +168,7 @@ function withoutSecrets(json: string): string {
   return toJson(strip(parseJson(json)));
 }
 
-/** What a record tells of the reply; undefined where that is not all. */
+/** The reply from a record; undefined where the record is incomplete. */
 const replyFrom = (space: Namespace, request: ApiRequest, { _id, reply: given, answer }: StoredAnswer): ApiReply | undefined =>
   given ? openedReply(space, _id, given) : replyOf(space, request, openedAnswer(space, _id, answer));
 
@@ -184,7 +185,7 @@ const idsFrom = (prefix: string) => ({
   $lte: ObjectId.createFromHexString(prefix.padEnd(24, 'f')),
 });
 
-/** The statements that an earlier try has carried out, and the records of those to come. */
+/** Reads the steps of an earlier attempt, and stores those to come. */
 async function keepSteps(space: Namespace, answers: Collection<StoredAnswer>, { steps: prefix }: Records): Promise<StepStore> {
   const found = await answers
     .find({ _id: idsFrom(prefix) })
@@ -210,14 +211,14 @@ async function keepSteps(space: Namespace, answers: Collection<StoredAnswer>, { 
   };
 }
 
-/** A step is plain data but for its times. */
+/** Parses a step, which is plain data except for its times. */
 function fromText(text: string): Step {
   const step = JSON.parse(text) as Step;
   const reads = step.reads.map((read) => ({ ...read, at: new Date(read.at) }));
   return { ...step, at: new Date(step.at), startedAt: new Date(step.startedAt), reads };
 }
 
-/** What an earlier try has stored, by number. */
+/** Results of parts that an earlier attempt has stored, by number. */
 async function storedParts(space: Namespace, answers: Collection<StoredAnswer>, records: Records): Promise<Map<number, string>> {
   const found = await answers.find({ _id: partIds(records) }).toArray();
   return new Map(
@@ -228,7 +229,7 @@ async function storedParts(space: Namespace, answers: Collection<StoredAnswer>, 
   );
 }
 
-/** The first change carries the record; parts carry one each. */
+/** An actor that stores the record with the first change, or with each part. */
 function recording(space: Namespace, actor: Actor, records: Records, isRecorded: boolean): Actor {
   const { digest } = records;
   let recorded = isRecorded;
@@ -273,7 +274,7 @@ const withRecord = (
   ],
 });
 
-/** The reply to a request about one thing, from what its change gave; undefined where that does not tell all. */
+/** The reply to a request about one instance, from the result of its change; undefined where that does not suffice. */
 function replyOf(space: Namespace, request: ApiRequest, answer: string | null): ApiReply | undefined {
   if (answer === null || Array.isArray(request.object)) return undefined;
   if (request.federation && request.op === 'update') return changedReply(request, decodeInner(answer));

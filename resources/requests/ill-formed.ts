@@ -1,5 +1,5 @@
-// Texts with a lone surrogate: JSON can spell them, nothing can store or send them (resources-and-api.md 5.1). In an instance they are a value
-// that does not fit, everywhere else a body that is wrong.
+// Refuses texts with a lone surrogate: JSON can express them, but they can be neither stored nor sent (resources-and-api.md 5.1). In an
+// instance the error is that of an invalid value, elsewhere that of an invalid body.
 
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
 import type { ApiRequest } from '../api.ts';
@@ -9,7 +9,7 @@ import { resolve, type Namespace } from '../catalog/index.ts';
 const REASON = 'lone surrogate';
 const WRITES: ReadonlySet<string> = new Set(['insert', 'upsert', 'update', 'patch']);
 
-/** @throws type.property.invalid, request.body.invalid; always */
+/** @throws type.property.invalid, request.body.invalid: it never returns */
 export function refuseIllFormed(space: Namespace, request: ApiRequest, offset: number): never {
   const { op, resourceName, custom, object = null } = request;
   if (WRITES.has(op) && !space.catalog.features.installationResource(resourceName, custom)) {
@@ -23,14 +23,14 @@ export function refuseIllFormed(space: Namespace, request: ApiRequest, offset: n
   throw apiError('cascade.request.body.invalid', REASON, offset);
 }
 
-/** The property of the first instance that has one of them. */
+/** The property of the first instance with such a text. */
 function propertyIn(body: Value): string | undefined {
   for (const one of Array.isArray(body) ? body : [body])
     if (isObject(one)) for (const name of Object.keys(one)) if (!name.isWellFormed() || isIllFormed(getOwn(one, name))) return name;
   return undefined;
 }
 
-/** What the operations of a patch put where. */
+/** The values that a patch's operations set, by property. */
 function patched(operations: Value): Value {
   return (Array.isArray(operations) ? operations : [operations]).map((operation): Value => {
     if (!isObject(operation) || !Object.hasOwn(operation, 'value')) return {};

@@ -1,4 +1,4 @@
-// The door of the requests of clients.
+// The door of resources/requests: the requests of clients.
 export { carryOut } from './carry-out.ts';
 export { commandsOf } from './commands.ts';
 export { objectOf, requireKnown, requiredText, textIn } from './fields.ts';

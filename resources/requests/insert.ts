@@ -14,9 +14,9 @@ import { answersArray, bodyOf, counted, NO_CONTENT } from './request.ts';
 import { instanceText, typedIf } from './typed.ts';
 
 const MOST_INSTANCES = 10_000;
-/** Bound of the errors of one request; each refused instance has at least its first one. */
+/** Bound of the errors in one reply; each refused instance has at least its first one. */
 const MOST_ERRORS = 20_000;
-/** So many are made ready at a time; then others have their turn. */
+/** Number of instances that are prepared before other work gets a turn. */
 const SLICE = 128;
 
 export async function insert(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor, upsert: boolean): Promise<ApiReply> {
@@ -40,13 +40,14 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
     return { status: 200, body: answersArray(resource) ? `[${textOf(stored)}]` : textOf(stored), ...counted(request, 1), ...typed };
   }
   if (body.length > MOST_INSTANCES) throw apiError('cascade.request.too.many.instances', MOST_INSTANCES);
-  // Without user code in between they all share a batch, which keeps their order; else, and for definitions, one after the other.
+  // Instances without user code in between share a batch, which keeps their order; otherwise, and for definitions, they are stored one
+  // after the other.
   const apart =
     resource.kind === 'definitions' ||
     resource.guard?.insert !== undefined ||
     upsert ||
     space.events.before.has(`/types/${resource.name}/insert`);
-  // Each is a part of the request: what an earlier try of it has stored is answered as it was.
+  // Each instance is a part of the request: the result of an earlier attempt is used as it was.
   const part = async (object: Value, number: number): Promise<string | null> => {
     const note = actor.checkpoints?.get(number);
     const stored = note === undefined ? await one(object, checkpointing(actor, number)) : (decodeInner(note) as ObjectValue);
@@ -58,10 +59,10 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
   return { ...several(request, await (apart ? inTurn(body, part) : Promise.allSettled(body.map(part)))), ...typed };
 }
 
-/** What stores an instance, or the way to store one for which that has to be waited for; an Error is what is wrong with it. */
+/** The unit of an instance, or a function that stores it where preparing has to wait; an Error for an invalid instance. */
 type Ready = ReadyInsert | (() => Promise<ObjectValue | null>) | Error;
 
-/** Made in slices, between which others have their turn. */
+/** Prepares the instances in slices, between which other work gets a turn. */
 async function readyEach(space: Namespace, resource: InstanceResource, bodies: readonly Value[], actor: Actor): Promise<Ready[]> {
   const all: Ready[] = [];
   for (const body of bodies) {
@@ -74,7 +75,8 @@ async function readyEach(space: Namespace, resource: InstanceResource, bodies: r
       }
       const full = ready && space.transactions.refusal(ready.unit);
       if (full) {
-        // Nor will the others be taken: to refuse has to cost less than to do, or under a flood nothing else is done any more.
+        // The others are refused, too, without being tried: a refusal must be cheaper than the work, or a flood of requests would stop
+        // everything else.
         const refusal = tooFull(full);
         while (all.length < bodies.length) all.push(refusal);
         break;
@@ -87,7 +89,7 @@ async function readyEach(space: Namespace, resource: InstanceResource, bodies: r
   return all;
 }
 
-/** Inserts instances independently, in parallel. A client may insert thousands, and most need no promise. */
+/** Inserts instances independently, in parallel. Callbacks in place of promises: a client may insert thousands. */
 function insertedEach(
   resource: InstanceResource,
   all: readonly Ready[],
@@ -104,7 +106,7 @@ function insertedEach(
         if (--open === 0) resolve(results);
       };
       const failed = (reason: unknown): void => settle({ status: 'rejected', reason });
-      /** Must not throw: the committer tells others after it. */
+      /** Must not throw: the committer calls others after it. */
       const stored = (instance: ObjectValue | null): void => {
         let value: string | null;
         try {
@@ -126,7 +128,7 @@ function insertedEach(
   });
 }
 
-/** The same of several of another kind: one after the other. */
+/** Inserts several of another kind of resource, one after the other. */
 export async function eachInserted(
   request: ApiRequest,
   bodies: readonly Value[],

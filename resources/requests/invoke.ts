@@ -14,7 +14,7 @@ import type { Namespace, Resource } from '../catalog/index.ts';
 import { elementsOf, flushingOf } from './elements.ts';
 import { idOf, reply } from './request.ts';
 
-/** PUBLISH, QUERY and STATUS mean something of their own for each resource that has them. */
+/** Handles PUBLISH, QUERY and STATUS by the feature of the resource. */
 const answered =
   (operation: 'publish' | 'query' | 'status' | 'channels') =>
   async (space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> => {
@@ -26,7 +26,7 @@ const answered =
 export const publish = answered('publish');
 export const query = answered('query');
 export const status = answered('status');
-/** Where a chatbot is (integrations.md 6.3). */
+/** The channels of a chatbot (integrations.md 6.3). */
 export const channels = answered('channels');
 
 export async function execute(space: Namespace, _resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
@@ -37,7 +37,7 @@ export async function execute(space: Namespace, _resource: Resource, request: Ap
   const inner = await executeProcedure(space, name, request, actor);
   const value = decodeInner(inner);
   if (request.federation?.isTyped) return { ...reply(toTypedJson(value)), isTyped: true };
-  // A long array is not written as one text either where the client did not ask for its elements one by one.
+  // A long array is sent in pieces even where the client did not ask for single elements.
   const wanted = request.parameters['stream'] === true || inner.length > AHEAD_BYTES;
   const streams = request.streams === true && wanted && Array.isArray(value);
   return streams ? { status: 200, pieces: elementsOf(value, flushing) } : reply(toJson(value));
@@ -65,7 +65,7 @@ export async function executeProcedure(space: Namespace, name: string, request: 
   });
 }
 
-/** @throws cascade.execution.suspended while a procedure that has kept failing is let rest (resources-and-api.md 9.2) */
+/** @throws cascade.execution.suspended while the error breaker of the procedure is open (resources-and-api.md 9.2) */
 function requireRested(space: Namespace, resource: string): void {
   const restMs = space.execution.runs.errorBreaker.restMs(resource, space.execution.runs.limits().errorBreaker);
   if (restMs === 0) return;

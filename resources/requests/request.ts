@@ -1,4 +1,4 @@
-// What several operations read from a request: its id, its preconditions, whether it wants a count.
+// Parts of a request that several operations read: its id, its preconditions, whether it asks for a count.
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
@@ -7,7 +7,7 @@ import { versionIn } from '../instances/index.ts';
 import { versionOf } from '../representation/index.ts';
 import type { Resource } from '../catalog/index.ts';
 
-/** Whether one instance is answered as an array of one: those of types are, those of system resources where they say so (2). */
+/** Whether the answer about one instance is an array of one: for types always, for system resources where they say so (2). */
 export const answersArray = (resource: Resource): boolean => resource.kind === 'instances' && resource.answers !== 'object';
 
 export const NO_CONTENT: ApiReply = { status: 204 };
@@ -21,7 +21,7 @@ export function idOf(request: ApiRequest): string {
   return request.resourceId;
 }
 
-/** The body, or for program texts the object that is made of it. */
+/** The body, or for program texts the object made from it. */
 export function bodyOf(resource: Resource, request: ApiRequest): Value {
   const isProgram = resource.name === 'rules' || resource.name === 'procedures';
   const text = request.text ?? (typeof request.object === 'string' && isProgram ? request.object : undefined);
@@ -42,7 +42,7 @@ export const namesVersion = (header: string, version: string): boolean =>
   header.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === `"${version}"`);
 
 /**
- * The version that If-Match or the body's ars_version demands of what is stored.
+ * The version of the stored state that If-Match or the body's ars_version expects.
  * @throws cascade.update.authorization.or.version.conflict when it is another one
  */
 export function demandedVersion(resource: Pick<Resource, 'kind' | 'name'>, request: ApiRequest, stored: ObjectValue): bigint | undefined {

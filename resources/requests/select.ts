@@ -23,10 +23,10 @@ export async function select(space: Namespace, resource: Resource, request: ApiR
   return { status: 200, body: await found.json(), version, ...typedIf(request, resource) };
 }
 
-/** Null: all of them. */
+/** The projection; null: all properties. */
 type Props = readonly string[] | null;
 
-/** One instance or definition, not yet written. */
+/** One instance or definition, before it is written as text. */
 interface Found {
   readonly version: bigint;
   readonly json: () => string | Promise<string>;
@@ -59,7 +59,7 @@ async function selectMany(space: Namespace, resource: Resource, request: ApiRequ
   return { status: 200, body: json, ...(count === undefined ? {} : { count }), ...(truncated ? { truncated } : {}) };
 }
 
-/** By its id, or by a condition that only it meets. */
+/** Finds one by its id, or by a condition that only it satisfies. */
 async function oneOf(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor, props: Props): Promise<Found> {
   const { resourceId, parameters } = request;
   const shown = { props, form: formOf(request) };

@@ -6,22 +6,22 @@ import type { ApiReply, ApiRequest } from '../api.ts';
 import { resolve, type Namespace, type Resource } from '../catalog/index.ts';
 import { reply } from './request.ts';
 
-/** An instance in the form that the request asks for. */
+/** The text of an instance in the form that the request asks for. */
 export const instanceText = ({ federation }: ApiRequest, type: TypeDefinition, instance: ObjectValue): string =>
   federation?.isTyped ? instanceToTypedJson(type, instance) : instanceToJson(type, instance);
 
-/** What is said of a reply with instances. */
+/** Marks a reply with instances as typed, where the request asks for types. */
 export const typedIf = ({ federation }: ApiRequest, { kind }: Resource): Pick<ApiReply, 'isTyped'> =>
   federation?.isTyped && kind === 'instances' ? { isTyped: true } : {};
 
-/** What an UPDATE of what a condition names has given: a number, or the instance. */
+/** The reply to an UPDATE by a condition: a number, or the instance. */
 export const changedReply = ({ federation }: ApiRequest, value: Value): ApiReply =>
   federation?.isTyped ? { ...reply(toTypedJson(value)), isTyped: true } : reply(toJson(value));
 
 const OPERATIONS = new Set(['select', 'selectOne', 'insert', 'upsert', 'update', 'patch']);
 const TIMES = new Set(['ars_createdAt', 'ars_modifiedAt']);
 
-/** The same reply with typed times, where its body shows definitions; others are as they are. */
+/** The reply with typed times, where its body shows definitions; others unchanged. */
 export function typedReply(space: Namespace, request: ApiRequest, given: ApiReply): ApiReply {
   if (given.isTyped || given.body === undefined || given.partial || !OPERATIONS.has(request.op)) return given;
   if (space.catalog.features.installationResource(request.resourceName, request.custom)) return given;

@@ -10,9 +10,9 @@ import type { Namespace } from '../catalog/index.ts';
 import { StateKey } from '../states.ts';
 import { type Form, programFor } from './programs.ts';
 
-/** CPU time of one value (resources-and-api.md 4.2). A batch that needs more is halved until the value is found that does. */
+/** CPU time limit for one value (resources-and-api.md 4.2). A batch that exceeds it is halved until the value is found. */
 const CPU_MS = 1_000;
-/** Of an order, which cannot be halved. */
+/** CPU time limit for a sort, which cannot be halved. */
 const ORDER_CPU_MS = 5_000;
 const BATCH = 1_000;
 
@@ -30,10 +30,10 @@ interface Batch {
   readonly asked: Asked[];
 }
 
-/** What is asked for and has not gone yet; emptied in each turn of the event loop. */
+/** Batches of calls that have not been sent yet; they are sent in each turn of the event loop. */
 const GATHERING = new StateKey<Map<string, Batch>>('calls of scalars', () => new Map());
 
-/** What the procedure makes of each of the values, in their order. */
+/** Converts each of the values, in order. */
 export function convertEach(
   space: Namespace,
   scalar: ScalarDefinition,
@@ -58,7 +58,7 @@ export async function comparePairs(
   });
 }
 
-/** The values in the comparator's order, each with its rank: equal ones share one. */
+/** The values in the comparator's order, each with its rank; equal ones share a rank. */
 export async function sortBy(
   space: Namespace,
   scalar: ScalarDefinition,
@@ -92,7 +92,7 @@ async function answerInTurn(space: Namespace, batch: Batch): Promise<void> {
   for (let at = 0; at < batch.asked.length; at += BATCH) await answer(space, batch, batch.asked.slice(at, at + BATCH));
 }
 
-/** Never rejects: each caller gets a value or an error. */
+/** Answers the callers of a batch. Never rejects: each gets a value or an error. */
 async function answer(space: Namespace, batch: Batch, asked: readonly Asked[]): Promise<void> {
   // Equal values are converted once.
   const distinct = new Map<string, Asked[]>();
@@ -115,7 +115,7 @@ async function answer(space: Namespace, batch: Batch, asked: readonly Asked[]): 
       const outcome = outcomeOf((results as Value[])[index] as Value);
       for (const one of group) outcomes.set(one, outcome);
     });
-    // In the order of asking: instances of one request are stored in their order.
+    // Callers are answered in the order of their calls: instances of one request are stored in their order.
     for (const one of asked) one.resolve(outcomes.get(one) as Outcome);
   } catch (error) {
     if (groups.length > 1 && error instanceof CascadeError && error.code.startsWith('cascade.execution.')) {
@@ -147,7 +147,7 @@ async function run(space: Namespace, { form, scalar, action, actor }: Call, valu
 
 const READS: ReadonlySet<string> = new Set(['select', 'open', 'next', 'close', 'builtin']);
 
-/** A conversion may look things up; as it may be tried again, it changes nothing. */
+/** A host that allows only reads: a conversion may look things up, and as it may be repeated, it changes nothing. */
 function readingOnly(host: RunHost, scalar: ScalarDefinition, action: ScalarAction): RunHost {
   return {
     ...host,
@@ -163,7 +163,7 @@ const changes = (scalar: ScalarDefinition, action: ScalarAction) =>
 
 const procedureOf = (scalar: ScalarDefinition, action: ScalarAction): string => scalar[action] as string;
 
-/** An exception keeps its code, message and params; its status is 400 unless its code has one of its own. */
+/** The outcome of one value. An exception keeps its code, message and params; its status is 400 unless its code has one of its own. */
 function outcomeOf(result: Value): Outcome {
   if (isObject(result) && Object.hasOwn(result, 'value')) return { value: getOwn(result, 'value') };
   const error = isObject(result) ? getOwn(result, 'error') : null;
@@ -172,7 +172,7 @@ function outcomeOf(result: Value): Outcome {
   return { error: new CascadeError(text, String(message ?? ''), Array.isArray(params) ? params : [], statusOf(text)) };
 }
 
-/** The error of a run that ended as a whole: an exceeded limit is the procedure's error, any other one stays as it is. */
+/** The error of a run that failed as a whole: an exceeded limit is the procedure's error, any other one is unchanged. */
 function refusalOf({ scalar, action }: Call, error: unknown): CascadeError {
   if (error instanceof CascadeErrors) return error.errors[0] as CascadeError;
   if (!(error instanceof CascadeError)) throw error;

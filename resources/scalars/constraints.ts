@@ -1,5 +1,5 @@
-// Constants of conditions on user scalars (resources-and-api.md 3.3, 4.2): converted by `toConstraint` before the base type has its say, and
-// compared by `comparator` where there is one. The result is a where-object like the caller's, with what is stored in it.
+// Constants of conditions on user scalars (resources-and-api.md 3.3, 4.2): converted by `toConstraint` before the base type is checked, and
+// compared by `comparator` where there is one. The result is a where-object with stored values.
 
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -20,7 +20,7 @@ const ONE = new Set(['$eq', '$ne', '$gt', '$gte', '$lt', '$lte']);
 const LISTS = new Set(['$in', '$nin', '$all']);
 const JOINS = new Set(['$and', '$or', '$nor']);
 
-/** @throws what `toConstraint` throws; cascade.query.substitution.unknown, query.too.expensive */
+/** @throws errors of `toConstraint`; cascade.query.substitution.unknown, query.too.expensive */
 export async function withConstraints(
   space: Namespace,
   resource: InstanceResource,
@@ -36,7 +36,7 @@ export async function withConstraints(
   return uses(type, 'comparator') ? compared(space, resource, rewritten, actor) : rewritten;
 }
 
-/** A key of an address as it is stored. */
+/** The stored form of a key in an address. */
 export async function keyConstant(
   space: Namespace,
   resource: InstanceResource,
@@ -51,7 +51,7 @@ export async function keyConstant(
 }
 
 // ---------------------------------------------------------------- constants
-/** A where-object is rebuilt with the constants left open; what is no condition stays, and is refused by the parser. */
+/** Rebuilds a where-object with its constants left open; invalid conditions stay, and the parser refuses them. */
 function whereOf(where: Value, type: TypeDefinition, constants: Constant[]): Value {
   if (!isObject(where)) return where;
   const result: ObjectValue = {};
@@ -63,7 +63,7 @@ function whereOf(where: Value, type: TypeDefinition, constants: Constant[]): Val
   return result;
 }
 
-/** The property at the end of a path, through Objects of other types; `multi` is false where a position picks an element. */
+/** The property at the end of a path, through Objects of other types; `multi` is false where a position selects an element. */
 function propertyAt(type: TypeDefinition, path: string): PropertyDefinition | null {
   const [name = '', ...rest] = path.split('.');
   const property = type.properties.get(name);
@@ -109,7 +109,7 @@ function elementOf(property: PropertyDefinition, operand: Value, constants: Cons
   return isObject(operand) ? operatorsOf({ ...property, multi: false }, operand, constants) : operand;
 }
 
-/** A constant, or for a multi-valued property the elements of a whole array. */
+/** Leaves a constant open, or for a multi-valued property the elements of a whole array. */
 function leaveOpen(property: PropertyDefinition, value: Value, constants: Constant[], put: (converted: Value) => void): void {
   put(value);
   if (value === null || !property.scalar) return;
@@ -126,7 +126,7 @@ function leaveOpen(property: PropertyDefinition, value: Value, constants: Consta
 
 const isOperators = (value: Value): value is ObjectValue => isObject(value) && Object.keys(value).some((name) => name.startsWith('$'));
 
-/** `toConstraint`, by default `toInternal`; null: constants stay as they are. */
+/** The procedure for constants: `toConstraint`, by default `toInternal`; null: constants stay unchanged. */
 function procedureOf({ scalar }: PropertyDefinition): 'toConstraint' | 'toInternal' | null {
   if (scalar?.toConstraint !== undefined) return 'toConstraint';
   return scalar?.toInternal === undefined ? null : 'toInternal';
@@ -156,8 +156,8 @@ const SIGNS: Readonly<Record<string, (sign: number) => boolean>> = {
 };
 
 /**
- * Comparisons of single-valued properties with a comparator become lists of the stored values that satisfy them: the store knows no other
- * order than that of the base type.
+ * Replaces comparisons of single-valued properties with a comparator by lists of the stored values that satisfy them: the store knows only
+ * the order of the base type.
  */
 async function compared(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<Value> {
   if (!isObject(where)) return where;
@@ -202,7 +202,10 @@ async function lists(
   return result;
 }
 
-/** The stored values that stand so to one of the constants; null when a constant is none of the base type's, which the parser tells. */
+/**
+ * The stored values that satisfy a comparison with one of the constants; null when a constant does not fit the base type, which the parser
+ * reports.
+ */
 async function satisfying(
   space: Namespace,
   resource: InstanceResource,
@@ -228,7 +231,7 @@ async function satisfying(
   return [...(constants.includes(null) ? [null] : []), ...found];
 }
 
-/** Both come from one reading of the store each; values are equal when their texts are. */
+/** The values in both lists. Each list comes from one read of the store, and values are equal when their texts are. */
 function intersection(a: readonly Value[], b: readonly Value[]): Value[] {
   const texts = new Set(b.map((value) => JSON.stringify([String(value), value])));
   return a.filter((value) => texts.has(JSON.stringify([String(value), value])));

@@ -1,5 +1,5 @@
-// Instances between the form that clients and programs see and the form that is stored (resources-and-api.md 4.2). Types without scalars
-// pay a look at their properties.
+// Converts instances between the external form, for clients and programs, and the stored one (resources-and-api.md 4.2). For types without
+// scalars it costs one check of their properties.
 
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import { encodeInner, getOwn, isObject } from '../../stdlib/values/index.ts';
@@ -11,14 +11,14 @@ import type { Namespace } from '../catalog/index.ts';
 import { convertEach } from './calls.ts';
 import { type Slot, slotsOf, uses } from './slots.ts';
 
-/** A submitted body with its scalars as they are stored. @throws what the procedures throw */
+/** The stored form of a submitted body. @throws errors of the procedures */
 export function toStored(space: Namespace, type: TypeDefinition, body: Value, actor: Actor): MaybePromise<Value> {
   if (!uses(type, 'toInternal') || !isObject(body)) return body;
   const { copy, slots } = slotsOf(type, body, 'toInternal');
   return fill(space, 'toInternal', slots, actor).then(() => copy);
 }
 
-/** Stored instances as everybody outside sees them: without what is secret. */
+/** The external form of stored instances: without secret properties. */
 export async function toShown<T extends ObjectValue>(
   space: Namespace,
   type: TypeDefinition,
@@ -41,14 +41,14 @@ export function shownOne(space: Namespace, type: TypeDefinition, stored: ObjectV
   return isShownOtherwise(type) ? toShown(space, type, [stored], actor).then(([shown]) => shown as ObjectValue) : stored;
 }
 
-/** Whether instances have another form for those outside than in the store. */
+/** Whether the external form of instances differs from the stored one. */
 export const isConverted = (type: TypeDefinition): boolean => uses(type, 'toInternal') || isShownOtherwise(type);
 
 export const isShownOtherwise = (type: TypeDefinition): boolean => type.secrets.length > 0 || uses(type, 'toExternal');
 
 /**
- * What a BEFORE rule gave back, as it is stored: a value that the rule has left alone keeps its stored form and is not converted again.
- * @param stored the instance that the rule was shown; @param shown as it was shown
+ * The stored form of a BEFORE rule's result: a value that the rule did not change keeps its stored form and is not converted again.
+ * @param stored the instance before the rule; @param shown its external form
  */
 export async function returned(
   space: Namespace,
@@ -69,7 +69,7 @@ export async function returned(
   return { ...kept, ...((await toStored(space, type, changed, actor)) as ObjectValue) };
 }
 
-/** Of a result with thousands of rows that cannot be shown, these tell enough. */
+/** Bound of the errors in one message: a result may have thousands of rows that cannot be converted. */
 const MOST_ERRORS = 20;
 
 async function fill(space: Namespace, action: ScalarAction, slots: readonly Slot[], actor: Actor): Promise<void> {

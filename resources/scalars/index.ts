@@ -1,4 +1,4 @@
-// User scalars (resources-and-api.md 4.2): base types with procedures of their own, between what is stored and what everybody sees.
+// User scalars (resources-and-api.md 4.2): base types with procedures that convert between the stored and the external form, and compare.
 export { isConverted, isShownOtherwise, returned, shownOne, toShown, toStored } from './convert.ts';
 export { keyConstant, withConstraints } from './constraints.ts';
 export { type RowForm, writeRows } from './write-rows.ts';

@@ -1,5 +1,5 @@
-// Orders that a comparator makes (resources-and-api.md 4.2): the different values of the property are put into its order in the sandbox,
-// and the store sorts by their ranks.
+// Orders by a comparator (resources-and-api.md 4.2): the sandbox sorts the distinct values of the property, and the store sorts rows by
+// their ranks.
 
 import type { Document } from 'mongodb';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -10,14 +10,14 @@ import { sortBy } from './calls.ts';
 import { storedValues } from './stored-values.ts';
 
 export interface RankedOrder {
-  /** Stages that give each row its ranks. */
+  /** Stages that add the ranks to each row. */
   readonly ranks: Document;
   readonly sort: Document;
-  /** The names of the ranks, to be taken away again. */
+  /** The names of the ranks, to be removed afterwards. */
   readonly names: readonly string[];
 }
 
-/** Null where no key of the order has a comparator. @throws what the comparator throws; cascade.query.too.expensive */
+/** The order by ranks; null where no key of the order has a comparator. @throws errors of the comparator; cascade.query.too.expensive */
 export async function rankedOrder(
   space: Namespace,
   resource: InstanceResource,

@@ -1,15 +1,15 @@
-// The programs that call a scalar's procedures: for many values at once, so that a batch costs one way into the sandbox. They are texts of
-// the rule language like any other; the names in them are those of stored procedures.
+// The programs that call a scalar's procedures for many values at once, so that a batch costs one call of the sandbox. They are texts of
+// the rule language; the names in them are those of stored procedures.
 
 import { LRUCache } from 'lru-cache';
 import type { CompiledProcedure } from '../../compiler/index.ts';
 import type { Program } from '../../sandbox/index.ts';
 import { compileText, programOf } from '../../runtime/programs/index.ts';
 
-/** What is done with the values: `each` converts them, `pairs` compares two of each, `sorted` puts them into the comparator's order. */
+/** The kinds of calls: `each` converts values, `pairs` compares two at a time, `sorted` sorts them by the comparator. */
 export type Form = 'each' | 'pairs' | 'sorted';
 
-/** One value's failure is its own: it stands in the place of its result. */
+/** A failed value has its error in place of its result, and the others are unaffected. */
 const TEXTS: Readonly<Record<Form, (procedure: string) => string>> = {
   each: (procedure) => `PROCEDURE convertEach(values)
 var results = []
@@ -53,7 +53,7 @@ for (k in range(0, n, 1)) {
 return results`,
 };
 
-/** Texts are few and small; names of procedures that are gone must not pile up. */
+/** Bound of the cached texts: they are small, but names of deleted procedures must not accumulate. */
 const MOST_KEPT = 1_000;
 const compiled = new LRUCache<string, Program>({ max: MOST_KEPT });
 

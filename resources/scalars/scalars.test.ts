@@ -1,4 +1,4 @@
-// Scalars through the engine: what is stored, what is shown, what conditions and orders mean.
+// Scalars through the engine: stored values, external values, conditions and orders.
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
@@ -49,7 +49,7 @@ const names = async (where: object, sort = '{}') =>
     JSON.parse((await t.ask('select', 'Tank', { parameters: { where: JSON.stringify(where), sort } })).body ?? '') as { name: string }[]
   ).map(({ name }) => name);
 
-test('a value is stored as toInternal gives it and shown as toExternal does; one that it refuses fails alone', async () => {
+test('toInternal makes the stored form of a value and toExternal the shown one; a refused value fails alone', async () => {
   const given = [{ name: 'a', level: '50%', all: ['1%', '2%'] }, { name: 'b', level: 7 }, { level: 'bad' }, { level: 'writes' }];
   expect(await put(...given)).toMatchObject([
     { body: { level: '50%', all: ['1%', '2%'] } },
@@ -71,7 +71,7 @@ test('a value that takes too long fails alone', async () => {
   await t.ask('delete', 'Tank', { id: '3%' });
 });
 
-test('constants go through toConstraint, in every operator', async () => {
+test('toConstraint converts constants, in every operator', async () => {
   expect(await names({ level: 'half' })).toEqual(['a']);
   expect(await names({ level: { $gt: '7%' } })).toEqual(['a']);
   expect(await names({ level: { $in: ['7%', '8%'] } })).toEqual(['b']);
@@ -82,7 +82,7 @@ test('constants go through toConstraint, in every operator', async () => {
   await expect(names({ level: 'bad' })).rejects.toMatchObject({ code: 'units.bad', status: 400 });
 });
 
-test('an address, an upsert and a patch take the shown form', async () => {
+test('an address, an upsert and a patch take the external form', async () => {
   expect(JSON.parse((await t.ask('select', 'Tank', { id: '50%' })).body ?? '')).toMatchObject({ name: 'a' });
   const patched = await t.ask('patch', 'Tank', {
     id: '50%',
@@ -94,7 +94,7 @@ test('an address, an upsert and a patch take the shown form', async () => {
   await t.ask('update', 'Tank', { id: '50%', body: '{"name":"a"}' });
 });
 
-test('programs and rules see what clients see', async () => {
+test('programs and rules see the external form, as clients do', async () => {
   await t.type('Seen', { level: { type: 'String' }, how: { type: 'String' } });
   await t.program('rules', 'RULE seen WHEN INSERT OCCURS ON Tank AS k WHERE k.level == "9%" INSERT Seen(level: k.level, how: "when")');
   await t.program('rules', 'RULE early BEFORE INSERT ON Tank AS k WHERE k.name == "raise" k.level = "12%"  RETURN k');
@@ -105,7 +105,7 @@ test('programs and rules see what clients see', async () => {
   expect(await names({ level: '12%' })).toEqual(['raise']);
 });
 
-test('a comparator says what is less, equal and first', async () => {
+test('a comparator decides comparisons, equality and order', async () => {
   await put(
     { name: 'x', size: 'XL', level: 101 },
     { name: 's', size: 'S', level: 102 },
@@ -120,7 +120,7 @@ test('a comparator says what is less, equal and first', async () => {
   expect(await names({ ...some, size: { $ne: 'S' } }, '{"name":1}')).toEqual(['l', 'none', 'x']);
 });
 
-test('definitions are checked, and one that is used stays', async () => {
+test('definitions of scalars are checked, and one in use cannot be deleted', async () => {
   await expect(scalar({ name: 'Wrong', baseType: 'Integer', toInternal: 'nowhere' })).rejects.toMatchObject({
     code: 'cascade.scalar.procedure.missing',
   });
@@ -134,13 +134,13 @@ test('definitions are checked, and one that is used stays', async () => {
   });
 });
 
-test('many values are converted together and stay in their order', async () => {
+test('many values are converted together and keep their order', async () => {
   const bodies = Array.from({ length: 300 }, (_, i) => ({ name: `many${i}`, level: 1000 + (i % 2) + 2 * i }));
   expect(await put(...bodies)).toHaveLength(300);
   expect(await names({ name: { $regex: '^many' } })).toEqual(bodies.map(({ name }) => name));
 });
 
-test('a pipeline takes and shows the form of clients', async () => {
+test('a pipeline takes and shows the external form', async () => {
   const pipeline = [
     { $match: { level: { $lte: '50%' }, name: { $in: ['a', 'b'] } } },
     { $sort: { level: 1 } },

@@ -1,16 +1,16 @@
-// Where an instance holds values of user scalars: in its properties, in elements of multi-valued ones, in Objects of another type.
+// Finds the values of user scalars in an instance: in its properties, in elements of multi-valued ones, in Objects of another type.
 
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { PropertyDefinition, ScalarAction, ScalarDefinition, TypeDefinition } from '../../model/types/index.ts';
 
 export interface Slot {
   readonly scalar: ScalarDefinition;
-  /** Never null: null is null in every form. */
+  /** The value, never null: null is null in every form. */
   readonly value: Value;
   put(value: Value): void;
 }
 
-/** Whether any instance of the type may hold values of a scalar with this procedure. */
+/** Whether an instance of the type may hold values of a scalar with this procedure. */
 export const uses = (type: TypeDefinition, action: ScalarAction): boolean => !type.isPlain && usesIn(type, action, new Set());
 
 function usesIn(type: TypeDefinition, action: ScalarAction, seen: ReadonlySet<TypeDefinition>): boolean {
@@ -23,7 +23,7 @@ function usesIn(type: TypeDefinition, action: ScalarAction, seen: ReadonlySet<Ty
   return false;
 }
 
-/** A copy of the instance, as deep as there are such values, and the places in it. */
+/** A copy of the instance, as deep as such values require, and their slots in it. */
 export function slotsOf(type: TypeDefinition, instance: ObjectValue, action: ScalarAction): { copy: ObjectValue; slots: Slot[] } {
   const slots: Slot[] = [];
   return { copy: copied(type, instance, action, slots), slots };
@@ -39,7 +39,7 @@ function copied(type: TypeDefinition, object: ObjectValue, action: ScalarAction,
   return copy;
 }
 
-/** The value for `holder[name]`; a slot writes there when its own value is known. */
+/** A copy of the value for `holder[name]`; a slot writes the converted value there. */
 function copiedValue(
   property: PropertyDefinition,
   value: Value,

@@ -1,4 +1,4 @@
-// The different values that a property has in the store, for orders that the store does not know.
+// Reads the distinct stored values of a property, for orders that the store does not know.
 
 import { getOwn, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -6,10 +6,10 @@ import { storedPath } from '../../model/types/index.ts';
 import { instanceFromBson } from '../../model/values/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
 
-/** More cannot be compared by a procedure in one request. */
+/** Bound of the values that a procedure compares in one request. */
 const MOST_VALUES = 1_000;
 
-/** Without null. @throws cascade.query.too.expensive when there are more than 1,000 */
+/** The distinct values without null. @throws cascade.query.too.expensive when there are more than 1,000 */
 export async function storedValues(space: Namespace, { type, collection }: InstanceResource, property: string): Promise<Value[]> {
   const stages = [
     { $match: { [storedPath(type, property)]: { $ne: null } } },

@@ -1,5 +1,5 @@
-// Stored rows as text, for a client or a program: transcoded byte by byte, or, where scalars show themselves otherwise, by way of their
-// procedures, all rows of a call at once.
+// Writes stored rows as text, for a client or a program: transcoded byte by byte, or, where scalars have another external form, converted
+// by their procedures, all rows of a call at once.
 
 import { decodeInner, encodeInner } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -12,10 +12,10 @@ import { isShownOtherwise, toShown } from './convert.ts';
 
 export type WriteRows = (rows: readonly Uint8Array[]) => string[] | Promise<string[]>;
 
-/** `typed`: for another installation, plain JSON in which values keep their types (integrations.md 11.3). */
+/** The form of rows. `typed`: for another installation, plain JSON in which values keep their types (integrations.md 11.3). */
 export type RowForm = Spelling | 'typed';
 
-/** @param props the properties to keep, paths into them included; null means all */
+/** @param props the properties to keep, including paths into them; null: all */
 export function writeRows(space: Namespace, type: TypeDefinition, form: RowForm, props: readonly string[] | null, actor: Actor): WriteRows {
   if (form !== 'typed') return writeSpelt(space, type, form, props, actor);
   const write = writeSpelt(space, type, 'inner', props, actor);
@@ -27,7 +27,7 @@ function* typedTexts(inner: readonly string[]): Generator<string> {
 }
 
 function writeSpelt(space: Namespace, type: TypeDefinition, spelling: Spelling, props: readonly string[] | null, actor: Actor): WriteRows {
-  // REST reads parts of an Object as parts from the store already; a program's rows come whole, for what it has seen of them is remembered.
+  // For REST the store projects parts of an Object already; a program's rows come whole, since its read set remembers them.
   const cuts = props !== null && spelling === 'inner' && props.some((path) => path.includes('.'));
   if (cuts && !isShownOtherwise(type))
     return (rows) => writeEach(rows, (row) => encodeInner(projected(instanceFromBson(type, row), props)));
@@ -50,7 +50,7 @@ function writeSpelt(space: Namespace, type: TypeDefinition, spelling: Spelling, 
   };
 }
 
-/** Up to here rows are written at once, which takes a few milliseconds. */
+/** Bound up to which rows are written without a pause, which takes a few milliseconds. */
 const FEW_BYTES = 32 * 1024;
 
 function writeEach(rows: readonly Uint8Array[], write: (row: Uint8Array) => string): string[] | Promise<string[]> {
@@ -59,7 +59,7 @@ function writeEach(rows: readonly Uint8Array[], write: (row: Uint8Array) => stri
   return bytes <= FEW_BYTES ? rows.map(write) : writeMany(rows, write);
 }
 
-/** Many large results may come at once: each waits for its turn. */
+/** Large results queue for a turn, since many may be written at once. */
 async function writeMany(rows: readonly Uint8Array[], write: (row: Uint8Array) => string): Promise<string[]> {
   function* texts(): Generator<string> {
     for (const row of rows) yield write(row);
