@@ -11,6 +11,7 @@ import type {
   Lambda,
   MethodCall,
   Ref,
+  ResourceStatement,
   Select,
   Statement,
   Value,
@@ -131,7 +132,7 @@ class Writer implements Projection {
 
   // ---------------------------------------------------------------- statements
   #statement(node: Statement): void {
-    const write = this.#statements[node.type] as ((node: Statement) => void) | undefined;
+    const write = (this.#statements as Table<Statement>)[node.type] as ((node: Statement) => void) | undefined;
     if (write) write(node);
     else if (node.type === 'Select') this.#selectStatement(node);
     else {
@@ -145,7 +146,8 @@ class Writer implements Projection {
     this.#put('}\n');
   }
 
-  readonly #statements: Table<Statement> = {
+  /** Of all statements but those that are values, too: one that is missing is an error of types. */
+  readonly #statements: Required<Table<Exclude<Statement, ResourceStatement>>> = {
     Var: (node) => this.#assigned(node.name.name, node.value),
     Assign: (node) => {
       if (node.target.type === 'Name' && node.operator === '=') return this.#assigned(node.target.name, node.value);

@@ -3,23 +3,8 @@
 import type { Call, Execute, Lambda, MethodCall, Select, Value } from '../ast.ts';
 import { hasComputedAggregate } from './aggregates.ts';
 import type { CallTarget } from './model.ts';
+import { traitsOf } from './statement-traits.ts';
 import { type AnyNode, childrenOf } from './walk.ts';
-
-const SUSPENDING: ReadonlySet<string> = new Set([
-  'For',
-  'While',
-  'Recommendations',
-  'Select',
-  'Insert',
-  'Upsert',
-  'Update',
-  'Delete',
-  'Execute',
-  'Publish',
-  'PublishRequest',
-  'Create',
-  'Drop',
-]);
 
 export class Effects {
   readonly #calls: ReadonlyMap<Call | MethodCall | Execute, CallTarget>;
@@ -45,7 +30,7 @@ export class Effects {
   };
 
   #infer(node: AnyNode): boolean {
-    if (SUSPENDING.has(node.type) || this.#state.has(node)) return true;
+    if (traitsOf(node)?.suspends || this.#state.has(node)) return true;
     if (node.type === 'Lambda') return false;
     if (this.#mayHoldMaps && isSum(node)) return true;
     if (node.type === 'Filter' || node.type === 'Map') return this.suspends(lazyCollection(node as unknown as { collection: Value }));

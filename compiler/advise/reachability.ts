@@ -20,11 +20,36 @@ export function adviseReachability(body: readonly Statement[], calls: Model['cal
     return node.otherwise.type === 'If' ? branchesEnd(node.otherwise) : listEnds(node.otherwise.body);
   };
   const ends = (node: Statement): boolean => {
-    if (node.type === 'ExpressionStatement') return throws(node.expression);
-    if (node.type === 'Var' || node.type === 'Assign' || node.type === 'Return') return throws(node.value);
-    if (node.type === 'If') return branchesEnd(node);
-    if (node.type !== 'Try') return isEndless(node);
-    return (listEnds(node.body.body) && listEnds(node.handler.body)) || (node.finalizer !== null && listEnds(node.finalizer.body));
+    switch (node.type) {
+      case 'ExpressionStatement':
+        return throws(node.expression);
+      case 'Var':
+      case 'Assign':
+      case 'Return':
+        return throws(node.value);
+      case 'If':
+        return branchesEnd(node);
+      case 'Try':
+        return (listEnds(node.body.body) && listEnds(node.handler.body)) || (node.finalizer !== null && listEnds(node.finalizer.body));
+      case 'While':
+        return isEndless(node);
+      case 'For':
+      case 'Recommendations':
+      case 'Recommend':
+      case 'Publish':
+      case 'PublishRequest':
+      case 'Create':
+      case 'Drop':
+      case 'Select':
+      case 'Insert':
+      case 'Upsert':
+      case 'Update':
+      case 'Delete':
+      case 'Execute':
+      case 'Filter':
+      case 'Map':
+        return false;
+    }
   };
   const list = (statements: readonly Statement[]): void => {
     const last = statements.findIndex(ends);

@@ -4,6 +4,7 @@
 import type { Assignment, Block, If, Name, Statement, Try, VariableDeclaration } from '../ast.ts';
 import type { Uses } from '../2-check/model.ts';
 import type { Report } from '../2-check/report.ts';
+import { traitsOf, valueStatements } from '../2-check/statement-traits.ts';
 import { type AnyNode, childrenOf } from '../2-check/walk.ts';
 
 export interface VariableOptions {
@@ -21,7 +22,7 @@ type Live = ReadonlySet<string>;
 const NONE: Live = new Set();
 
 export function adviseVariables(body: readonly Statement[], options: VariableOptions): void {
-  const tails = options.hasValue ? tailsOf(body) : new Set<object>();
+  const tails = options.hasValue ? valueStatements(body) : new Set<Statement>();
   const seen = new Sightings(options.uses, tails);
   for (const statement of body) seen.visit(statement, false);
   const unread = new Set<string>();
@@ -59,7 +60,7 @@ class Sightings {
     // `n++` alone changes n and reads nothing
     const alone = node.type === 'ExpressionStatement' && !this.#tails.has(node) ? postfixTarget(node) : null;
     if (alone) return this.#mark(alone, isApart);
-    for (const child of childrenOf(node)) this.visit(child, isApart || APART.has(node.type));
+    for (const child of childrenOf(node)) this.visit(child, isApart || runsBlocksApart(node));
   }
 
   #declaration(node: VariableDeclaration, isApart: boolean): void {
@@ -83,11 +84,9 @@ function postfixTarget(node: AnyNode): Name | null {
   return expression.type === 'Postfix' && expression.target.type === 'Name' ? expression.target : null;
 }
 
-/** Nodes whose blocks run at another time, or more than once within one statement. */
-const APART: ReadonlySet<string> = new Set([
-  ...['Lambda', 'Filter', 'Map', 'Select', 'Execute', 'Update', 'Insert', 'Upsert', 'Delete', 'Recommendations', 'ProcessedBy'],
-  ...['Publish', 'PublishRequest', 'Create', 'Drop'],
-]);
+/** Whether blocks of the node run at another time, or more than once within one statement. */
+const runsBlocksApart = (node: AnyNode): boolean =>
+  node.type === 'Lambda' || node.type === 'ProcessedBy' || traitsOf(node)?.runsBlocksApart === true;
 
 class Flow {
   readonly #options: VariableOptions;
@@ -107,13 +106,37 @@ class Flow {
   }
 
   #statement(node: Statement, after: Live, thrown: Live): Live {
-    if (node.type === 'Assign') return this.#assign(node, after, thrown);
-    if (node.type === 'Var') return this.#reads(node.value, without(after, node.name.name), thrown);
-    if (node.type === 'If') return this.#branches(node, after, thrown);
-    if (node.type === 'Try') return this.#try(node, after, thrown);
-    if (node.type === 'For') return this.#reads(node.collection, this.#loop([node.until], node.body, after, thrown), NONE);
-    if (node.type === 'While') return this.#loop([node.condition], node.body, after, thrown);
-    return this.#reads(node, after, thrown);
+    switch (node.type) {
+      case 'Assign':
+        return this.#assign(node, after, thrown);
+      case 'Var':
+        return this.#reads(node.value, without(after, node.name.name), thrown);
+      case 'If':
+        return this.#branches(node, after, thrown);
+      case 'Try':
+        return this.#try(node, after, thrown);
+      case 'For':
+        return this.#reads(node.collection, this.#loop([node.until], node.body, after, thrown), NONE);
+      case 'While':
+        return this.#loop([node.condition], node.body, after, thrown);
+      case 'Return':
+      case 'ExpressionStatement':
+      case 'Recommendations':
+      case 'Recommend':
+      case 'Publish':
+      case 'PublishRequest':
+      case 'Create':
+      case 'Drop':
+      case 'Select':
+      case 'Insert':
+      case 'Upsert':
+      case 'Update':
+      case 'Delete':
+      case 'Execute':
+      case 'Filter':
+      case 'Map':
+        return this.#reads(node, after, thrown);
+    }
   }
 
   #assign(node: Assignment, after: Live, thrown: Live): Live {
@@ -174,19 +197,4 @@ function without(live: Live, name: string): Live {
   const rest = new Set(live);
   rest.delete(name);
   return rest;
-}
-
-/** The statements whose value is the body's. */
-function tailsOf(body: readonly Statement[], tails = new Set<object>()): Set<object> {
-  const last = body.at(-1);
-  if (!last) return tails;
-  tails.add(last);
-  if (last.type === 'If') {
-    tailsOf(last.then.body, tails);
-    if (last.otherwise) tailsOf(last.otherwise.type === 'If' ? [last.otherwise] : last.otherwise.body, tails);
-  } else if (last.type === 'Try') {
-    tailsOf(last.body.body, tails);
-    tailsOf(last.handler.body, tails);
-  }
-  return tails;
 }

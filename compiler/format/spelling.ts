@@ -11,5 +11,7 @@ const SMALL = new Set(
 export function spelled(tokens: Tokens, at: number): string {
   if (tokens.kinds[at] !== WORD) return tokens.source.slice(tokens.starts[at], tokens.ends[at]);
   const word = tokens.texts[at]!;
+  // DO MATCH of FILTER … RECOMMENDATIONS, unlike the `do` of a loop.
+  if (word === 'do' && tokens.texts[at + 1] === 'match') return 'DO';
   return SMALL.has(word) ? word : word.toUpperCase();
 }

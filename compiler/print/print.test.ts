@@ -39,7 +39,7 @@ IMPORT SERVICE x.y AS z
 PRIVATE PROCEDURE Watch.all(id string REQUIRED, max integer DEFAULT 5): object ARRAY HIDDEN
 WITH properties = {role: "x"}
 var rows = SELECT name, total = a + b FROM Pump AS p WHERE p.rate > max AND NOT (p.name == "x") ORDER BY name DESC WITH limit = 5
-for (row IN rows) {
+for (row in rows) {
   if (row.a) {
     x = (1 + 2) * 3
   } else {

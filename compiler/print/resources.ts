@@ -79,8 +79,9 @@ export interface LoopHead {
   readonly collection: Value;
   readonly until?: Expression | null;
 }
-export const loopHead = (page: Page, node: LoopHead): string =>
-  `${node.variable.name} IN ${value(page, node.collection)}${until(page, node.until ?? null)}`;
+/** @param word IN, written as small as the `for` before it */
+export const loopHead = (page: Page, node: LoopHead, word: 'IN' | 'in' = 'IN'): string =>
+  `${node.variable.name} ${word} ${value(page, node.collection)}${until(page, node.until ?? null)}`;
 
 export const until = (page: Page, node: Expression | null): string => (node ? ` UNTIL ${expression(page, node)}` : '');
 

@@ -11,7 +11,7 @@ const printers: Printers<Statement> = {
   Var: (page, node) => `var ${node.name.name}${node.value ? ` = ${value(page, node.value)}` : ''}`,
   Assign: (page, node) => `${expression(page, node.target)} ${node.operator} ${value(page, node.value)}`,
   If: conditional,
-  For: (page, node) => `for (${loopHead(page, node)}) ${block(page, node.body)}`,
+  For: (page, node) => `for (${loopHead(page, node, 'in')}) ${block(page, node.body)}`,
   While: (page, node) => `while (${value(page, node.condition)}) ${block(page, node.body)}`,
   Try: (page, node) =>
     `try ${block(page, node.body)} catch (${node.variable.name}) ${block(page, node.handler)}` +
