@@ -1,5 +1,5 @@
-// Requests of others to a source's own HTTP address, `/private/<type>/<namespace>/<source>`. They carry no login of the service: the checks of the
-// protocol take its place.
+// Takes requests to a source's own HTTP address, `/private/<type>/<namespace>/<source>`. They carry no token of the service: the protocol
+// checks them instead.
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import type { SourceArrival } from '../../resources/api.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
@@ -8,7 +8,10 @@ import { own } from './protocols/fields.ts';
 import { isActive, isMocked, unresolvedRule } from './state.ts';
 import { sourcesOf } from './namespace-state.ts';
 
-/** @throws cascade.resource.not.found for whatever cannot take it: a stranger learns no more; what the protocol refuses */
+/**
+ * @throws cascade.resource.not.found for any source that cannot take the request, so that a stranger learns nothing more; errors of the
+ *   protocol
+ */
 export async function accept(space: Namespace, { protocol, source: name, headers, address, body }: SourceArrival): Promise<InboundReply> {
   const source = space.catalog.definitions.get('sources', name);
   const type = source && String(own(source, 'type'));

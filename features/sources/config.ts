@@ -1,4 +1,4 @@
-// Configs of sources (integrations.md 1.1): checked by the fields of their protocol, and where they lead.
+// Checks the config of a source (integrations.md 1.1): its fields by the protocol, and whether its addresses may be reached.
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { EgressError, type Outlet } from '../../platform/egress/index.ts';
@@ -10,8 +10,8 @@ export const DIRECTIONS: readonly string[] = ['SOURCE', 'SINK', 'BOTH'] satisfie
 const isNamedSecret = (value: unknown): boolean => typeof value === 'string' && /@secrets\(.+\)/.test(value);
 
 /**
- * Unknown fields are kept; null is "not set"; `@secrets(…)` stands for whatever the field needs.
- * @param config with its secrets
+ * Unknown fields are kept; null means "not set"; `@secrets(…)` satisfies any field.
+ * @param config including its secrets
  * @throws cascade.source.config.invalid, cascade.source.address.refused
  */
 export function checkConfig(protocol: Protocol, config: ObjectValue, outlet: Outlet): void {

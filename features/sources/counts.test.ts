@@ -1,9 +1,9 @@
-// integrations.md 1.8: what is counted of a source outlives the process that counted.
+// The counts of a source outlive the process that counted (integrations.md 1.8).
 import { expect, test } from 'vitest';
 import { openOwnDatabase } from '../../engine/testing/database.ts';
 import { openTestEngine } from '../../engine/testing/engine.ts';
 
-test('counts are there again after a stop and a start', async () => {
+test('counts survive a restart', async () => {
   await using database = await openOwnDatabase();
   const counts = async (t: Awaited<ReturnType<typeof openTestEngine>>): Promise<unknown> =>
     JSON.parse((await t.ask('status', 'sources', { id: 'out' })).body ?? '');

@@ -1,5 +1,5 @@
-// How often something came through each source, since its creation (integrations.md 1.8). Counted in memory, stored every ten seconds as what was
-// added, so that the counts of several processes add up. They are figures to look at: nothing depends on them.
+// Counts messages per source since its creation (integrations.md 1.8). Counts are kept in memory and stored every ten seconds as
+// increments, so that those of several processes add up. They are informational: nothing depends on them.
 import type { Db } from 'mongodb';
 
 export interface Counts {
@@ -13,13 +13,13 @@ export interface Counts {
 type Counted = 'received' | 'published' | 'dropped' | 'failed';
 
 interface CountsDocument extends Counts {
-  /** The source. */
+  /** The source's name. */
   readonly _id: string;
 }
 
 const SOURCE_COUNTS = 'sourceCounts';
 const STORED_EVERY_MS = 10_000;
-/** How often the same error of a source is logged. */
+/** The same error of a source is logged at most once in this time. */
 const SAME_LOGGED_EVERY_MS = 60_000;
 const COUNTED: readonly Counted[] = ['received', 'published', 'dropped', 'failed'];
 
@@ -27,12 +27,12 @@ const none = (): Counts => ({ received: 0, published: 0, dropped: 0, failed: 0, 
 
 export class SourceCounts {
   readonly #db: Db;
-  /** As stored, by all processes. */
+  /** The stored counts, of all processes. */
   readonly #stored = new Map<string, Counts>();
-  /** What this process has counted since it last stored. */
+  /** Increments that are not stored yet. */
   readonly #added = new Map<string, Counts>();
   readonly #forgotten = new Set<string>();
-  /** The last error of each that was logged, and how often it came again since. */
+  /** Per source, the error that was logged last, and how often it was repeated since. */
   readonly #logged = new Map<string, { message: string; at: number; again: number }>();
   #storedAt = 0;
 
@@ -61,7 +61,7 @@ export class SourceCounts {
     if (what === 'received' || what === 'published') counts.lastMessageAt = now;
   }
 
-  /** What the log says of an error now: null for one that it has just told of. */
+  /** The line to log for an error; null where the same one was logged within the last minute. */
   lineOf(source: string, message: string, now: number): string | null {
     const logged = this.#logged.get(source);
     if (logged?.message === message && now - logged.at < SAME_LOGGED_EVERY_MS) {
@@ -79,7 +79,7 @@ export class SourceCounts {
     this.#forgotten.add(source);
   }
 
-  /** Stores what was counted and reads what others have; at most every ten seconds unless it is the last time. */
+  /** Stores the increments and reads the counts of other processes; every ten seconds at most, or at once where it is the last time. */
   async settle(now: number, last = false): Promise<void> {
     if (!last && now - this.#storedAt < STORED_EVERY_MS) return;
     this.#storedAt = now;

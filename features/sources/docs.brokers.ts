@@ -1,5 +1,5 @@
-// docs/sources.md as it is written, with a real service beside real brokers and servers: each definition with the addresses of this machine, each program
-// unchanged. (The commands of the page are run by `npm run nightly -- --only docs`.)
+// Runs the examples of docs/sources.md against a real service and real brokers and servers: each definition with the addresses of this
+// machine, each program unchanged. (`npm run nightly -- --only docs` runs the commands of the page.)
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -44,13 +44,13 @@ async function post(path: string, body: unknown): Promise<string> {
   return reply.text;
 }
 let procedures = 0;
-/** Runs statements as they stand on the page. @returns the JSON of their value */
+/** Runs statements exactly as the page has them. @returns the JSON of their value */
 async function run(statements: string): Promise<string> {
   const name = `example${++procedures}`;
   await post('/procedures', `PROCEDURE ${name}()\n${statements}`);
   return post(`/procedures/${name}`, []);
 }
-/** The source of a section, with other members of its config: the addresses of this machine. */
+/** Creates the source of a section, with the given members of its config replaced by addresses of this machine. */
 async function define(heading: string, here: object): Promise<string[]> {
   const { definition, programs } = sectionOf(heading);
   await post('/sources', { ...definition, config: { ...(definition['config'] as object), ...here } });
@@ -154,7 +154,7 @@ test('NATS', async () => {
   const [publish = ''] = await define('NATS', { serverURIs: `nats://127.0.0.1:${nats.port}` });
   await post('/rules', 'RULE ordered WHEN MESSAGE ARRIVES FROM orders AS m INSERT Heard(source: "orders", n: m.n)');
   await run(publish);
-  await run(publish); // of two with one id the stream keeps the first
+  await run(publish); // of two messages with one id the stream keeps the first
   await eventually(async () => expect((await received('Heard')).filter(({ source }) => source === 'orders')).toMatchObject([{ n: 1 }]));
   expect((await manager.streams.info('ORDERS')).state.messages).toBe(1);
 });

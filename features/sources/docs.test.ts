@@ -1,4 +1,4 @@
-// The definitions in docs/sources.md are what the service takes.
+// Holds the definitions of docs/sources.md to what the service accepts.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Documents that requests to the outside name (integrations.md 2.2, 5): read and kept in the name of whoever asks.
+// Reads and stores the documents that requests to outside systems name (integrations.md 2.2, 5), with the rights of the caller.
 import { isObject, isReference, text, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { requireRight } from '../../resources/access/index.ts';
@@ -6,11 +6,11 @@ import type { Namespace } from '../../resources/catalog/index.ts';
 import { DOCUMENTS, readDocument, requireSavable, saveDocument } from '../documents/index.ts';
 import type { Caller } from './protocols/index.ts';
 
-/** What one request may read of documents in all. */
+/** Total size of the documents that one request may read. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 export interface DocumentCaller extends Caller {
-  /** Something was kept as a document: references stand in what the query gave. */
+  /** The query stored its answer as a document, so that its rows hold references. */
   readonly hasSaved: boolean;
 }
 
@@ -35,7 +35,7 @@ export function callerOf(space: Namespace, actor: Actor): DocumentCaller {
   };
 }
 
-/** The answer to a query that kept a document, as it reads outside of programs: references are text (resources-and-api.md 5.8). */
+/** The answer of a query that stored a document, as clients see it: references are text (resources-and-api.md 5.8). */
 export function withReferences(row: Value): Value {
   if (isReference(row)) return text(row);
   if (!isObject(row)) return row;

@@ -1,4 +1,4 @@
-// Sources: the ways to and from systems outside.
+// Sources: connections to systems outside, for messages in both directions.
 import { encodeInner, getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
@@ -20,7 +20,7 @@ export const sources: Feature = {
         await publishToSource(space, idOf(request), request.object ?? null, null, actor);
         return reply('{}');
       },
-      /** The response of a source, bare (integrations.md 1.5). */
+      /** Answers with the response of the source itself, without an envelope (integrations.md 1.5). */
       query: async (space, request, actor) => {
         const asked = request.object ?? {};
         if (!isObject(asked)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
@@ -30,7 +30,7 @@ export const sources: Feature = {
         return reply(toJson(caller.hasSaved ? withReferences(row) : row));
       },
       status: async (space, request) => reply(toJson(await sourcesOf(space).status(sourceNamed(space, idOf(request))))),
-      /** Where a chatbot is (integrations.md 6.3). */
+      /** The channels that a chatbot belongs to (integrations.md 6.3). */
       channels: async (space, request) => {
         const source = sourceNamed(space, idOf(request));
         return reply(toJson(await sourcesOf(space).view(String(getOwn(source, 'name')), 'channels')));

@@ -1,4 +1,5 @@
-// What arrives at a source (integrations.md 1.6): size, content, unwound, through the rules of its pipeline, then an event for rules and subscribers.
+// Takes inbound messages of a source (integrations.md 1.6): size, content type, unwinding, the rules of the pipeline, then one event for
+// rules and subscribers.
 import { randomUUID } from 'node:crypto';
 import { Long, ObjectId } from 'mongodb';
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -20,17 +21,17 @@ export const sourcePath = (name: string): string => `/sources/${name}/publish`;
 
 type Transport = NonNullable<Raising['transport']>;
 
-/** Messages of a source that have no outcome yet, from which on more are not asked for. */
+/** A source with so many messages without an outcome reads no more from its transport. */
 const MOST_WAITING = 1_000;
 const DEFAULT_SIZE = 1_048_576;
-/** How much of a message that is malformed the log shows. */
+/** The log shows so many bytes of a malformed message. */
 const SHOWN_BYTES = 256;
 const FULL_RETRY_MS = 10;
 
 /**
- * Takes one message as if it had come, and raises its event, one for each element where it unwinds arrays.
- * @throws cascade.source.direction, .inactive; cascade.source.pipeline.unresolved; cascade.source.pipeline.failed of a reliable source: who
- *   brought the message brings it again
+ * Handles one message as if the source had received it, and raises its event, or one per element where the source unwinds arrays.
+ * @throws cascade.source.direction, .inactive; cascade.source.pipeline.unresolved; cascade.source.pipeline.failed of a reliable source: the
+ *   sender delivers the message again
  */
 export async function receive(space: Namespace, source: ObjectValue, message: Value, transport: Transport, actor: Actor): Promise<void> {
   const name = String(own(source, 'name'));
@@ -42,7 +43,7 @@ export async function receive(space: Namespace, source: ObjectValue, message: Va
   await actor.commit({ writes: [], events: await eventsOf(space, source, message, transport, actor) }, { ok: 'null' });
 }
 
-/** Takes in what the connection of a source brings, in its order, no more than the store takes. */
+/** Takes the messages of a source's connection in order, and no faster than the store commits them. */
 export class Inbox {
   readonly #space: Namespace;
   readonly #source: ObjectValue;
@@ -57,7 +58,7 @@ export class Inbox {
     this.#name = String(own(source, 'name'));
   }
 
-  /** Resolves when fewer than a thousand messages wait. */
+  /** Resolves when fewer than a thousand messages have no outcome. */
   room(): Promise<void> {
     return this.#waiting < MOST_WAITING ? Promise.resolve() : new Promise((resolve) => this.#wakes.push(resolve));
   }
@@ -75,12 +76,12 @@ export class Inbox {
     }
   }
 
-  /** Resolves when all that came has its outcome. */
+  /** Resolves when each message has its outcome. */
   async settled(): Promise<void> {
     while (this.#waiting > 0) await this.#tail.then(() => new Promise((resolve) => setImmediate(resolve)));
   }
 
-  /** Up to the commit, which those behind it do not wait for: commits keep the order in which they are asked for. */
+  /** Handles a message up to its commit, which the next messages do not wait for: the committer keeps the order of submission. */
   async #take(message: Inbound | InboundValue): Promise<{ outcome: Promise<Outcome> }> {
     await this.#paced();
     const { counts } = sourcesOf(this.#space);
@@ -102,7 +103,7 @@ export class Inbox {
     return { outcome: this.#stored(first, unit, onceKey) };
   }
 
-  /** No faster than the organization's quota allows: what comes meanwhile waits in its order, or at the other side where the protocol holds it back. */
+  /** Waits for the organization's quota. Later messages wait in order, or at the sender where the protocol supports flow control. */
   async #paced(): Promise<void> {
     const { quotas } = this.#space.installation;
     for (;;) {
@@ -123,7 +124,7 @@ export class Inbox {
       }
   }
 
-  /** Undefined: it is dropped, and the log says why. */
+  /** The decoded value; undefined where the message was dropped and the reason logged. */
   async #decoded({ payload, contentType }: Inbound): Promise<Value | undefined> {
     const config = own(this.#source, 'config') as ObjectValue;
     const most = Number(own(config, 'maxMessageSize') ?? DEFAULT_SIZE);
@@ -149,7 +150,7 @@ export class Inbox {
   }
 }
 
-/** The events of a message; none where it is dropped, or nobody listens. */
+/** The events of a message; none where a rule of the pipeline drops it, or nothing listens on the path. */
 async function eventsOf(space: Namespace, source: ObjectValue, message: Value, transport: Transport, actor: Actor): Promise<StoredEvent[]> {
   const path = sourcePath(String(own(source, 'name')));
   const events = [];
@@ -159,7 +160,7 @@ async function eventsOf(space: Namespace, source: ObjectValue, message: Value, t
   }
   return events;
 }
-/** The message as the rules of the pipeline leave it; undefined when one of them drops it. */
+/** The message after the rules of the pipeline; undefined where one of them drops it. */
 async function throughPipeline(
   space: Namespace,
   source: ObjectValue,
@@ -174,7 +175,7 @@ async function throughPipeline(
     const facts = { uuid: randomUUID(), path, atMs: space.clock.now(), transport };
     const event = (): ObjectValue => eventObject(facts, current, space.name);
     const chosen = space.events.when.match(path, current, event).find(({ rule }) => rule.name === ruleName);
-    if (!chosen) continue; // its WHERE is false: the message goes on as it is
+    if (!chosen) continue; // the rule's WHERE is false: the message passes unchanged
     const binds = bindsOn(chosen.rule, path);
     const taken = binds === 'event' ? event() : current;
     const executable = chosen.asks ? await decided(space, chosen, path, taken, actor, binds) : programIn(chosen.rule).executable;
@@ -206,17 +207,17 @@ async function throughPipeline(
   return current;
 }
 
-/** A line in the logs, at most one a minute for the same error. */
+/** Writes an error to the logs of the namespace, at most once a minute for the same error. */
 export async function logOnce(space: Namespace, source: string, code: string, message: string): Promise<void> {
   const line = sourcesOf(space).counts.lineOf(source, `${code}: ${message}`, space.clock.now());
   if (line !== null) await logLine(space, source, 'ERROR', line);
 }
 
-/** A line in the logs of the namespace; the source's name stands for the invocation (integrations.md 1.8). */
+/** Writes an entry to the logs of the namespace, with the source's name as its invocation id (integrations.md 1.8). */
 export const logLine = (space: Namespace, source: string, level: 'WARN' | 'ERROR', message: string): Promise<void> =>
   space.transactions.submit({ writes: [], events: [], logs: [logOf(space, source, level, message)] }, true);
 
-/** Such a line, for who commits it with something else. */
+/** A log entry for a caller that commits it in a unit of its own. */
 export function logOf(space: Namespace, source: string, level: 'WARN' | 'ERROR', message: string): LogEntry {
   return {
     _id: new ObjectId(),

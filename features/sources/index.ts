@@ -1,4 +1,4 @@
-// The door of sources (integrations.md 1): what their definitions must be like, what arrives at them, what is sent to them and asked of them.
+// The door of sources (integrations.md 1): checks of their definitions, inbound messages, publishes and queries.
 export { accept } from './accept.ts';
 export { receive } from './inbound.ts';
 export { publishToSource, querySource, sourceNamed } from './outbound.ts';

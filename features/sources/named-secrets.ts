@@ -1,10 +1,10 @@
-// Secrets that a config names instead of holding them (integrations.md 1.3): read when the source is activated.
+// Resolves secrets that a config names instead of holding them (integrations.md 1.3), when the source is activated.
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { ConnectionFailure } from './protocols/index.ts';
 import { own } from './protocols/fields.ts';
 
-/** The text of a secret of the namespace; null: there is none of the name. */
+/** Reads a secret of the namespace; null: no secret has this name. */
 export type SecretOf = (name: string) => Promise<string | null>;
 
 const FIELDS_BY_PATH = ['password', 'accessToken'];

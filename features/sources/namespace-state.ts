@@ -1,4 +1,4 @@
-// The sources of a namespace, in this process.
+// The state of a namespace's sources in this process.
 import { StateKey } from '../../resources/states.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import type { Sources } from './sources.ts';

@@ -1,4 +1,4 @@
-// What is sent to a source and asked of it (integrations.md 1.4, 1.5, 1.9). Where it is mocked, procedures stand for the outside.
+// Publishes to a source and queries it (integrations.md 1.4, 1.5, 1.9). For a mocked source, procedures answer.
 import { langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -30,9 +30,9 @@ function requireOutwards(source: ObjectValue): string {
 }
 
 /**
- * Sends. Nothing is told back; an echo raises the source's own event (integrations.md 1.4).
- * @param using merged into the request, its keys win
- * @throws cascade.resource.not.found, cascade.source.direction, .inactive, .unavailable, cascade.lang.publish.value, what a mock throws
+ * Publishes a message to the source. There is no result; a source with echo raises its own event (integrations.md 1.4).
+ * @param using merged into the request; its keys win
+ * @throws cascade.resource.not.found, cascade.source.direction, .inactive, .unavailable, cascade.lang.publish.value, errors of a mock
  */
 export async function publishToSource(space: Namespace, id: string, value: Value, using: Value, actor: Actor): Promise<void> {
   const source = sourceNamed(space, id);
@@ -61,8 +61,9 @@ export async function publishToSource(space: Namespace, id: string, value: Value
 }
 
 /**
- * Asks. Gives the one row, the response's body.
- * @throws cascade.resource.not.found, cascade.source.direction, .inactive, .query.unsupported, .unavailable, what a mock throws
+ * Queries the source.
+ * @returns one row: the body of the response
+ * @throws cascade.resource.not.found, cascade.source.direction, .inactive, .query.unsupported, .unavailable, errors of a mock
  */
 export async function querySource(
   space: Namespace,
@@ -88,7 +89,7 @@ const refusedPublish = (name: string): never => {
   throw apiError('cascade.source.query.unsupported', name, 'it does not offer that');
 };
 
-/** Asks the connection of a source, once it stands. What fails counts as a failure of the source, a wrong request does not. */
+/** Runs a request on the source's connection, once it is open. A failure counts as one of the source, an invalid request does not. */
 async function through<T>(space: Namespace, name: string, ask: (connection: Connection) => Promise<T>): Promise<T> {
   try {
     const connection = await sourcesOf(space).connectionOf(name);
@@ -106,7 +107,7 @@ async function through<T>(space: Namespace, name: string, ask: (connection: Conn
   }
 }
 
-/** What the procedure gives that stands for the outside; null without one. A failure counts as one of the source. */
+/** The result of the mock procedure; null without one. Its failure counts as one of the source. */
 async function mock(...asked: Parameters<typeof mocked>): Promise<Value> {
   const [space, source] = asked;
   try {
@@ -117,7 +118,7 @@ async function mock(...asked: Parameters<typeof mocked>): Promise<Value> {
   }
 }
 
-/** It runs as the creator of the source. */
+/** Runs the mock procedure as the creator of the source. */
 async function mocked(
   space: Namespace,
   source: ObjectValue,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Polls } from './polls.ts';
 
-test('what is noted at the same time is written together, and nobody is told before', async () => {
+test('notes taken at the same time are written in one batch, and resolve only after it', async () => {
   const written: [string, number][][] = [];
   const polls = new Polls(async (began) => {
     await sleep(20);
@@ -23,7 +23,7 @@ test('what is noted at the same time is written together, and nobody is told bef
   ]);
 });
 
-test('a note that could not be written fails for those who noted, and the next is written', async () => {
+test('a failed write rejects the notes of its batch, and the next batch is written', async () => {
   let isAway = true;
   const polls = new Polls(async () => {
     if (isAway) throw new Error('away');
@@ -33,7 +33,7 @@ test('a note that could not be written fails for those who noted, and the next i
   await polls.note('a', 2);
 });
 
-test('no more than 64 are under way; the others come in their order', async () => {
+test('at most 64 polls run at once; the others follow in order', async () => {
   const polls = new Polls(async () => undefined);
   const begun: number[] = [];
   const ends: ((error?: Error) => void)[] = [];

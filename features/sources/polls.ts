@@ -1,8 +1,9 @@
-// The polls of a namespace (integrations.md 2.8): so many under way at a time, and when each began is noted for who takes the namespace over.
+// Schedules the polls of a namespace (integrations.md 2.8): bounds their concurrency, and stores when each began, for the next owner of the
+// namespace.
 
-/** Polls of a namespace under way; more wait for their turn, and skip the ticks that pass meanwhile. */
+/** Concurrent polls of a namespace; further ones queue, and skip the ticks that pass meanwhile. */
 const MOST_AT_ONCE = 64;
-/** A single note is written at once; those that come soon after it are written together. */
+/** A single note is written at once; notes within this time after a write share the next one. */
 const GATHER_MS = 50;
 
 export class Polls {
@@ -10,16 +11,16 @@ export class Polls {
   #running = 0;
   readonly #queue: (() => void)[] = [];
   #gathered = new Map<string, number>();
-  /** Writes what has gathered, once the pause after the write before is over. */
+  /** The next write of notes; it waits for the pause after the previous write. */
   #next: Promise<void> | null = null;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param write when the last poll of each source began */
+  /** @param write stores the time of the last poll, by source */
   constructor(write: (began: ReadonlyMap<string, number>) => Promise<void>) {
     this.#write = write;
   }
 
-  /** Resolves when it is stored that a poll of the source begins. */
+  /** Resolves when the beginning of the poll is stored. */
   note(source: string, at: number): Promise<void> {
     this.#gathered.set(source, at);
     this.#next ??= this.#last.then(() => {
@@ -33,10 +34,10 @@ export class Polls {
     return this.#next;
   }
 
-  /** Runs a poll as soon as it is its turn. */
+  /** Runs a poll as soon as one of the places is free. */
   async run<T>(poll: () => Promise<T>): Promise<T> {
     if (this.#running < MOST_AT_ONCE) this.#running++;
-    else await new Promise<void>((resolve) => this.#queue.push(resolve)); // who ends gives its place on
+    else await new Promise<void>((resolve) => this.#queue.push(resolve)); // a poll that ends hands its place to the first in the queue
     try {
       return await poll();
     } finally {

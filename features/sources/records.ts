@@ -1,5 +1,5 @@
-// What is stored of sources besides their definitions: how their consumer is, for the other processes; what their protocols keep; keys of messages
-// that came lately, so that a repeated one gives no second event.
+// Stored records of sources besides their definitions: the state of the consumer, for other processes; records of protocols; keys of recent
+// messages, so that a repeated message raises no second event.
 import { createHash } from 'node:crypto';
 import { type Binary, type Db, ObjectId } from 'mongodb';
 import type { Cipher } from '../../model/types/index.ts';
@@ -9,10 +9,10 @@ import type { Write } from '../../runtime/transactions/index.ts';
 const STATES = 'sourceStates';
 const STORE = 'sourceStore';
 const SEEN = 'sourceSeen';
-/** How long a key of a message counts (integrations.md 6.2). */
+/** A message key is remembered for so long (integrations.md 6.2). */
 const KEY_COUNTS_MS = 600_000;
 
-/** How a source is where it is consumed. */
+/** The state of a source as the process that consumes it reports it. */
 export interface ConsumerState {
   readonly epoch: number;
   readonly state: string;
@@ -57,7 +57,7 @@ export class SourceRecords {
     return (await this.#db.collection<StateDocument>(STATES).findOne({ _id: source }))?.polledAt ?? null;
   }
 
-  /** When the last poll of each began; null: as if there had been none. */
+  /** Stores when the last poll of each source began; null deletes the time. */
   async notePolls(began: ReadonlyMap<string, number | null>): Promise<void> {
     const updates = [...began].map(([source, polledAt]) => ({
       updateOne: { filter: { _id: source }, update: { $set: { polledAt } }, upsert: true },
@@ -65,7 +65,7 @@ export class SourceRecords {
     await this.#db.collection<StateDocument>(STATES).bulkWrite(updates, { ordered: false });
   }
 
-  // ---------------------------------------------------------------- what protocols keep
+  // ---------------------------------------------------------------- records of protocols
   async put(source: string, key: string, value: ObjectValue): Promise<void> {
     await this.#store().replaceOne({ _id: `${source}/${key}` }, { inner: encodeInner(value) }, { upsert: true });
   }
@@ -96,7 +96,7 @@ export class SourceRecords {
     else await this.#store().replaceOne({ _id }, { sealed: cipher.seal(encodeInner(text), _id) as never }, { upsert: true });
   }
 
-  /** Of several who do so at once the first one's text is kept. @returns what is kept */
+  /** Stores a sealed text unless there is one: of concurrent calls the first wins. @returns the stored text */
   async sealOnce(cipher: Cipher, source: string, key: string, text: string): Promise<string> {
     const _id = `${source}/${key}`;
     const sealed = cipher.seal(encodeInner(text), _id) as never;
@@ -110,8 +110,8 @@ export class SourceRecords {
     return found?.sealed === undefined ? null : (decodeInner(cipher.open(found.sealed.buffer, _id)) as string);
   }
 
-  // ---------------------------------------------------------------- keys of messages
-  /** Stored in the commit of the message's event: whichever of two with one key is first, the other one fails with DuplicateKey. */
+  // ---------------------------------------------------------------- message keys
+  /** A write for the commit of the message's event: of two messages with one key the second commit fails with DuplicateKey. */
   async keyWrite(source: string, key: string, now: number): Promise<Write> {
     this.#indexed ??= this.#db.collection(SEEN).createIndex({ at: 1 }, { expireAfterSeconds: KEY_COUNTS_MS / 1_000 });
     await this.#indexed.catch((error: unknown) => {
@@ -121,16 +121,16 @@ export class SourceRecords {
     return { op: 'insert', collection: SEEN, document: { _id: keyId(source, key), source, at: new Date(now) } };
   }
 
-  /** Whether the key counts still; one that does not is removed. */
+  /** Whether the key has not expired; an expired one is removed. */
   async countsStill(source: string, key: string, now: number): Promise<boolean> {
     const outdated = { _id: keyId(source, key), at: { $lt: new Date(now - KEY_COUNTS_MS) } };
     return (await this.#db.collection(SEEN).deleteOne(outdated)).deletedCount === 0;
   }
 
-  /** The source is gone. */
+  /** Removes the records of a source that was deleted. */
   async forget(source: string): Promise<void> {
     await this.#db.collection<StateDocument>(STATES).deleteOne({ _id: source });
-    await this.#store().deleteMany({ _id: { $gte: `${source}/`, $lt: `${source}0` } }); // '0' comes after '/'
+    await this.#store().deleteMany({ _id: { $gte: `${source}/`, $lt: `${source}0` } }); // '0' follows '/' in the order of characters
     await this.#db.collection(SEEN).deleteMany({ source });
   }
 

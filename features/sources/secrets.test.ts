@@ -25,7 +25,7 @@ const CONFIG = {
   accessToken: '@secrets(there)',
 };
 
-test('integrations.md 1.3: secrets of a source are seen by nobody, in no way of looking', async () => {
+test('integrations.md 1.3: no interface shows the secrets of a source', async () => {
   await t.type('Told', { text: { type: 'String' } });
   await t.program('rules', 'RULE tells WHEN INSERT OCCURS ON system.sources AS s INSERT Told(text: stringify(s))');
   const { body } = await t.ask('insert', 'sources', { body: JSON.stringify({ name: 'remote', type: 'REMOTE', config: CONFIG }) });
@@ -42,7 +42,7 @@ test('integrations.md 1.3: secrets of a source are seen by nobody, in no way of 
   expect(JSON.stringify(await stored().find().toArray())).not.toContain('hush');
 });
 
-test('integrations.md 1.3: an update keeps what it omits, and null removes', async () => {
+test('integrations.md 1.3: an update keeps the secrets that it omits, and null removes one', async () => {
   const secrets = async (): Promise<string[]> => {
     const found = await stored().findOne({ 'object.name': 'remote' });
     return Object.keys(found?.['object']?.secrets ?? {}).sort();

@@ -1,5 +1,5 @@
-// The secret fields of a source's config (integrations.md 1.3): taken out of it before it is stored, and sealed. Nothing that can be read holds
-// them, not even a placeholder.
+// The secret fields of a source's config (integrations.md 1.3): they are taken out of it before it is stored, and sealed. Nothing readable
+// holds them, not even a placeholder.
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Cipher } from '../../model/types/index.ts';
 
@@ -19,10 +19,10 @@ const SECRET_FIELDS = new Set([
 ]);
 const SECRET_HEADERS = new Set(['authorization', 'cookie', 'x-api-key']);
 
-/** Names another place that the secret is read from, and is no secret itself. */
+/** Whether the value names another secret, so that it is none itself. */
 const isIndirect = (value: Value): boolean => typeof value === 'string' && /^(?:@secrets\(.+\)$|\/system\.secrets\/)/.test(value);
 
-/** Whether a path inside a config leads to a secret. */
+/** Whether a path inside a config is that of a secret. */
 export function isSecret(path: readonly string[]): boolean {
   const [last = '', ...before] = [...path].reverse();
   if (path.length === 1) return SECRET_FIELDS.has(last);
@@ -31,9 +31,9 @@ export function isSecret(path: readonly string[]): boolean {
 }
 
 export interface Split {
-  /** The config as anybody may read it. */
+  /** The config without secrets. */
   readonly open: ObjectValue;
-  /** By dotted path; null: it is to go. */
+  /** By dotted path; null: the secret is removed. */
   readonly secrets: ReadonlyMap<string, Value>;
 }
 
@@ -53,10 +53,10 @@ export function splitConfig(config: ObjectValue): Split {
   return { open: walk(config, []), secrets };
 }
 
-/** A sealed secret opens for its source and field only. */
+/** The place that a secret is sealed for: it opens for this source and field only. */
 const place = (source: string, field: string): string => `source ${source} ${field}`;
 
-/** What is stored beside the config: base64 texts by path. Those that are not named stay, those that are null go. */
+/** The stored form of the secrets: base64 texts by path. Secrets that are not named stay, null removes one. */
 export function sealed(cipher: Cipher, source: string, before: ObjectValue, secrets: ReadonlyMap<string, Value>): ObjectValue {
   const after: ObjectValue = {};
   for (const field of Object.keys(before)) if (!secrets.has(field)) setOwn(after, field, getOwn(before, field));
@@ -65,14 +65,14 @@ export function sealed(cipher: Cipher, source: string, before: ObjectValue, secr
   return after;
 }
 
-/** The same, sealed otherwise. */
+/** Seals the secrets with another key. */
 export function resealed(source: string, secrets: ObjectValue, again: (text: string, place: string) => string): ObjectValue {
   const after: ObjectValue = {};
   for (const field of Object.keys(secrets)) setOwn(after, field, again(String(getOwn(secrets, field)), place(source, field)));
   return after;
 }
 
-/** The config with its secrets again, for checks and for connections. @throws Error for what was not sealed so */
+/** The config including its secrets, for checks and connections. @throws Error for a text that was sealed otherwise */
 export function wholeConfig(cipher: Cipher, source: string, config: ObjectValue, secrets: ObjectValue): ObjectValue {
   const whole = withPaths(config);
   for (const field of Object.keys(secrets)) {
@@ -91,7 +91,10 @@ export function wholeConfig(cipher: Cipher, source: string, config: ObjectValue,
   return whole;
 }
 
-/** The options that it belongs to are no more: a password of a key store is nothing without the store. Headers make their own place. */
+/**
+ * Whether the options that a secret belongs to are gone: the password of a key store is useless without the store. Headers need no such
+ * options.
+ */
 function isOrphan(config: ObjectValue, path: readonly string[]): boolean {
   if (path[0] === 'requestDefaults') return false;
   let at: Value = config;
@@ -99,7 +102,7 @@ function isOrphan(config: ObjectValue, path: readonly string[]): boolean {
   return !isObject(at);
 }
 
-/** A copy whose inner Objects may be added to. */
+/** A copy of the config whose nested Objects can be extended. */
 function withPaths(config: ObjectValue): ObjectValue {
   const copy: ObjectValue = {};
   for (const key of Object.keys(config)) {

@@ -1,4 +1,4 @@
-// Sources (integrations.md 1): definitions of where messages come from and go to. Secrets of their config are sealed and never shown.
+// Definitions of sources (integrations.md 1): where messages come from and go to. Secrets of their configs are sealed and never shown.
 
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -26,11 +26,11 @@ const DEFAULTS = {
   mockMode: false,
   mockProcedures: {},
 } as const;
-/** What only the service says, and where secrets are kept; a caller's are not looked at. */
+/** Properties that only the service sets, and the stored secrets; values that a caller gives are ignored. */
 const OURS = ['secrets', 'state', 'isUnavailable'];
 
 const CONFIG = SOURCE_SHAPE.properties.get('config') as PropertyDefinition;
-/** No condition may ask for a secret of the config. */
+/** The properties that conditions can query: secrets of the config are not among them. */
 const SHAPE: TypeDefinition = {
   ...SOURCE_SHAPE,
   properties: new Map([...SOURCE_SHAPE.properties, ['config', { ...CONFIG, hidesMember: isSecret }]]),
@@ -97,7 +97,7 @@ export const SOURCES: DefinitionResource = {
   },
 };
 
-/** The config as it is stored, with its secrets beside it; checked as a whole. */
+/** The config as stored, and its secrets; both are checked as a whole. */
 async function configured(
   space: Namespace,
   name: string,
@@ -133,7 +133,10 @@ function checkLists(fields: ObjectValue): void {
   }
 }
 
-/** A condition on nodes as JSON text; tested where a source is brought to a node (integrations.md 11.9). @throws source.config.invalid */
+/**
+ * Checks a condition on nodes, JSON text; it is evaluated where a source is deployed to a node (integrations.md 11.9).
+ * @throws source.config.invalid
+ */
 function checkConstraint(fields: ObjectValue): void {
   const constraint = own(fields, 'activationConstraint');
   if (typeof constraint !== 'string' || constraint.trim() === '') return;

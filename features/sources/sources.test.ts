@@ -1,4 +1,4 @@
-// What the framework promises of every source, through the engine and an MQTT broker in this process (integrations.md 1.2 to 1.8).
+// Guarantees for every source, tested through the engine with an MQTT broker in this process (integrations.md 1.2 to 1.8).
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
@@ -62,7 +62,7 @@ test.each<[string, string, string | Buffer, unknown]>([
 });
 
 // spec: integrations.md 1.6/1-3 3.1/15
-test('what can be no event is dropped, logged with its beginning and acknowledged', async () => {
+test('a message that cannot become an event is dropped, logged with its first bytes, and acknowledged', async () => {
   await ruleOf('dropping');
   await source('dropping', { topics: ['d/#'], maxMessageSize: 20 });
   await isIn('dropping', 'connected');
@@ -77,7 +77,7 @@ test('what can be no event is dropped, logged with its beginning and acknowledge
 });
 
 // spec: integrations.md 1.2/1-5 3.1/10
-test('the states of a source, by what happens to it', async () => {
+test('the state of a source follows its life cycle', async () => {
   await source('living', { topics: ['l'] });
   await isIn('living', 'connected');
   await t.ask('insert', 'sources', { body: '{"name":"living","active":false}' });
@@ -111,7 +111,7 @@ test('the states of a source, by what happens to it', async () => {
 });
 
 // spec: integrations.md 1.4/1-3 1.5/1-3
-test('what each direction allows, in the order unknown, inactive, direction, request', async () => {
+test('a request is checked in the order unknown, inactive, direction, content', async () => {
   const nowhere = { serverURI: 'mqtt://127.0.0.1:1' };
   for (const direction of ['SOURCE', 'SINK', 'BOTH']) await source(`dir${direction}`, nowhere, { direction });
   await source('dirOff', nowhere, { active: false, direction: 'SOURCE' });
@@ -132,7 +132,7 @@ test('what each direction allows, in the order unknown, inactive, direction, req
 });
 
 // spec: integrations.md 1.4/1
-test('a SINK subscribes nothing', async () => {
+test('a SINK does not subscribe', async () => {
   await source('sink', { topics: ['only/sent'] }, { direction: 'SINK' });
   await isIn('sink', 'connected');
   await ruleOf('hearing');
@@ -144,7 +144,7 @@ test('a SINK subscribes nothing', async () => {
 });
 
 // spec: integrations.md 1.7/1-2 1.1/9
-test('rules see the message or the event, each a copy of its own; arrays are unwound', async () => {
+test('each rule gets its own copy of the message or the event; arrays are unwound', async () => {
   await t.program('rules', 'RULE seesOne WHEN MESSAGE ARRIVES FROM seen AS m\nm.n = m.n + 1\nINSERT Got(from: "one", json: stringify(m))');
   await t.program('rules', 'RULE seesTwo WHEN MESSAGE ARRIVES FROM seen INSERT Got(from: "two", json: stringify(seen))');
   await t.program(

@@ -1,5 +1,5 @@
-// The sources of a namespace in this process: a life for each, restarted when its definition changes. The leader of the namespace consumes; the others
-// connect a source when something is published to it there.
+// The sources of a namespace in this process: one connection life cycle each, restarted when the definition changes. The owner of the
+// namespace consumes; other processes connect a source when something is published to it there.
 import type { Db } from 'mongodb';
 import { DateTime, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { serviceActor } from '../../runtime/context/index.ts';
@@ -32,7 +32,7 @@ export interface SourcesOptions {
 }
 
 interface Entry {
-  /** What it was made of: a source that is stored again without a change keeps its connection. */
+  /** The inputs of the connection: a source that is stored again without a change keeps its connection. */
   readonly madeOf: string;
   readonly source: ObjectValue;
   readonly life: Life;
@@ -51,9 +51,9 @@ export class Sources {
   readonly outlet: Outlet;
   readonly #options: SourcesOptions;
   readonly #entries = new Map<string, Entry>();
-  /** The closing of lives before, which their successors wait for. */
+  /** Life cycles that are closing, which their successors wait for. */
   readonly #closing = new Map<string, Promise<void>>();
-  /** The state of each that was audited last. */
+  /** Per source, the state that was audited last. */
   readonly #audited = new Map<string, string>();
   #isRunning = false;
   #isClosed = false;
@@ -68,13 +68,13 @@ export class Sources {
     this.outlet = options.outlet;
   }
 
-  /** Connects what is active. Called again when this process has become the leader. */
+  /** Connects the active sources. Called again when this process becomes the owner of the namespace. */
   start(): void {
     this.#isRunning = true;
     for (const [name, source] of this.#space.catalog.definitions.list('sources')) this.put(name, source);
   }
 
-  /** The definition is new or has changed: the source is connected again, unless nothing but `ars_properties` is different. */
+  /** Applies a new or changed definition: reconnects the source unless only `ars_properties` differ. */
   put(name: string, source: ObjectValue): void {
     const before = this.#entries.get(name);
     if (!this.#isRunning) return;
@@ -82,7 +82,8 @@ export class Sources {
     if (before && next.madeOf === before.madeOf) return void this.#entries.set(name, { ...before, source });
     if (before) this.#close(name, before);
     this.#entries.set(name, next);
-    if (before && before.source !== source) this.#inBackground(this.records.notePolls(new Map([[name, null]]))); // a changed source polls at once
+    // a changed source polls at once
+    if (before && before.source !== source) this.#inBackground(this.records.notePolls(new Map([[name, null]])));
     if (isActive(source) && !isMocked(source) && protocolOf(String(own(source, 'type')))?.open) next.life.begin();
   }
 
@@ -94,7 +95,7 @@ export class Sources {
     if (entry) this.#close(name, entry);
   }
 
-  /** Once a source is gone and its definition with it: what was kept for it goes, too. */
+  /** Removes the records of a source whose definition was deleted. */
   async forget(name: string): Promise<void> {
     await this.#closing.get(name);
     await this.#noted;
@@ -120,7 +121,7 @@ export class Sources {
     return entry?.life.state ?? { ...still, state: 'connecting' };
   }
 
-  /** @throws cascade.source.unavailable when there is none within five seconds */
+  /** @throws cascade.source.unavailable when the source is not connected within five seconds */
   async connectionOf(name: string): Promise<Connection> {
     const until = performance.now() + PUBLISH_WAITS_MS;
     for (;;) {
@@ -138,14 +139,14 @@ export class Sources {
     }
   }
 
-  /** A request failed for the reason that a connection would have: the state says so until one succeeds. */
+  /** Records the outcome of a request in the source's state: a failure of the connection stays there until a request succeeds. */
   noteRequest(name: string, error: unknown): void {
     const life = this.#entries.get(name)?.life;
     if (error === null) life?.recovered();
     else life?.troubled(error);
   }
 
-  /** The views of a source's protocol. @throws cascade.resource.not.found */
+  /** A view that the source's protocol offers. @throws cascade.resource.not.found */
   async view(name: string, view: string): Promise<Value> {
     const connection = await this.connectionOf(name);
     if (!connection.view) throw apiError('cascade.resource.not.found', `/sources/${name}/${view}`);
@@ -184,7 +185,7 @@ export class Sources {
     };
   }
 
-  /** Regular upkeep: stores counts, renews what it says of itself, and consumes again what waited for a rule of its pipeline. */
+  /** Periodic maintenance: stores counts, renews the lease, and restarts sources whose pipeline has become complete or incomplete. */
   async settle(now: number, last = false): Promise<void> {
     await this.counts.settle(now, last);
     for (const [name, { source, consumes }] of this.#entries) if (consumes !== this.#shouldConsume(source)) this.put(name, source);
@@ -193,7 +194,7 @@ export class Sources {
     for (const [name, entry] of this.#entries) if (entry.consumes && entry.isStanding) this.#note(name, entry.life.state);
   }
 
-  /** Ends all connections, once what came in is stored. */
+  /** Closes all connections, after the outcome of the messages received so far is stored. */
   async close(): Promise<void> {
     this.#isRunning = false;
     this.#isClosed = true;
@@ -208,7 +209,7 @@ export class Sources {
     return this.#options.space();
   }
 
-  /** For runs that are repeated after a crash, before anything is consumed: a connection that only sends. */
+  /** A connection that only sends, for replayed runs, before this process consumes anything. */
   #early(name: string, source: ObjectValue): Entry | null {
     if (this.#isRunning || this.#isClosed) return null;
     const entry = this.#entryFor(name, source, false);
@@ -253,7 +254,7 @@ export class Sources {
     const space = this.#space;
     const config = await this.#config(name, source);
     const protocol = protocolOf(String(own(source, 'type')));
-    if (protocol) checkConfig(protocol, config, outlet); // what the secrets that it names have made of it
+    if (protocol) checkConfig(protocol, config, outlet); // named secrets may have made the config invalid
     const client = own(config, 'clientOptions');
     const faulty = faultyTls(config) ?? faultyTls(isObject(client) ? client : {});
     if (faulty) {
@@ -302,7 +303,7 @@ export class Sources {
     };
   }
 
-  /** With its own secrets and those that it names. */
+  /** The config with its own secrets and the named ones. */
   async #config(name: string, source: ObjectValue): Promise<ObjectValue> {
     const config = own(source, 'config');
     const secrets = own(source, 'secrets');
@@ -324,7 +325,7 @@ export class Sources {
     this.#auditState(name, state, isStanding);
   }
 
-  /** One that is tried again and again has one entry for its error, and one when it is connected at last. */
+  /** Audits a change of state: a source that keeps retrying has one entry for its error, and one when it is connected again. */
   #auditState(name: string, { state, error }: LifeState, isStanding: boolean): void {
     if (state !== 'connected' && state !== 'error') return;
     const before = this.#audited.get(name);
@@ -356,26 +357,26 @@ export class Sources {
       .then(() => life.end())
       .then(() => inbox.settled())
       .finally(() => this.#closing.get(name) === closing && this.#closing.delete(name));
-    void life.end(); // those who wait for it need not wait for the one before
+    void life.end(); // callers that wait for it need not wait for its predecessor to close
     this.#closing.set(name, closing);
   }
 
   #inBackground(work: Promise<unknown>): void {
     const noted = work.catch((error: unknown) =>
-      this.#space.log.warn({ err: error, namespace: this.#space.name }, 'what is noted of a source could not be stored'),
+      this.#space.log.warn({ err: error, namespace: this.#space.name }, 'the state or log entry of a source could not be stored'),
     );
     this.#noted = this.#noted.then(() => noted);
   }
 }
 
-/** How long a publish waits for a connection (integrations.md 1.4). */
+/** A publish waits so long for a connection (integrations.md 1.4). */
 const PUBLISH_WAITS_MS = 5_000;
 
 const processName = (epoch: number): string => `p-${epoch.toString(16).padStart(4, '0')}`;
 
 export const noConnection = (source: ObjectValue): string => `this version has no connections of the type ${String(own(source, 'type'))}`;
 
-/** What a connection depends on. */
+/** The parts of a definition that its connection depends on, as a key for comparison. */
 function madeOf(source: ObjectValue, consumes: boolean): string {
   const { ars_properties: _, ars_version: __, ars_modifiedAt: ___, ars_modifiedBy: ____, ...rest } = source;
   return JSON.stringify([consumes, rest], (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));

@@ -1,4 +1,4 @@
-// What a definition of a source says by itself: whether it is active and mocked, and whether its pipeline is there.
+// Reads from a source's definition whether it is active, whether it is mocked, and whether its pipeline exists.
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { own } from './protocols/fields.ts';

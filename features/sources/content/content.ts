@@ -1,4 +1,4 @@
-// What bytes mean, by their content type, and values as bytes (integrations.md 1.6).
+// Converts bytes to values and values to bytes, by their content type (integrations.md 1.6).
 import { CascadeError, apiError } from '../../../model/errors/index.ts';
 import { parseJson, toJson } from '../../../model/values/index.ts';
 import { fromBase64, getOwn, isObject, parseXmlDocument, type Value } from '../../../stdlib/values/index.ts';
@@ -9,7 +9,7 @@ import { writeXml } from './xml-text.ts';
 
 type Kind = 'json' | 'xml' | 'csv' | 'text' | 'form' | 'binary';
 
-/** Lower case, without parameters. */
+/** The media type in lower case, without parameters. */
 export const mediaType = (contentType: string): string => (contentType.split(';', 1)[0] as string).trim().toLowerCase();
 
 export function kindOf(contentType: string): Kind {
@@ -21,7 +21,7 @@ export function kindOf(contentType: string): Kind {
   return type === 'application/x-www-form-urlencoded' ? 'form' : 'binary';
 }
 
-/** @throws ContentError with what is wrong with the bytes */
+/** @throws ContentError: the bytes do not fit the content type */
 export function decodeContent(contentType: string, bytes: Uint8Array): Value {
   const kind = kindOf(contentType);
   if (kind === 'binary')
@@ -78,7 +78,7 @@ function xmlOf(source: string): Value {
   }
 }
 
-/** @throws ContentError for a value that the type cannot hold */
+/** @throws ContentError: the content type cannot hold the value */
 export function encodeContent(contentType: string, value: Value): Buffer {
   switch (kindOf(contentType)) {
     case 'json':

@@ -1,8 +1,8 @@
-// CSV of RFC 4180: a header row, then records as Objects of Strings.
+// CSV (RFC 4180): a header row, then records as Objects of Strings.
 import { isObject, getOwn, type ObjectValue, setOwn, text, type Value } from '../../../stdlib/values/index.ts';
 import { ContentError } from './errors.ts';
 
-/** @throws ContentError for a quote that is not closed and for a record with more fields than the header */
+/** @throws ContentError for an unclosed quote, or a record with more fields than the header */
 export function parseCsv(source: string): ObjectValue[] {
   const [header, ...records] = rowsOf(source);
   if (!header) return [];
@@ -35,7 +35,7 @@ function rowsOf(source: string): string[][] {
   return rows;
 }
 
-/** The field that begins at a position, and where it ends. */
+/** The field that begins at an offset, and the offset of its end. */
 function fieldAt(source: string, from: number): [field: string, end: number] {
   if (source[from] !== '"') {
     let end = from;
@@ -57,7 +57,7 @@ function fieldAt(source: string, from: number): [field: string, end: number] {
   }
 }
 
-/** The first Object's keys are the header. @throws ContentError for what is no array of Objects */
+/** Writes a CSV whose header is the keys of the first Object. @throws ContentError for anything but an array of Objects */
 export function writeCsv(value: Value): string {
   if (!Array.isArray(value) || !value.every(isObject)) throw new ContentError('CSV is made of an array of Objects');
   const header = Object.keys(value[0] ?? {});

@@ -1,2 +1,2 @@
-/** A text or value that does not fit its content type. The reason is for people and holds no secret. */
+/** A text or value does not fit its content type. The message is shown to users and holds no secret. */
 export class ContentError extends Error {}

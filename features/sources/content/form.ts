@@ -1,4 +1,4 @@
-// application/x-www-form-urlencoded, and query strings, which are written alike (integrations.md 2.2, 2.4).
+// The encoding application/x-www-form-urlencoded, which query strings share (integrations.md 2.2, 2.4).
 import { getOwn, isObject, type ObjectValue, setOwn, text, type Value } from '../../../stdlib/values/index.ts';
 import { toJson } from '../../../model/values/index.ts';
 import { ContentError } from './errors.ts';
@@ -23,7 +23,7 @@ export function writeForm(value: Value): string {
   return encodePairs(pairsOf(value));
 }
 
-/** Strings by name; an array where a name comes again. */
+/** Strings by name; a repeated name gives an array. */
 export function parseForm(source: string): ObjectValue {
   const object: ObjectValue = {};
   for (const [key, value] of new URLSearchParams(source)) {

@@ -1,4 +1,4 @@
-// Values as XML text (integrations.md 2.7): an element as itself, an Object by the mapping that elements have to JSON, backwards.
+// Writes values as XML (integrations.md 2.7): an XmlElement as it is, an Object by the inverse of the mapping from elements to JSON.
 import { isObject, getOwn, type ObjectValue, text, type Value, XmlElement, XmlList } from '../../../stdlib/values/index.ts';
 import { ContentError } from './errors.ts';
 

@@ -4,7 +4,7 @@ import { Egress } from '../../../platform/egress/index.ts';
 import { openHttpServer } from '../testing/http-server.ts';
 import { HttpClient } from './index.ts';
 
-test('nobody is given up before the time that was asked for, whenever that was', async () => {
+test('a request does not time out before its deadline, whatever the phase of the coarse timer', async () => {
   await using server = await openHttpServer(() => undefined);
   await using client = new HttpClient({ outlet: new Egress({ allowed: ['127.0.0.0/8'] }).outletOf('a') });
   const ask = { url: new URL(server.url), method: 'GET', headers: [], body: null, timeoutMs: 1_200 };

@@ -1,4 +1,4 @@
-// HTTP to the outside for sources: undici over the one way out, with bounds on time, bytes and redirects. Nothing is known of sources here.
+// The HTTP client of sources: undici over the controlled egress, with limits on time, bytes and redirects. It knows nothing of sources.
 import { STATUS_CODES } from 'node:http';
 import type { ConnectionOptions } from 'node:tls';
 import { promisify } from 'node:util';
@@ -12,7 +12,7 @@ const inflateRaw = promisify(inflateRawCallback);
 
 export type HttpFailureKind = 'unconnected' | 'cut' | 'timeout' | 'too large' | 'malformed';
 
-/** No answer, or none that could be taken. `unconnected`: nothing was sent. */
+/** No answer, or an unusable one. `unconnected`: nothing was sent. */
 export class HttpFailure extends Error {
   readonly kind: HttpFailureKind;
   constructor(kind: HttpFailureKind, message: string) {
@@ -24,12 +24,12 @@ export class HttpFailure extends Error {
 export interface HttpAsk {
   readonly url: URL;
   readonly method: string;
-  /** Checked names and values. */
+  /** Names and values that `headerPairs` has checked. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer | null;
-  /** Without any data. */
+  /** Longest time without any data. */
   readonly timeoutMs: number;
-  /** How many redirects are followed; 0: none. */
+  /** The number of redirects that are followed; 0: none. */
   readonly redirects?: number;
   readonly signal?: AbortSignal;
 }
@@ -47,14 +47,14 @@ export interface HttpClientOptions {
   readonly tls?: ConnectionOptions;
   readonly proxy?: Proxy | null;
   readonly connectTimeoutMs?: number;
-  /** Asks for compressed answers and unpacks them. */
+  /** Whether compressed answers are requested and decompressed. */
   readonly unpacks?: boolean;
   readonly mostBytes?: number;
 }
 
 const MOST_BYTES = 64 * 1024 * 1024;
 const CONNECT_MS = 60_000;
-/** However slowly it goes on. */
+/** Bounds a whole request, however slowly data arrives. */
 const WHOLE_MS = 600_000;
 const COARSE_FROM_MS = 1_000;
 const COARSE_BY_MS = 500;
@@ -64,9 +64,9 @@ const CREDENTIALS = new Set(['authorization', 'cookie', 'proxy-authorization', '
 
 export class HttpClient implements AsyncDisposable {
   readonly #options: HttpClientOptions;
-  /** With the client's own certificate: for the origins that were asked first hand. */
+  /** Presents the client's own certificate: for the origin of the request. */
   readonly #agent: Agent;
-  /** Without it: for where redirects lead. */
+  /** Presents no certificate: for the targets of redirects. */
   readonly #stranger: Agent;
 
   constructor(options: HttpClientOptions) {
@@ -78,7 +78,8 @@ export class HttpClient implements AsyncDisposable {
 
   /** @throws HttpFailure; EgressError `refused` and `limit` */
   async ask(ask: HttpAsk): Promise<HttpAnswer> {
-    // A controller and a timer of its own: a signal of AbortSignal.timeout would be held for all of its time by each request that is long over.
+    // The request has a controller and a timer of its own: AbortSignal.timeout would keep each signal until its timeout, long after the
+    // request ended.
     const ending = new AbortController();
     const timer = setTimeout(() => ending.abort(), WHOLE_MS);
     const leave = (): void => ending.abort();
@@ -145,7 +146,10 @@ export class HttpClient implements AsyncDisposable {
   }
 }
 
-/** undici's timers of more than a second are coarse, and up to half a second early: nobody who has asked for so long is given up before it. */
+/**
+ * undici's timers above one second are coarse and fire up to half a second early: the margin keeps a request from timing out before its
+ * deadline.
+ */
 const notBefore = (ms: number): number => (ms > COARSE_FROM_MS ? ms + COARSE_BY_MS : ms);
 
 function agentOf({ outlet, proxy, connectTimeoutMs = CONNECT_MS }: HttpClientOptions, tls: ConnectionOptions): Agent {

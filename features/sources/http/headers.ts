@@ -1,17 +1,17 @@
-// Headers as programs give them: names and values that cannot break out of their line, and none that are the connection's own.
+// Headers as programs give them: names and values that cannot inject further lines, and none that the connection sets itself.
 import { getOwn, isObject, type ObjectValue, text } from '../../../stdlib/values/index.ts';
 
-/** What the connection itself says. */
+/** Headers that the connection sets itself. */
 const RESERVED = new Set(
   'connection content-length expect host http2-settings keep-alive proxy-authorization proxy-connection te trailer transfer-encoding upgrade'.split(
     ' ',
   ),
 );
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-// Visible characters, blanks and the bytes above ASCII that Latin-1 has.
+// Visible characters, blanks and the bytes of Latin-1 above ASCII.
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Pairs in the order of the keys, several for an array. The reason where they are not such. */
+/** Name and value pairs in the order of the keys, one per element for an array; or the reason why a header is invalid. */
 export function headerPairs(headers: ObjectValue): [string, string][] | string {
   const pairs: [string, string][] = [];
   for (const name of Object.keys(headers)) {

@@ -2,7 +2,7 @@ import { NOBODY } from '../protocols/testing/context.ts';
 import { expect, test } from 'vitest';
 import { closedWhenIdle } from './in-use.ts';
 
-test('a connection is closed after the publishes that have begun, also those that fail', async () => {
+test('a connection closes only after its publishes in flight have ended, failed ones included', async () => {
   const steps: string[] = [];
   const sending = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let next = 0;

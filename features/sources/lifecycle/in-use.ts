@@ -1,8 +1,8 @@
-// A connection that is closed when nothing goes through it any more: a source that changes hands or is changed fails no publish that has begun.
+// Closes a connection only when nothing is in flight on it: changing a source, or its owner, fails no publish that has begun.
 import { TaskTracker } from '../../../platform/structures/index.ts';
 import type { Connection } from '../protocols/index.ts';
 
-/** The same connection, whose close() waits for what was asked of it before. */
+/** Wraps a connection so that close() waits for its requests in flight. */
 export function closedWhenIdle(connection: Connection): Connection {
   const underWay = new TaskTracker();
   const counted = <T>(work: Promise<T>): Promise<T> => {

@@ -1,4 +1,4 @@
-// The life of one source in this process (integrations.md 1.2): connecting, connected, error with back-off, inactive, mocked.
+// The state machine of one source in this process (integrations.md 1.2): connecting, connected, error with back-off, inactive, mocked.
 import { CascadeError } from '../../../model/errors/index.ts';
 import { EgressError } from '../../../platform/egress/index.ts';
 import { type Connection, ConnectionFailure } from '../protocols/index.ts';
@@ -15,7 +15,7 @@ export interface LifeState {
   readonly state: StateName;
   readonly error: StateError | null;
   readonly since: number;
-  /** Attempts that failed since the last success. */
+  /** Failed attempts since the last success. */
   readonly attempts: number;
   readonly nextAttemptAt: number | null;
   readonly isUnavailable: boolean;
@@ -23,18 +23,18 @@ export interface LifeState {
 
 export interface LifeOptions {
   readonly now: () => number;
-  /** Whether it keeps a connection up: one that does not is connected at once, and never unavailable. */
+  /** Whether the source keeps a connection open; one that does not is connected at once, and never unavailable. */
   readonly isStanding: boolean;
-  /** Whether a connection that stood and was lost is made again; true by default. */
+  /** Whether a lost connection is opened again; true by default. */
   readonly reconnects?: boolean;
-  /** @param signal aborted when it is not wanted any more */
+  /** @param signal aborted when the connection is no longer needed */
   readonly open: (signal: AbortSignal) => Promise<Connection>;
-  /** The state has changed. @param failure of an attempt or a poll, each time there is one */
+  /** Called at each change of the state. @param failure the error of an attempt or a poll; null where there was none */
   readonly changed: (state: LifeState, failure: StateError | null) => void;
   readonly random?: () => number;
 }
 
-/** How long closing waits for what is under way. */
+/** Closing waits so long for requests in flight. */
 const CLOSE_WITHIN_MS = 10_000;
 
 export class Life {
@@ -43,7 +43,7 @@ export class Life {
   #connection: Connection | null = null;
   #connectedAt = 0;
   #failingSince: number | null = null;
-  /** Failures in a row, also over connections that did not last. */
+  /** Consecutive failures, including connections that did not last. */
   #failures = 0;
   #authenticationFailed = false;
   #attempt: AbortController | null = null;
@@ -65,14 +65,14 @@ export class Life {
     return this.#attempt !== null || this.#timer !== null;
   }
 
-  /** Connects, and goes on trying. A second time does nothing. */
+  /** Connects, and retries until it succeeds. Idempotent. */
   begin(): void {
     if (this.hasBegun || this.#isEnded) return;
     if (!this.#options.isStanding) this.#become({ state: 'connected' });
     this.#try();
   }
 
-  /** The connection as soon as there is one; null when there is none within this time, or the life has ended. */
+  /** The connection, once it is open; null where none opens within this time, or the source is closed. */
   async ready(withinMs: number): Promise<Connection | null> {
     this.begin();
     if (this.#connection || this.#isEnded) return this.#connection;
@@ -97,7 +97,7 @@ export class Life {
     return this.#isEnded;
   }
 
-  /** The connection that stood is lost: tried again. */
+  /** The open connection was lost: reconnects with back-off. */
   lost(error: unknown): void {
     const connection = this.#connection;
     if (!connection || this.#isEnded) return;
@@ -108,7 +108,7 @@ export class Life {
     this.#failed(error, this.#options.reconnects !== false);
   }
 
-  /** An attempt failed while the connection stays; the next one is planned by the protocol itself. */
+  /** An attempt failed while the connection stays open; the protocol itself schedules the next one. */
   troubled(error: unknown): void {
     if (this.#isEnded) return;
     const failure = toFailure(error);
@@ -123,7 +123,7 @@ export class Life {
     this.#become({ state: 'connected', error: null, attempts: 0, nextAttemptAt: null });
   }
 
-  /** Waits for what is under way, ten seconds at most. */
+  /** Closes the connection, and waits at most ten seconds for requests in flight. */
   async end(): Promise<void> {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -197,11 +197,11 @@ async function closed(connection: Connection): Promise<void> {
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, CLOSE_WITHIN_MS);
   });
-  await Promise.race([connection.close().catch(() => undefined), late]); // what does not close cannot be used again either way
+  await Promise.race([connection.close().catch(() => undefined), late]); // a connection that does not close in time is unusable either way
   clearTimeout(timer);
 }
 
-/** What the state of a source says of an error. Texts of libraries hold no credentials, since they are given none in addresses. */
+/** The error as the state of a source shows it. Errors of libraries hold no credentials, since addresses hold none. */
 export function toFailure(error: unknown): StateError {
   if (error instanceof ConnectionFailure) return { code: error.code, message: error.message };
   if (error instanceof CascadeError) return { code: error.code, message: error.message };

@@ -1,4 +1,4 @@
-// References to documents in what is sent.
+// References to documents in requests.
 import { convert } from '../../../stdlib/convert/index.ts';
 import { isReference, type Value } from '../../../stdlib/values/index.ts';
 
@@ -8,7 +8,7 @@ export function documentNameOf(value: Value): string | null {
   try {
     reference = convert(value, { type: 'ResourceReference' }, 'property');
   } catch {
-    return null; // whatever is wrong with it: it is no reference
+    return null; // an invalid name is no reference
   }
   return isReference(reference) && /^(?:system\.)?documents$/.test(reference.resource) ? reference.resourceId : null;
 }

@@ -1,8 +1,8 @@
-// What fields of a config must be: each a function that gives the fault, or null.
+// Predicates for the fields of a config: each returns what is wrong with a value, or null.
 import { apiError } from '../../../model/errors/index.ts';
 import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 
-/** Why a value does not fit, or null. */
+/** Returns why a value does not fit, or null. */
 export type Fits = (value: Value) => string | null;
 
 export const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
@@ -11,13 +11,13 @@ export const text: Fits = (value) => (typeof value === 'string' && value !== '' 
 /** A media type, with or without parameters. */
 export const mediaTypeText: Fits = (value) =>
   typeof value === 'string' && /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+*-]{1,100}(?:\s*;[^\r\n\0]*)?$/.test(value) ? null : 'no media type';
-/** The name or address of a machine. */
+/** A host name or IP address. */
 export const host: Fits = (value) => (typeof value === 'string' && /^[^\s/@:\0]+$|^\[?[0-9a-f:.]+\]?$/i.test(value) ? null : 'no host');
 export const flag: Fits = (value) => (typeof value === 'boolean' ? null : 'no Boolean');
 export const object: Fits = (value) => (isObject(value) ? null : 'no Object');
 export const texts: Fits = (value) =>
   Array.isArray(value) && value.every((one) => typeof one === 'string') ? null : 'no array of Strings';
-/** Of names of which none may be empty. */
+/** A list of names without empty ones. */
 export const names: Fits = (value) => texts(value) ?? ((value as string[]).includes('') ? 'an empty String' : null);
 export const textOrTexts: Fits = (value) =>
   typeof value === 'string' ? text(value) : (texts(value) ?? ((value as Value[]).length > 0 ? null : 'empty'));
@@ -30,7 +30,7 @@ export const oneOf =
   (value) =>
     allowed.includes(value) ? null : `none of ${allowed.join(', ')}`;
 
-/** One address or several, with one of these schemes (patterns) and without credentials, for which there are fields. */
+/** One address or several, with one of these schemes (patterns) and without credentials, which have fields of their own. */
 export const address =
   (...schemes: string[]): Fits =>
   (value) => {
@@ -45,7 +45,7 @@ export const address =
     return null;
   };
 
-/** Hosts of addresses in some fields of a config. */
+/** The hosts of the addresses in the named fields of a config. */
 export const hostsIn = (config: ObjectValue, ...names: string[]): string[] =>
   names
     .flatMap((name) => [own(config, name)].flat())
@@ -54,11 +54,11 @@ export const hostsIn = (config: ObjectValue, ...names: string[]): string[] =>
       return URL.canParse(one) ? [new URL(one).hostname] : [];
     });
 
-/** Every source has them. */
+/** Fields of every source. */
 export const COMMON: Readonly<Record<string, Fits>> = { echoPublish: flag, maxMessageSize: whole(1, 16_777_216) };
 export const ANY_DIRECTION = ['BOTH', 'SOURCE', 'SINK'] as const;
 
-/** Optional members of a request, each by its own rule. @throws cascade.request.body.invalid */
+/** Checks optional members of a request, each by its predicate. @throws cascade.request.body.invalid */
 export function checkMembers(request: ObjectValue, members: Readonly<Record<string, Fits>>): void {
   for (const [name, fits] of Object.entries(members)) {
     const value = own(request, name);

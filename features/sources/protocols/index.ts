@@ -1,4 +1,4 @@
-// The protocols of sources. A further one is a folder here and a line in the list.
+// The protocols of sources. A new one is a folder here and an entry in the list.
 import { AMQP } from './amqp/index.ts';
 import { CHATBOT } from './chatbot/index.ts';
 import { EMAIL } from './email/index.ts';

@@ -1,4 +1,4 @@
-// Messages of a broker that is told of each what became of it.
+// Takes messages of brokers that expect a settlement for each.
 import type { Inbound, InboundValue, SourceContext } from './protocol.ts';
 
 const RETRY_AFTER_MS = 1_000;
@@ -7,15 +7,15 @@ const LONGEST_RETRY_MS = 30_000;
 /** Settles one message with the broker. */
 export interface Settlement {
   accept(): void;
-  /** It can never be taken: it must not come again. */
+  /** The message can never be accepted: the broker must not deliver it again. */
   reject(): void;
-  /** It must come again. */
+  /** The broker must deliver the message again. */
   requeue(): void;
 }
 
 /**
- * Takes one message in and settles it by its outcome. One that a pipeline failed on comes again, after a pause that grows while they fail: else it would
- * come again at once, for ever.
+ * Takes one message and settles it by its outcome. A message whose pipeline failed is requeued after a pause that grows with consecutive
+ * failures: otherwise the broker would deliver it again at once, endlessly.
  */
 export class Intake {
   readonly #context: SourceContext;
@@ -44,12 +44,12 @@ export class Intake {
     }
   }
 
-  /** Resolves when what came is settled. */
+  /** Resolves when no message is in flight. */
   async settled(): Promise<void> {
     if (this.#underWay > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** The same at the end: what fails is not waited for. */
+  /** The same when the source closes: messages that fail are requeued without a pause. */
   async drained(): Promise<void> {
     this.#isClosing = true;
     await this.settled();

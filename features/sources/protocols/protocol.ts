@@ -1,5 +1,6 @@
-// What a protocol of sources is to the framework: a definition that is checked, and connections that are opened. A further protocol is a folder
-// beside this file and a line in index.ts. The framework does the rest: life, back-off, credentials, counts, logs, content, pipelines, who consumes.
+// The interface between a protocol of sources and the framework: a definition that is checked, and connections that are opened. A new
+// protocol is a folder beside this file and an entry in index.ts. The framework does the rest: life cycle, back-off, credentials, counts,
+// logs, content types, pipelines, and the choice of the consuming process.
 import type { ConnectionOptions } from 'node:tls';
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
 import type { Outlet } from '../../../platform/egress/index.ts';
@@ -9,70 +10,72 @@ import type { PushNote, PushOutcome } from './push/transport.ts';
 export type Direction = 'SOURCE' | 'SINK' | 'BOTH';
 
 export interface Protocol {
-  /** The `type` of its sources. */
+  /** The `type` of the protocol's sources. */
   readonly type: string;
-  /** The first is the default. */
+  /** Supported directions; the first is the default. */
   readonly directions: readonly Direction[];
-  /** SELECT … FROM SOURCE and `POST …/query`. */
+  /** Whether the protocol supports SELECT … FROM SOURCE and `POST …/query`. */
   readonly hasQuery: boolean;
-  /** Whether `isReliable` may be set: what it brings is acknowledged after it is stored. */
+  /** Whether `isReliable` may be set: inbound messages are acknowledged after they are stored. */
   readonly canBeReliable: boolean;
-  /** Fields of the config; others are kept and not looked at. */
+  /** Checks of config fields; other fields are stored unchecked. */
   readonly fields: Readonly<Record<string, Fits>>;
-  /** Each entry: one of these must be there. */
+  /** Groups of fields: one of each group is required. */
   readonly required: readonly (readonly string[])[];
-  /** What the fields must be together: the field and its fault, or null. */
+  /** Checks fields against each other: the field and what is wrong with it, or null. */
   readonly crossCheck?: (config: ObjectValue) => readonly [field: string, reason: string] | null;
-  /** Hosts that the config names; literal addresses among them are refused at creation where they may not be reached. */
+  /** Hosts that the config names; a literal address that may not be reached is refused at creation. */
   hosts(config: ObjectValue): readonly string[];
   /**
-   * Whether an active source of this config keeps a connection up or polls. One that does not is connected at once, without network contact, and
-   * `open` must make none for it.
+   * Whether an active source of this config keeps a connection open or polls. One that does not counts as connected at once, and `open`
+   * must not use the network for it.
    */
   isStanding(config: ObjectValue, direction: Direction): boolean;
-  /** Others post to its address `/private/<type in lower case>/<namespace>/<source>`; its connection has `accept` then. */
+  /** Clients post to the source's address `/private/<type in lower case>/<namespace>/<source>`; its connection has `accept`. */
   readonly takesRequests?: true;
-  /** Whether a connection that was lost is made again; absent: always. */
+  /** Whether a lost connection is opened again; absent: always. */
   reconnects?(config: ObjectValue): boolean;
   /**
-   * What is wrong with a publish can be known before there is a connection: then it does not wait for one.
+   * Checks a publish without a connection, so that an invalid one fails at once instead of waiting for it.
    * @throws CascadeError of status 400
    */
   checkPublish?(source: string, config: ObjectValue, request: ObjectValue): void;
-  /** How the config's merged request looks, where mocks and protocol see more than what the caller wrote; absent: as it is. */
+  /**
+   * Merges a request with the config, where mocks and protocol see more than the caller's request; absent: the request is used unchanged.
+   */
   merged?(config: ObjectValue, request: ObjectValue, operation: 'query' | 'publish'): ObjectValue;
   /**
-   * Opens the source; resolves when it is connected. Whatever is made must be gone when `context.signal` is aborted before.
+   * Opens the source; resolves when it is connected. When `context.signal` is aborted before, it releases everything that it has opened.
    * Absent: this build has no connections of the type.
-   * @throws ConnectionFailure, EgressError, CascadeError: tried again with back-off
+   * @throws ConnectionFailure, EgressError, CascadeError: the framework retries with back-off
    */
   open?(context: SourceContext): Promise<Connection>;
 }
 
 export interface Connection {
-  /** Resolves when the transport took the message. @throws CascadeError */
+  /** Resolves when the transport accepted the message. @throws CascadeError */
   publish?(request: ObjectValue, caller: Caller): Promise<void>;
-  /** The response value. @throws CascadeError */
+  /** @returns the response. @throws CascadeError */
   query?(request: ObjectValue, caller: Caller): Promise<Value>;
-  /** A request to the source's own HTTP address (`/private/<type>/<namespace>/<source>`). @throws CascadeError */
+  /** Handles a request to the source's own HTTP address (`/private/<type>/<namespace>/<source>`). @throws CascadeError */
   accept?(request: InboundRequest): Promise<InboundReply>;
-  /** A note to a device of that platform, by what it was registered with. Never throws. */
+  /** Sends a note to a device of that platform. Never throws. @param token what the device was registered with */
   hand?(platform: string, token: string, note: PushNote): Promise<PushOutcome>;
-  /** What an address of its own below the source shows (`GET /sources/<name>/<view>`). */
+  /** A view of the protocol, at `GET /sources/<name>/<view>`. */
   view?(name: string): Promise<Value>;
-  /** Takes no more in, lets what is under way end, disconnects. Called once; the framework waits at most ten seconds. */
+  /** Stops receiving, waits for requests in flight, and disconnects. Called once; the framework waits at most ten seconds. */
   close(): Promise<void>;
 }
 
-/** Who publishes or asks, as far as documents are read and kept in their name. */
+/** The caller of a publish or query, for reading and storing documents with its rights. */
 export interface Caller {
   /** @throws resource.not.found; document.too.large; authorization.denied */
   readDocument(name: string): Promise<{ readonly bytes: Buffer; readonly fileType: string }>;
   /** @throws authorization.denied; document.name.invalid, .name.reserved */
   requireSavable(name: string): void;
   /**
-   * @param told the media type that came with the bytes
-   * @param result what the query yields: it is recorded together with the document
+   * @param told the media type that accompanied the bytes
+   * @param result the result of the query, which is recorded together with the document
    */
   saveDocument(document: { name: string; declaredType: string | null; bytes: Uint8Array }, result: Value): Promise<void>;
 }
@@ -90,24 +93,26 @@ export interface InboundReply {
   readonly body: Value;
 }
 
-/** One message as it came. */
+/** One received message. */
 export interface Inbound {
   readonly payload: Uint8Array;
   readonly contentType: string;
-  /** Where the protocol has topics, the one that it came on. */
+  /** The topic that the message arrived on; null or absent for protocols without topics. */
   readonly topic?: string | null;
   /** Transport metadata that rules see as `event.properties`. */
   readonly properties?: ObjectValue;
-  /** Of several with the same key within ten minutes only the first gives an event, whatever crashes. */
+  /** Deduplication key: of the messages with one key within ten minutes only the first raises an event, also after a crash. */
   readonly onceKey?: string;
 }
 
-/** A message whose value the transport has made already. */
+/** A message that the transport has decoded already. */
 export interface InboundValue extends Omit<Inbound, 'payload' | 'contentType'> {
   readonly value: Value;
 }
 
-/** stored: the event is in the store. dropped: a pipeline wanted none. refused: it can be none (malformed, too large). repeated: its key was known. */
+/**
+ * stored: its event is in the store. dropped: a pipeline dropped it. refused: it is malformed or too large. repeated: its key was known.
+ */
 export type Outcome = 'stored' | 'dropped' | 'refused' | 'repeated';
 
 export interface SourceContext {
@@ -115,52 +120,56 @@ export interface SourceContext {
   readonly source: string;
   readonly direction: Direction;
   readonly isReliable: boolean;
-  /** With secrets and `@secrets(…)` resolved; checked by the fields above. */
+  /** The config with secrets and `@secrets(…)` resolved, checked by the fields above. */
   readonly config: ObjectValue;
   /**
-   * This process takes in what comes from outside: only one of several does. False: the connection is for publishing alone, and nothing is
-   * subscribed or polled. Where two processes need different names (a client id), the one that does not consume takes another.
+   * Whether this process receives messages: only one of several does. False: the connection only publishes, and subscribes or polls
+   * nothing. Where two processes need different names (a client id), the one that does not consume takes another.
    */
   readonly consumes: boolean;
   readonly outlet: Outlet;
-  /** TLS of the config (integrations.md 1.11). */
+  /** The TLS options of the config (integrations.md 1.11). */
   readonly tls: ConnectionOptions;
   /** Aborted when the source is closed or changed. */
   readonly signal: AbortSignal;
   now(): number;
   /**
-   * Takes one message in: size, content, unwinding, pipeline, event. Messages are taken in the order of the calls. Resolves when it is stored or
-   * given up: acknowledge then, whatever the outcome. While the store is away it waits, and so holds the sender back.
-   * @throws what a reliable source's pipeline failed on: don't acknowledge, it must come again
+   * Takes one message: size, content type, unwinding, pipeline, event. Messages are handled in the order of the calls. Resolves when the
+   * message has its outcome, whichever it is: the protocol acknowledges then. While the store is unavailable it waits, which slows the
+   * sender down.
+   * @throws when the pipeline of a reliable source failed: the protocol must not acknowledge, so that the message is delivered again
    */
   deliver(message: Inbound | InboundValue): Promise<Outcome>;
-  /** Resolves when fewer than a thousand messages wait: at once, mostly. Ask before taking more from a transport that can be paused. */
+  /**
+   * Resolves when fewer than a thousand messages have no outcome. A protocol awaits it before it reads more from a transport that can be
+   * paused.
+   */
   room(): Promise<void>;
-  /** The connection that stood is lost: it is closed and opened again with back-off. */
+  /** Reports that the open connection was lost: the framework closes it and opens another with back-off. */
   lost(error: unknown): void;
-  /** An attempt (a poll) failed, or succeeded again; the connection stays. */
+  /** Reports that an attempt (a poll) failed, while the connection stays open; `recovered` reports that one succeeded again. */
   troubled(error: unknown): void;
   recovered(): void;
-  /** A line in the namespace's logs; the source's name is its invocationId. */
+  /** Writes to the namespace's logs, with the source's name as invocation id. */
   log(level: 'WARN' | 'ERROR', message: string): void;
-  /** An entry in the namespace's audits about the source. */
+  /** Writes an audit about the source. */
   audit(op: string, message: string): void;
-  /** Texts that outlive the process, sealed; null removes. They go with the source. */
+  /** Stores a sealed text that outlives the process; null removes it. The texts of a source are deleted with it. */
   keep(key: string, text: string | null): Promise<void>;
   kept(key: string): Promise<string | null>;
-  /** When the poll before began, over all processes since the source was last changed. */
+  /** When the previous poll began, in any process, since the source was last changed. */
   polledAt(): Promise<number | null>;
-  /** Runs a poll when it is its turn among those of the namespace, and notes before when it began. @throws what it throws */
+  /** Runs a poll when one of the namespace's places is free, and stores before when it began. @throws errors of the poll */
   poll(poll: () => Promise<void>): Promise<void>;
-  /** The creator of the source, for what it does of itself. */
+  /** The creator of the source, as the caller for what the source does itself. */
   creator(): Promise<Caller>;
-  /** Another source of the namespace: its type, and its config with secrets; null: there is none, or it is not active. */
+  /** Type and config, with secrets, of another source of the namespace; null: it does not exist or is inactive. */
   other(name: string): Promise<{ readonly type: string; readonly config: ObjectValue } | null>;
-  /** A collection of the namespace for what the protocol remembers. Give documents the source's name; `forget` of the protocol removes them. */
+  /** Records of this source for the protocol. They are deleted with it. */
   readonly store: SourceStore;
 }
 
-/** Small records that a protocol keeps per source; they go with the source. */
+/** Small records that a protocol stores per source; they are deleted with the source. */
 export interface SourceStore {
   put(key: string, value: ObjectValue): Promise<void>;
   get(key: string): Promise<ObjectValue | null>;
@@ -168,10 +177,10 @@ export interface SourceStore {
   all(prefix: string): Promise<readonly (readonly [key: string, value: ObjectValue])[]>;
 }
 
-/** A connection that was not made. */
+/** A connection could not be opened. */
 export class ConnectionFailure extends Error {
   readonly code: string;
-  /** The other side refused the credentials: the next attempt comes after a minute, so that no account is locked. */
+  /** The other side refused the credentials: the next attempt waits at least a minute, so that no account is locked. */
   readonly isAuthentication: boolean;
   constructor(message: string, { code = 'cascade.source.connect.failed', isAuthentication = false } = {}) {
     super(message);

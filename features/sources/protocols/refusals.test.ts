@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Refusals } from './refusals.ts';
 
-test('ten refusals a minute are audited and logged, of the others there is a count', () => {
+test('ten refusals a minute are audited and logged one by one, the others as a count', () => {
   let now = 0;
   const [logged, audits]: [string[], string[]] = [[], []];
   const refusals = new Refusals({

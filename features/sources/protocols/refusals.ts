@@ -1,5 +1,5 @@
-// Requests that are refused for who sends them: each is audited and logged, up to a number a minute; of more there is one line with their count. Anybody
-// may send them, so nobody may fill the logs with them.
+// Audits and logs refused requests, up to a number a minute; further ones are summed up in one entry. Anyone can send such requests, so
+// they must not be able to fill the logs.
 import type { SourceContext } from './protocol.ts';
 
 const WINDOW_MS = 60_000;

@@ -1,10 +1,10 @@
-// TLS options of a config (integrations.md 1.11): checked, and as Node wants them.
+// The TLS options of a config (integrations.md 1.11): checks them, and converts them to those of Node.
 import { type ConnectionOptions, createSecureContext } from 'node:tls';
 import forge from 'node-forge';
 import { isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import { type Fits, flag, object, own } from './fields.ts';
 
-/** Files of the server are no namespace's to read. */
+/** Fields that name files of the server, which no namespace may read. */
 const FILE_FIELDS = ['path', 'certPath', 'certPaths', 'keyPath', 'keyPaths'];
 
 const within =
@@ -15,7 +15,7 @@ const within =
     return file === undefined ? check(value) : `${file}: no files of the server`;
   };
 
-/** PEM, or base64 of it. */
+/** A text in PEM, or the base64 of one. */
 function pemOf(value: Value): string | null {
   if (typeof value !== 'string') return null;
   const pem = value.includes('-----BEGIN') ? value : Buffer.from(value, 'base64').toString('latin1');
@@ -46,7 +46,7 @@ export const TLS_FIELDS: Readonly<Record<string, Fits>> = {
   jksOptions: noFiles,
 };
 
-/** What is wrong with the certificates and keys themselves: the field and the reason. @param config with its secrets */
+/** Checks the certificates and keys themselves: the field and the reason. @param config with its secrets */
 export function faultyTls(config: ObjectValue): readonly [string, string] | null {
   for (const field of ['pemTrustOptions', 'trustStoreOptions', 'pemKeyCertOptions', 'keyStoreOptions']) {
     const options = own(config, field);
@@ -60,7 +60,7 @@ export function faultyTls(config: ObjectValue): readonly [string, string] | null
   return null;
 }
 
-/** @param config with its secrets; an absent field is the system's @throws Error for what cannot be read */
+/** @param config with its secrets; absent fields have the system's defaults @throws Error for unreadable certificates or keys */
 export function tlsOptions(config: ObjectValue): ConnectionOptions {
   const options: ConnectionOptions = {};
   if (own(config, 'trustAll') === true) options.rejectUnauthorized = false;
@@ -98,7 +98,7 @@ const opened = (options: ObjectValue): forge.pkcs12.Pkcs12Pfx => {
   return forge.pkcs12.pkcs12FromAsn1(forge.asn1.fromDer(buf.toString('binary')), passphrase);
 };
 
-/** The key of that name, and its certificate. @throws Error when it cannot be read, or has none of that name */
+/** The key of that alias, and its certificate. @throws Error for an unreadable store, or one without the alias */
 function keyNamed(options: ObjectValue, alias: string): { key: string; cert: string } {
   const store = opened(options);
   const { pkcs8ShroudedKeyBag = '', keyBag = '', certBag = '' } = forge.pki.oids;
@@ -113,7 +113,10 @@ function keyNamed(options: ObjectValue, alias: string): { key: string; cert: str
   return { key: forge.pki.privateKeyToPem(found.key), cert: forge.pki.certificateToPem(certificate.cert) };
 }
 
-/** The certificates of a PKCS#12 as PEM: OpenSSL, as Node offers it, reads none without a key. @throws Error when it cannot be read */
+/**
+ * The certificates of a PKCS#12 store as PEM. forge reads them: OpenSSL in Node reads no store without a key.
+ * @throws Error for an unreadable store
+ */
 function certificatesOf(options: ObjectValue): string[] {
   const store = opened(options);
   const bags = store.getBags({ bagType: forge.pki.oids['certBag'] })[forge.pki.oids['certBag'] as string] ?? [];

@@ -1,19 +1,19 @@
-// Certificates of tests: an authority, and what it has signed.
+// Certificates for tests: an authority, and certificates that it signed.
 import { generateKeyPairSync } from 'node:crypto';
 import forge from 'node-forge';
 
 export interface Certificate {
   readonly cert: string;
   readonly key: string;
-  /** Both, and the authority's certificate, as base64 of PKCS#12. */
+  /** Key and certificate with the authority's certificate, as base64 of PKCS#12. */
   pkcs12(password: string, alias?: string): string;
 }
 
 export interface Authority {
   readonly cert: string;
-  /** As base64 of PKCS#12, without a key. */
+  /** The certificate without a key, as base64 of PKCS#12. */
   pkcs12(password: string): string;
-  /** @param host a name or address that the certificate is for; without one it is a client's */
+  /** @param host the name or address of a server; without it the certificate is a client's */
   issue(commonName: string, host?: string): Certificate;
 }
 

@@ -1,4 +1,4 @@
-// An HTTP server for tests: it keeps what it was sent, and answers as the test says.
+// An HTTP server for tests: it records requests, and answers as the test decides.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecure, type ServerOptions } from 'node:https';
 import { listening } from './listening.ts';

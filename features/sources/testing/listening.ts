@@ -1,4 +1,4 @@
-// A server of a test on a free port of this machine, and its end together with its connections.
+// Starts a test server on a free port of this machine; closing it ends its connections, too.
 import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 

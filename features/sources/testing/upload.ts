@@ -1,4 +1,4 @@
-// A document of a test, as an upload brings it.
+// Uploads a document in a test.
 import type { TestEngine } from '../../../engine/testing/engine.ts';
 
 export async function upload({ engine, identity }: TestEngine, name: string, fileType: string, text: string): Promise<void> {

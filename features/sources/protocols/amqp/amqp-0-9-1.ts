@@ -1,4 +1,5 @@
-// AMQP 0-9-1 (integrations.md 4): RabbitMQ and its like, by amqplib. Nothing is declared but queues of one's own for `exchange/key`.
+// AMQP 0-9-1 (integrations.md 4) by amqplib, for RabbitMQ and compatible brokers. The source declares nothing but private queues for
+// `exchange/key`.
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Duplex } from 'node:stream';
@@ -21,7 +22,7 @@ import {
 } from './common.ts';
 import { Intake } from '../intake.ts';
 
-// amqplib makes its own sockets; these are the parts of it below that, which take one that is connected (the version is pinned for it).
+// amqplib opens its own sockets; these internal parts accept a connected one instead. The version is pinned because they are internal.
 const inside = createRequire(createRequire(import.meta.url).resolve('amqplib'));
 const { Connection: Wire } = inside('./lib/connection') as {
   Connection: new (stream: Duplex) => { open(fields: object, opened: (error: Error | null) => void): void };
@@ -56,7 +57,7 @@ class Amqp091 implements Connection {
       return connection;
     } catch (error) {
       connection.#isClosing = true;
-      await model.close().catch(() => undefined); // it may be gone already
+      await model.close().catch(() => undefined); // the connection may be closed already
       throw error;
     }
   }
@@ -115,11 +116,11 @@ class Amqp091 implements Connection {
 
   async #channel(): Promise<Channel> {
     const channel = await this.#model.createChannel();
-    channel.on('error', () => undefined); // who asked the channel is told by the failed call
+    channel.on('error', () => undefined); // the failed call reports the error to its caller
     return channel;
   }
 
-  /** `q` is a queue that is there; `exchange/key` gets one of its own, bound to the exchange. @throws ConnectionFailure */
+  /** The queue of a topic: `q` must exist; `exchange/key` gets a private queue bound to the exchange. @throws ConnectionFailure */
   async #queueOf(channel: Channel, topic: string): Promise<string> {
     const slash = topic.indexOf('/');
     try {
@@ -139,7 +140,7 @@ class Amqp091 implements Connection {
       try {
         work();
       } catch {
-        // The channel is closed: the broker brings what was not acknowledged again.
+        // The channel is closed: the broker delivers unacknowledged messages again.
       }
     };
     return this.#intake.take(this.#inbound(topic, message), {
@@ -179,17 +180,17 @@ class Amqp091 implements Connection {
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#polling?.close();
-    for (const tag of this.#tags) await this.#consumer?.cancel(tag).catch(() => undefined); // the connection goes anyway
+    for (const tag of this.#tags) await this.#consumer?.cancel(tag).catch(() => undefined); // the connection closes anyway
     await this.#intake.drained();
     await this.#model.close().catch(() => undefined);
   }
 }
 
-/** A channel that the broker confirms publishes on. An unknown exchange closes it; a new one is opened then. */
+/** A channel with publisher confirms. Publishing to an unknown exchange closes it; the next publish opens a new one. */
 class Publisher {
   readonly #channel: ConfirmChannel;
   readonly #source: string;
-  /** Publishes that came back, by their message id. */
+  /** Message ids of publishes that the broker returned as unroutable. */
   readonly #returned = new Set<string>();
   #closed: Error | null = null;
   readonly #failing = new Set<(error: Error) => void>();
@@ -250,7 +251,7 @@ function optionsOf(publication: Omit<Publication, 'address' | 'body'>, messageId
   };
 }
 
-/** One is named before the broker has said which it takes: the first. */
+/** The mechanism must be named before the broker has listed the ones that it supports: the first is taken. */
 function saslOf(config: ObjectValue): { mechanism: string; response: () => Buffer } {
   const [first] = mechanismsOf(config);
   if (first === 'PLAIN') return credentials.plain(...credentialsOf(config));

@@ -1,4 +1,4 @@
-// AMQP 1.0 against a broker of our own, for what real ones hardly let see: which mechanism was taken, how a link was asked for, TLS.
+// AMQP 1.0 against a broker of this test, for what real brokers hardly show: the chosen SASL mechanism, the attributes of a link, TLS.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import rhea, { type EventContext, type Receiver, type Sender } from 'rhea';
@@ -11,7 +11,7 @@ import { openAmqp10 } from './amqp-1-0.ts';
 import { AMQP } from './index.ts';
 
 interface Received {
-  /** Of the SASL exchange. */
+  /** The mechanisms and credentials of the SASL exchange. */
   readonly mechanisms: string[];
   readonly links: { address: string | undefined; dynamic: boolean; durable: unknown; filter: unknown; name: string }[];
   readonly messages: string[];
@@ -22,7 +22,7 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** Takes the mechanisms that are named, gives each consumer one message, and keeps what is sent. */
+/** A broker that offers the named mechanisms, sends each consumer one message, and records what is sent. */
 async function broker(mechanisms: readonly string[], tls: object = {}): Promise<Received & { readonly port: number }> {
   const received: Received = { mechanisms: [], links: [], messages: [] };
   const container = rhea.create_container({ id: 'broker' });
@@ -70,21 +70,21 @@ test.each<[readonly string[], ObjectValue, string]>([
   [['ANONYMOUS', 'PLAIN'], {}, 'ANONYMOUS'],
   [['ANONYMOUS', 'PLAIN'], { username: 'ann', password: 'right', enabledSaslMechanisms: ['ANONYMOUS'] }, 'ANONYMOUS'],
   [['ANONYMOUS', 'PLAIN'], { username: 'ann', password: 'right', enabledSaslMechanisms: ['SCRAM-SHA-1', 'PLAIN'] }, 'PLAIN'],
-])('of a broker with %j and a config %j it is %s', async (offered, config, taken) => {
+])('a broker with %j and a config %j agree on %s', async (offered, config, taken) => {
   const received = await broker(offered);
   const { source } = await open(received.port, config);
   await source.close();
   expect(received.mechanisms).toEqual([taken]);
 });
 
-test('a mechanism that the broker does not have, and a wrong password, are told as such', async () => {
+test('an unsupported mechanism and a wrong password have errors of their own', async () => {
   const { port } = await broker(['PLAIN']);
   const anonymous = { enabledSaslMechanisms: ['ANONYMOUS'] };
   await expect(open(port, anonymous)).rejects.toMatchObject({ isAuthentication: true });
   await expect(open(port, { username: 'ann', password: 'wrong' })).rejects.toMatchObject({ isAuthentication: true });
 });
 
-test('mechanisms that nothing can be done with are refused with the definition', () => {
+test('a definition with unusable mechanisms is refused', () => {
   const problem = (config: ObjectValue) => AMQP.crossCheck!(config)?.[0] ?? null;
   expect(problem({ enabledSaslMechanisms: ['SCRAM-SHA-256'] })).toBe('enabledSaslMechanisms');
   expect(problem({ enabledSaslMechanisms: ['PLAIN'] })).toBe('enabledSaslMechanisms');
@@ -94,9 +94,9 @@ test('mechanisms that nothing can be done with are refused with the definition',
 });
 
 // spec: integrations.md 4.1/10
-test('several consumers of one queue divide its messages, whether they say that it is shared or not', async () => {
+test('consumers of one queue share its messages, with or without the option for shared subscriptions', async () => {
   expect(AMQP.fields['shared']!('yes')).not.toBeNull();
-  const received = await broker(['ANONYMOUS']); // has one message
+  const received = await broker(['ANONYMOUS']); // the broker has one message
   const both = await Promise.all([true, false].map((shared) => open(received.port, { topics: ['work'], shared })));
   await expect.poll(() => both.flatMap(({ context }) => context.delivered)).toHaveLength(1);
   expect(received.links.map(({ address, durable }) => [address, durable ?? 0])).toEqual([
@@ -107,7 +107,7 @@ test('several consumers of one queue divide its messages, whether they say that 
 });
 
 // spec: integrations.md 4.1/11
-test('a link is asked for with its selector, lasting, or of an address that the broker makes up', async () => {
+test('a link is attached with its selector, as durable, or with a dynamic address', async () => {
   const received = await broker(['ANONYMOUS']);
   const options = { picked: { selector: "colour = 'red'" }, kept: { durable: true }, own: { dynamic: true }, plain: {} };
   const { source, context } = await open(received.port, { topics: Object.keys(options), options });
@@ -123,7 +123,7 @@ test('a link is asked for with its selector, lasting, or of an address that the 
 });
 
 // spec: integrations.md 4.1/12 4.1/1
-test('over TLS the broker’s certificate must be of a known authority; a client’s own one is who it is', async () => {
+test('over TLS the broker’s certificate is verified, and a client certificate authenticates the client', async () => {
   const authority = newAuthority('Plant');
   const { cert, key } = authority.issue('broker', '127.0.0.1');
   const tls = { transport: 'tls', cert, key, ca: [authority.cert], requestCert: true, rejectUnauthorized: false };

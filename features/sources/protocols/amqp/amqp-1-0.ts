@@ -1,4 +1,4 @@
-// AMQP 1.0 (integrations.md 4), by rhea. Credit is given back as messages are settled, so that no more come than are taken in.
+// AMQP 1.0 (integrations.md 4) by rhea. Credit is restored as messages are settled, so that a broker sends no more than the service stores.
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import rhea, { type ConnectionOptions, type Delivery, type EventContext, type Message, type Receiver, type Sender } from 'rhea';
@@ -22,9 +22,9 @@ import { Intake } from '../intake.ts';
 
 const CONNECT_WITHIN_MS = 15_000;
 const IDLE_MS = 30_000;
-/** A drained link that the broker does not answer for is empty. */
+/** A link whose drain the broker does not confirm within this time counts as empty. */
 const DRAIN_MS = 5_000;
-/** An address that brings nothing for so long has no more. */
+/** An address from which nothing arrives for so long counts as empty. */
 const QUIET_MS = 250;
 
 export const openAmqp10 = (context: SourceContext): Promise<Connection> => firstOf(context, (address) => Amqp10.open(context, address));
@@ -79,7 +79,7 @@ class Amqp10 implements Connection {
     });
     connection.on('connection_close', gone);
     connection.on('disconnected', gone);
-    connection.on('error', () => undefined); // told by the events above
+    connection.on('error', () => undefined); // the events above report it
   }
 
   async #start(): Promise<void> {
@@ -95,7 +95,10 @@ class Amqp10 implements Connection {
     this.#polling.begin();
   }
 
-  /** Takes what each address has: its link gets credit, and what is left of that is drained. The links stay, as they bring nothing without credit. */
+  /**
+   * Empties each address: its link gets credit, and unused credit is drained. Links stay attached, since they deliver nothing without
+   * credit.
+   */
   async #poll(topics: readonly string[]): Promise<void> {
     for (const topic of topics) {
       await this.#context.room();
@@ -112,7 +115,7 @@ class Amqp10 implements Connection {
     }
   }
 
-  /** Not drained at once: some brokers take the credit back then without a look at what there is. */
+  /** The drain is delayed: some brokers return the credit at once, without looking for messages. */
   async #drained(receiver: Receiver): Promise<void> {
     receiver.add_credit(this.#prefetch);
     for (let before = -1; before !== this.#received; ) {
@@ -154,12 +157,12 @@ class Amqp10 implements Connection {
     });
     return new Promise((resolve, reject) => {
       receiver.once('receiver_open', () => {
-        if (!receiver.source?.address && own(options, 'dynamic') !== true) return; // refused: the error follows
+        if (!receiver.source?.address && own(options, 'dynamic') !== true) return; // the link was refused: its error follows
         if (!isPolled) receiver.add_credit(this.#prefetch);
         resolve(receiver);
       });
       receiver.once('receiver_error', ({ receiver: failed }: EventContext) => reject(linkFailure(topic, failed?.error)));
-      // Some brokers end the session, or the connection, for an address that they don't know.
+      // Some brokers end the session, or the connection, for an unknown address.
       this.#connection.once('session_error', ({ session }: EventContext) => reject(linkFailure(topic, session?.error)));
       this.#connection.once('connection_error', ({ connection }: EventContext) => reject(linkFailure(topic, connection.error)));
       this.#connection.once('disconnected', () => reject(new ConnectionFailure('the broker closed the connection')));
@@ -216,7 +219,7 @@ class Amqp10 implements Connection {
   }
 }
 
-/** The link to one target address; opened again by who needs it when it is gone. */
+/** The link to one target address; after a failure the next publish opens a new one. */
 class SenderLink {
   readonly #sender: Sender;
   readonly #source: string;
@@ -226,7 +229,7 @@ class SenderLink {
   #gone: Error | null = null;
 
   static open(connection: rhea.Connection, source: string, address: string, gone: () => void): Promise<SenderLink> {
-    const session = connection.create_session(); // its own: some brokers end the session for an address that they don't know
+    const session = connection.create_session(); // a session of its own: some brokers end the session for an unknown address
     session.begin();
     const sender = session.open_sender({ target: { address }, autosettle: true });
     const link = new SenderLink(connection, session, sender, source, address, gone);
@@ -333,7 +336,7 @@ function connectionOn({ config, signal }: SourceContext, address: BrokerAddress,
       reject(error);
     };
     signal.addEventListener('abort', abandoned, { once: true });
-    connection.on('error', () => undefined); // told by the events below
+    connection.on('error', () => undefined); // the events below report it
     connection.once('connection_open', () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', abandoned);
@@ -354,7 +357,7 @@ function connectionOn({ config, signal }: SourceContext, address: BrokerAddress,
   });
 }
 
-/** Of these the broker's first choice is taken. */
+/** Configures SASL: of these mechanisms the broker chooses. */
 function saslOf(container: rhea.Container, config: ObjectValue): unknown {
   const mechanisms = container.sasl.client_mechanisms();
   for (const name of mechanismsOf(config)) {
@@ -380,14 +383,14 @@ function textOf(error: unknown): string | undefined {
 
 const DATA_SECTION = 0x75;
 
-/** The bytes of a data section, several in one; null for a body that is a value. */
+/** The bytes of the data sections, concatenated; null for a body that is a value. */
 function dataIn(body: unknown): Buffer | null {
   const { typecode, content } = (body ?? {}) as { typecode?: unknown; content?: unknown };
   if (typecode !== DATA_SECTION) return null;
   return Buffer.isBuffer(content) ? content : Buffer.concat((content as Buffer[]) ?? []);
 }
 
-/** A value of AMQP as one of the language. */
+/** Converts a value of AMQP to one of the language. */
 function valueOf(body: unknown): Value {
   if (body === null || body === undefined) return null;
   if (typeof body === 'string' || typeof body === 'boolean' || typeof body === 'number' || typeof body === 'bigint') return body;
@@ -395,7 +398,7 @@ function valueOf(body: unknown): Value {
   if (Buffer.isBuffer(body)) return { contentType: 'application/octet-stream', size: body.length, base64: body.toString('base64') };
   if (Array.isArray(body)) return body.map(valueOf);
   const members: Record<string, unknown> = { ...body };
-  // A value whose type is known to the wire: rhea's own wrapper.
+  // rhea's wrapper for values whose type is encoded.
   if (members['type'] !== undefined && members['value'] !== undefined) return valueOf(members['value']);
   return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, valueOf(member)]));
 }

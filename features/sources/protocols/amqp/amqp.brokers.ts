@@ -47,32 +47,29 @@ const textsOf = ({ delivered }: TestContext): string[] =>
   delivered.map((one) => ('payload' in one ? Buffer.from(one.payload).toString() : JSON.stringify(one.value)));
 
 // spec: integrations.md 4.1/1-4 4.1/6-7 4.1/9
-test.each(versions)(
-  '%s: a message goes out and comes in, with what stands beside it; then the queue is empty',
-  async (protocol, open, at) => {
-    const queue = await newQueue();
-    const context = contextOf(configOf(protocol, [at(queue)]));
-    const source = await open(context);
-    await source.publish!({ topic: at(queue), message: { n: 1 }, properties: { k: 'v' }, correlationId: 'c', subject: 's' }, NOBODY);
-    await expect.poll(() => textsOf(context)).toEqual(['{"n":1}']);
-    expect(context.delivered[0]).toMatchObject({
-      topic: at(queue),
-      contentType: 'application/json',
-      properties: { k: 'v', correlationId: 'c', subject: 's', messageId: expect.any(String) },
-    });
-    await source.close();
-    expect((await channel.checkQueue(queue)).messageCount).toBe(0);
-    expect(context.losses).toEqual([]);
-  },
-);
+test.each(versions)('%s: a message is sent and received with its properties; then the queue is empty', async (protocol, open, at) => {
+  const queue = await newQueue();
+  const context = contextOf(configOf(protocol, [at(queue)]));
+  const source = await open(context);
+  await source.publish!({ topic: at(queue), message: { n: 1 }, properties: { k: 'v' }, correlationId: 'c', subject: 's' }, NOBODY);
+  await expect.poll(() => textsOf(context)).toEqual(['{"n":1}']);
+  expect(context.delivered[0]).toMatchObject({
+    topic: at(queue),
+    contentType: 'application/json',
+    properties: { k: 'v', correlationId: 'c', subject: 's', messageId: expect.any(String) },
+  });
+  await source.close();
+  expect((await channel.checkQueue(queue)).messageCount).toBe(0);
+  expect(context.losses).toEqual([]);
+});
 
-test.each(versions)('%s: what is not settled comes again after the broker was killed', async (protocol, open, at) => {
+test.each(versions)('%s: an unsettled message is delivered again after the broker was killed', async (protocol, open, at) => {
   const queue = await newQueue();
   const never = contextOf(configOf(protocol, [at(queue)], { prefetch: 2 }), { take: () => new Promise(() => undefined) });
   await open(never);
   for (const n of [1, 2, 3]) channel.sendToQueue(queue, Buffer.from(String(n)), { persistent: true });
   await expect.poll(() => textsOf(never)).toEqual(['1', '2']); // no more than the prefetch
-  await new Promise((resolve) => setTimeout(resolve, 4_000)); // RabbitMQ writes what it knows of queues every two seconds
+  await new Promise((resolve) => setTimeout(resolve, 4_000)); // RabbitMQ persists the state of queues every two seconds
   await rabbit.kill();
   await expect.poll(() => never.losses.length).toBeGreaterThan(0);
   await rabbit.restart();
@@ -83,7 +80,7 @@ test.each(versions)('%s: what is not settled comes again after the broker was ki
   await source.close();
 });
 
-test.each(versions)('%s: malformed messages are rejected, those of a failed pipeline come again', async (protocol, open, at) => {
+test.each(versions)('%s: malformed messages are rejected, those of a failed pipeline are requeued', async (protocol, open, at) => {
   const queue = await newQueue();
   let tries = 0;
   const take: SourceContext['deliver'] = async (message): Promise<Outcome> => {
@@ -99,7 +96,7 @@ test.each(versions)('%s: malformed messages are rejected, those of a failed pipe
   expect((await channel.checkQueue(queue)).messageCount).toBe(0);
 });
 
-test.each(versions)('%s: an address that is not there, wrong credentials, a request without a topic', async (protocol, open, at) => {
+test.each(versions)('%s: an unknown address, wrong credentials and a publish without a topic are refused', async (protocol, open, at) => {
   await expect(open(contextOf(configOf(protocol, [at('missing')])))).rejects.toMatchObject({ code: 'cascade.amqp.address.unknown' });
   await expect(open(contextOf(configOf(protocol, [], { password: 'wrong' })))).rejects.toMatchObject({ isAuthentication: true });
   const source = await open(contextOf(configOf(protocol, [])));
@@ -108,7 +105,7 @@ test.each(versions)('%s: an address that is not there, wrong credentials, a requ
 });
 
 // spec: integrations.md 4.1/8
-test.each(versions)('%s: a source that polls takes what there is at each interval', async (protocol, open, at) => {
+test.each(versions)('%s: a polling source empties its queue at each interval', async (protocol, open, at) => {
   const queue = await newQueue();
   for (const n of [1, 2, 3]) channel.sendToQueue(queue, Buffer.from(String(n)));
   const context = contextOf(configOf(protocol, [at(queue)], { pollingInterval: 1 }));
@@ -120,7 +117,7 @@ test.each(versions)('%s: a source that polls takes what there is at each interva
 });
 
 // spec: integrations.md 4.1/3
-test('0-9-1: `exchange/key` is a queue of one’s own; what the broker cannot route is rejected, and the next publish goes out', async () => {
+test('0-9-1: `exchange/key` gets a private queue; an unroutable publish fails, and the next one succeeds', async () => {
   const context = contextOf(configOf('0-9-1', ['plant/mill.*']));
   const source = await openAmqp091(context);
   const queue = await newQueue();
@@ -141,7 +138,7 @@ test('0-9-1: `exchange/key` is a queue of one’s own; what the broker cannot ro
   expect(context.losses).toEqual([]);
 });
 
-test('1.0: a target that is not there fails that publish alone', async () => {
+test('1.0: an unknown target fails that publish alone', async () => {
   const queue = await newQueue();
   const context = contextOf(configOf('1.0', [`/amq/queue/${queue}`]));
   const source = await openAmqp10(context);

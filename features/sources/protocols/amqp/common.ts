@@ -1,4 +1,4 @@
-// What both versions of AMQP have in common (integrations.md 4): addresses, what a publish says, when a message is settled.
+// Common parts of both versions of AMQP (integrations.md 4): addresses, publishes, the settlement of messages.
 import type { ObjectValue, Value } from '../../../../stdlib/values/index.ts';
 import { isObject } from '../../../../stdlib/values/index.ts';
 import { apiError } from '../../../../model/errors/index.ts';
@@ -11,7 +11,7 @@ export interface BrokerAddress {
   readonly host: string;
   readonly port: number;
   readonly isSecure: boolean;
-  /** Of 0-9-1. */
+  /** Only for AMQP 0-9-1. */
   readonly virtualHost: string;
 }
 
@@ -29,10 +29,10 @@ export const addressesOf = (config: ObjectValue): BrokerAddress[] =>
       return { host, port: port === '' ? (isSecure ? 5_671 : 5_672) : Number(port), isSecure, virtualHost: path === '' ? '/' : path };
     });
 
-/** Mechanisms of SASL by which a broker may be told who it is. */
+/** SASL mechanisms with which the source can authenticate. */
 export type Mechanism = 'PLAIN' | 'EXTERNAL' | 'ANONYMOUS';
 
-/** Those that a config allows and has the means for, in its order: by name and password, else as nobody, where it says nothing (4.1/5). */
+/** The mechanisms to offer, in the order of the config; without a list PLAIN where there is a user name, else ANONYMOUS (4.1/5). */
 export function mechanismsOf(config: ObjectValue): readonly Mechanism[] {
   const isNamed = own(config, 'username') !== null;
   const enabled = own(config, 'enabledSaslMechanisms');
@@ -47,7 +47,7 @@ export const credentialsOf = (config: ObjectValue): readonly [name: string, pass
   String(own(config, 'password') ?? ''),
 ];
 
-/** The first broker that answers. @throws what the last one failed with */
+/** Connects to the first broker that answers. @throws the error of the last one */
 export async function firstOf<T>(context: SourceContext, open: (address: BrokerAddress) => Promise<T>): Promise<T> {
   let failure: unknown;
   for (const address of addressesOf(context.config))
@@ -70,7 +70,7 @@ export const topicsOf = (config: ObjectValue): string[] => {
 
 export const usualType = (config: ObjectValue): string => String(own(config, 'contentType') ?? 'application/json');
 
-/** The type by which the body of a message is read. @param named by the message itself */
+/** The content type of a message. @param named the type that the message itself names */
 export function typeOf(config: ObjectValue, named: string | undefined): string {
   if (own(config, 'useMessageContentType') !== true || !named) return usualType(config);
   return kindOf(named) === 'binary' && mediaType(named) === '' ? usualType(config) : named;
@@ -90,7 +90,10 @@ export interface Publication {
 
 const MEMBERS = { properties: object, durable: flag, ttl: whole(0), correlationId: text, replyTo: text, subject: text };
 
-/** @throws cascade.amqp.topic.missing; cascade.request.body.invalid for another member; cascade.source.publish.failed for a message that the content type cannot hold */
+/**
+ * @throws cascade.amqp.topic.missing; cascade.request.body.invalid for another member; cascade.source.publish.failed for a message that the
+ *   content type cannot hold
+ */
 export function publicationOf({ source, config }: Pick<SourceContext, 'source' | 'config'>, request: ObjectValue): Publication {
   const address = own(request, 'topic');
   if (typeof address !== 'string' || address === '') throw apiError('cascade.amqp.topic.missing', source, 'topic');
@@ -120,7 +123,7 @@ function encoded(source: string, contentType: string, message: Value): Buffer {
   }
 }
 
-/** Does something at each interval, one after the other; a failure counts, and the next interval tries again. */
+/** Repeats some work at an interval, without overlap; a failure is reported, and the next interval tries again. */
 export class Interval {
   readonly #context: SourceContext;
   readonly #work: () => Promise<void>;

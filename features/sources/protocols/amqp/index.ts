@@ -23,7 +23,7 @@ import { addressesOf, mechanismsOf, publicationOf } from './common.ts';
 
 const LINK_FIELDS: Readonly<Record<string, Fits>> = { selector: text, durable: flag, dynamic: flag };
 
-/** By address, of the links of 1.0. */
+/** Link options of AMQP 1.0, by address. */
 const linkOptions: Fits = (value) => {
   if (!isObject(value)) return 'no Object';
   for (const topic of Object.keys(value)) {
@@ -38,7 +38,7 @@ const linkOptions: Fits = (value) => {
   return null;
 };
 
-/** Its path is the virtual host. */
+/** Addresses of brokers, whose path is the virtual host. */
 const brokers: Fits = (value) => {
   const wrong = address('amqps?')(value);
   if (wrong !== null) return wrong;

@@ -1,17 +1,17 @@
-// Where a bot can speak without being spoken to (integrations.md 6.3): the channels that it was added to, kept per source.
+// Channels in which a bot may start a conversation (integrations.md 6.3): those that it was added to, stored per source.
 import { DateTime, isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
 import { own } from '../fields.ts';
 import type { SourceContext } from '../protocol.ts';
 
 const PREFIX = 'channel/';
 
-/** `null` members are absent. */
+/** A member, by its path; `null` members count as absent. */
 const inner = (object: ObjectValue, ...names: string[]): Value =>
   names.reduce<Value>((at, name) => (isObject(at) ? own(at, name) : null), object);
 
 const keyOf = (service: string, channel: string): string => `${PREFIX}${encodeURIComponent(service)}/${encodeURIComponent(channel)}`;
 
-/** Follows a `conversationUpdate`: members that came write the mapping, the bot's leaving removes it. */
+/** Handles a `conversationUpdate`: added members store the channel, the removal of the bot deletes it. */
 export async function followUpdate({ store, now }: SourceContext, message: ObjectValue): Promise<void> {
   if (own(message, 'type') !== 'conversationUpdate') return;
   const [service, channel] = [own(message, 'channelId'), inner(message, 'conversation', 'name')];
@@ -37,7 +37,7 @@ export async function followUpdate({ store, now }: SourceContext, message: Objec
 export const channelOf = ({ store }: SourceContext, service: string, channel: string): Promise<ObjectValue | null> =>
   store.get(keyOf(service, channel));
 
-/** As `GET /sources/<name>/channels` lists them. */
+/** The channels as `GET /sources/<name>/channels` lists them. */
 export async function listChannels({ store }: SourceContext): Promise<Value> {
   return (await store.all(PREFIX)).map(([, one]) => ({
     service: own(one, 'service'),

@@ -1,4 +1,4 @@
-// CHATBOT and WEBHOOK over HTTP, with an issuer of tokens and a bot service of the test (integrations.md 6).
+// CHATBOT and WEBHOOK over HTTP, with a token issuer and a bot service of this test (integrations.md 6).
 import { createHmac, randomBytes } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -28,7 +28,7 @@ beforeAll(async () => {
     else if (url.startsWith('/bad/')) answerJson(response, { why: 'gone' }, 403);
     else answerJson(response, { id: 'x' });
   });
-  // Its own: engines of other tests would need the key of a namespace that is registered.
+  // A database of its own: this test registers a namespace with a key, which engines of other tests lack.
   database = await openOwnDatabase();
   t = await openTestEngine({ mongoUri: database.uri, masterKey: randomBytes(32), outboundAddresses: ['127.0.0.1'] });
   await database.register(t.identity.namespace);
@@ -80,7 +80,7 @@ async function bearer(
 }
 
 // spec: integrations.md 6.1/1-4 6.2/1 6.2/4
-test('6.2: a message with a valid token is taken, once', async () => {
+test('6.2: a message with a valid token is accepted once', async () => {
   expect(await post('bot', message(), await bearer())).toMatchObject({ status: 200, body: '{}' });
   expect(await post('bot', message({ text: 'again' }), await bearer())).toMatchObject({ status: 200, body: '{}' });
   await post('bot', message({ id: 'm2', text: 'second' }), await bearer({ serviceurl: `${outside.url}/svc/` }));
@@ -89,7 +89,7 @@ test('6.2: a message with a valid token is taken, once', async () => {
 });
 
 // spec: integrations.md 6.2/1 6.2/5-7
-test('6.2: whatever is wrong with a token, the answer is the same', async () => {
+test('6.2: every invalid token gets the same answer', async () => {
   await newKey('strange', 'RS256');
   publicKeys.pop();
   const wrong = [
@@ -122,7 +122,7 @@ test('6.2: whatever is wrong with a token, the answer is the same', async () => 
 });
 
 // spec: integrations.md 6.1/6-8
-test('6.3: a reply carries the text, and what was changed; service addresses outside are refused', async () => {
+test('6.3: a reply carries the text and changed attachments; service addresses outside the prefix are refused', async () => {
   const reply = { ...JSON.parse(message({ id: 'm2' })), text: 'yes' };
   await t.ask('publish', 'sources', { id: 'bot', body: JSON.stringify(reply) });
   const sent = outside.sent.at(-1);
@@ -155,7 +155,7 @@ test('6.3: a reply carries the text, and what was changed; service addresses out
   });
 });
 
-test('6.3: channels are learnt, listed, spoken to and forgotten', async () => {
+test('6.3: channels are stored, listed, sent to and deleted', async () => {
   const hi = JSON.stringify({ text: 'hi', service: 'teams', channel: 'Plant' });
   await expect(t.ask('publish', 'sources', { id: 'bot', body: hi })).rejects.toMatchObject({
     code: 'cascade.chatbot.channel.unknown',
@@ -186,7 +186,7 @@ test('6.2: without an issuer the body is signed with the secret', async () => {
     await expect(post('shared', message(), { 'x-cascade-signature': wrong })).rejects.toMatchObject({ status: 401 });
 });
 
-test('a webhook takes what is signed, and each delivery once', async () => {
+test('a webhook accepts signed deliveries, and each of them once', async () => {
   await t.program('rules', 'RULE hooked WHEN MESSAGE ARRIVES FROM hook AS m INSERT Said(text: m.text, kind: "hook")');
   await source('hook', { inboundSecret: 'hook-secret', timestampHeader: 'X-At' }, 'WEBHOOK');
   const signed = (body: string, at: number, key: string): Record<string, string> => ({

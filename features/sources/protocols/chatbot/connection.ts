@@ -1,4 +1,4 @@
-// A CHATBOT source at work (integrations.md 6): messages of the bot framework come in, replies and messages to channels go out.
+// The connection of a CHATBOT source (integrations.md 6): receives messages of the bot framework, sends replies and messages to channels.
 import { apiError } from '../../../../model/errors/index.ts';
 import { parseJson } from '../../../../model/values/index.ts';
 import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
@@ -52,7 +52,7 @@ function bodyOf({ body }: InboundRequest): { message: ObjectValue } | { message:
   }
 }
 
-/** Messages with an id are taken once. */
+/** The deduplication key of a message; null for a message without an id. */
 function keyOf(message: ObjectValue): string | null {
   const [id, channel, conversation] = [own(message, 'id'), own(message, 'channelId'), own(message, 'conversation')];
   if (typeof id !== 'string') return null;

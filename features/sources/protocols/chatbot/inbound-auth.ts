@@ -1,4 +1,5 @@
-// Who may post to a chatbot (integrations.md 6.2): a token of an issuer whose keys are fetched and kept, a shared secret, or nobody is asked.
+// Authenticates senders to a chatbot (integrations.md 6.2): by a token of an issuer whose keys are cached, by a shared secret, or not at
+// all.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWK, jwtVerify } from 'jose';
 import { apiError } from '../../../../model/errors/index.ts';
@@ -7,7 +8,7 @@ import { own } from '../fields.ts';
 import type { InboundRequest, SourceContext } from '../protocol.ts';
 
 const KEYS_KEPT_MS = 24 * 3_600_000;
-/** A token with an unknown key has them fetched again, but strangers cannot make us fetch all the time. */
+/** A token with an unknown key refreshes the keys, but no more often than this: strangers must not make the service fetch continuously. */
 const FETCH_AGAIN_AFTER_MS = 10_000;
 const TOLERANCE_S = 300;
 const TIMEOUT_MS = 10_000;
@@ -36,8 +37,8 @@ export class InboundAuth {
   }
 
   /**
-   * @param serviceUrl of the message
-   * @returns whether the sender is who it should be
+   * @param serviceUrl the service address in the message
+   * @returns whether the sender is authenticated
    * @throws cascade.source.unavailable when the keys cannot be fetched
    */
   async admits(request: InboundRequest, serviceUrl: () => unknown): Promise<boolean> {
@@ -130,7 +131,7 @@ export class InboundAuth {
   }
 }
 
-/** Public keys of a size that is checked in no time. */
+/** Whether a public key is of an accepted type, and small enough to verify quickly. */
 function isUsable(key: unknown): key is JWK {
   if (typeof key !== 'object' || key === null) return false;
   const { kty, n, e, crv } = key as JWK;

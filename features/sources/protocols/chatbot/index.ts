@@ -1,4 +1,4 @@
-// CHATBOT (integrations.md 6): a bot framework posts messages, and is sent replies.
+// CHATBOT (integrations.md 6): a bot framework posts messages, and receives replies.
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { address, COMMON, hostsIn, oneOf, own, text, texts } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';

@@ -1,4 +1,4 @@
-// What a bot says (integrations.md 6.3): replies to messages, and messages to channels that it is in.
+// Outgoing messages of a bot (integrations.md 6.3): replies, and messages to its channels.
 import { LRUCache } from 'lru-cache';
 import { apiError } from '../../../../model/errors/index.ts';
 import { toJson } from '../../../../model/values/index.ts';
@@ -19,7 +19,7 @@ const BEFORE_END_S = 30;
 export class Outgoing implements AsyncDisposable {
   readonly #context: SourceContext;
   readonly #client: HttpClient;
-  /** What came with messages lately, by their id: a reply carries it only when it was changed. */
+  /** Entities and attachments of recent messages, by message id: a reply includes only changed ones. */
   readonly #received = new LRUCache<string, { entities: string; attachments: string }>({ max: MOST_REMEMBERED, ttl: REMEMBERED_MS });
   #token: { readonly text: string; readonly until: number } | null = null;
 
@@ -73,7 +73,7 @@ export class Outgoing implements AsyncDisposable {
     await this.#post(this.#address(own(message, 'serviceUrl'), conversation, typeof id === 'string' ? id : null), body);
   }
 
-  /** A forged message must not direct the bot's token elsewhere. */
+  /** Builds the address of a message. A forged message must not send the bot's token to another host. */
   #address(serviceUrl: Value, conversation: string, activity: string | null): URL {
     const refuse = () => apiError('cascade.chatbot.service.url.refused', 'its serviceUrl is not one of those allowed');
     const base = typeof serviceUrl === 'string' ? URL.parse(serviceUrl) : null;
@@ -115,7 +115,7 @@ export class Outgoing implements AsyncDisposable {
     }
   }
 
-  /** A token of client credentials; null where the source asks for none. */
+  /** A token by client credentials; null where the source has none. */
   async #bearer(anew = false): Promise<string | null> {
     const { config, source } = this.#context;
     const uri = own(config, 'tokenUri');
@@ -141,7 +141,7 @@ export class Outgoing implements AsyncDisposable {
   }
 }
 
-/** Below the prefix, by whole parts of the path. */
+/** Whether an address is below the prefix, by whole segments of the path. */
 function isWithin(url: URL, prefix: string): boolean {
   const allowed = URL.parse(prefix);
   if (!allowed || allowed.origin !== url.origin) return false;

@@ -1,4 +1,4 @@
-// An EMAIL source at work (integrations.md 5): each mail by a connection of its own, tried again where the server asks for it.
+// The connection of an EMAIL source (integrations.md 5): one SMTP connection per mail, with retries where the server asks for them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
 import type SMTPTransport from 'nodemailer/lib/smtp-transport/index.js';
@@ -11,12 +11,12 @@ import { type Mail, mailOf } from './mail.ts';
 
 const CONNECT_MS = 30_000;
 const SILENCE_MS = 60_000;
-/** Before the second, third and fourth try. */
+/** Delays before the second, third and fourth attempt. */
 const TRY_AGAIN_AFTER_MS = [1_000, 5_000, 25_000];
 
 export const openEmail = async (context: SourceContext, delaysMs = TRY_AGAIN_AFTER_MS): Promise<Connection> => new Email(context, delaysMs);
 
-/** What a try came to. `again`: the server, or the way there, may do better in a while. */
+/** The outcome of a failed attempt. `again`: a later attempt may succeed. */
 interface Failure {
   readonly code: 'cascade.email.send.failed' | 'cascade.email.recipients.rejected';
   readonly detail: string;
@@ -55,11 +55,12 @@ class Email implements Connection {
       const delay = this.#delaysMs[tries];
       if (!failure.again || delay === undefined || this.#context.signal.aborted)
         throw apiError(failure.code, this.#context.source, failure.detail);
-      await sleep(delay, undefined, { signal: this.#context.signal }).catch(() => undefined); // the source is closed: the next try is the last
+      // the source is closed: the next attempt is the last
+      await sleep(delay, undefined, { signal: this.#context.signal }).catch(() => undefined);
     }
   }
 
-  /** Null when the server took the mail. @throws EgressError `refused` */
+  /** Sends the mail once; null when the server accepted it. @throws EgressError `refused` */
   async #try(mail: Mail): Promise<Failure | null> {
     const { config, outlet, source } = this.#context;
     const [host, port] = [String(own(config, 'host')), Number(own(config, 'port'))];
@@ -107,13 +108,13 @@ class Email implements Connection {
     const mode = own(config, 'tls') ?? (port === 465 ? 'implicit' : port === 587 ? 'starttls' : 'opportunistic');
     const username = own(config, 'username');
     const auth = username === null ? {} : { auth: { user: String(username), pass: String(own(config, 'password') ?? '') } };
-    // Credentials go over TLS only, unless the config says that there is none.
+    // Credentials need TLS, unless the config disables it.
     const requireTLS = mode === 'starttls' || (mode === 'opportunistic' && username !== null);
     return { ...auth, secure: mode === 'implicit', requireTLS, ignoreTLS: mode === 'none' };
   }
 }
 
-/** Of what nodemailer throws: its code, and what the server answered. */
+/** The code of nodemailer's error, and the server's answer. */
 function failureOf(error: unknown): Failure {
   const { code, responseCode, response, message } = error as { code?: string; responseCode?: number; response?: string; message?: string };
   const detail = response ?? message ?? 'no answer';

@@ -68,7 +68,7 @@ const send = (name: string, mail: object) => t.ask('publish', 'sources', { id: n
 const MAIL = { from: 'Plant <plant@example.com>', to: 'ann@example.com', subject: 'Überdruck', text: 'Pump 4.\n.\nEnd' };
 
 // spec: integrations.md 5/1-2 5/5 5/7-13
-test('a mail arrives: text, cc, bcc that no header shows, an attachment, a header', async () => {
+test('a mail arrives with text, cc, hidden bcc, an attachment and a header', async () => {
   await source('mails', { port, tls: 'opportunistic', trustAll: true });
   const attachments = [{ filename: 'a.csv', contentType: 'text/csv', content: 'YSxi', encoding: 'base64' }];
   const more = {
@@ -114,7 +114,7 @@ test.each([
   expect(received).toEqual([]);
 });
 
-test('what the server refuses is told apart, and tried again where it asks for it', async () => {
+test('refusals of the server have errors of their own, and temporary ones are retried', async () => {
   await source('mails', { port, tls: 'none' });
   await expect(send('mails', { ...MAIL, to: 'nobody@example.com' })).rejects.toMatchObject({
     code: 'cascade.email.recipients.rejected',
@@ -128,7 +128,7 @@ test('what the server refuses is told apart, and tried again where it asks for i
 });
 
 // spec: integrations.md 5/3-4 5/6
-test('credentials go over TLS only', async () => {
+test('credentials are sent over TLS only', async () => {
   const bare = await openServer({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true });
   await source('bare', { port: bare, username: 'ann', password: 'hush' });
   await expect(send('bare', MAIL)).rejects.toMatchObject({ code: 'cascade.email.send.failed' });
@@ -146,7 +146,7 @@ test('credentials go over TLS only', async () => {
 });
 
 // spec: integrations.md 5/4
-test('implicit TLS, and an address that may not be reached', async () => {
+test('implicit TLS works, and a forbidden address is refused', async () => {
   const secure = await openServer({ secure: true, authOptional: true });
   await source('secure', { port: secure, tls: 'implicit', trustAll: true });
   await send('secure', MAIL);

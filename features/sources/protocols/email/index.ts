@@ -1,4 +1,4 @@
-// EMAIL (integrations.md 5): sends by SMTP.
+// EMAIL (integrations.md 5): sends mails by SMTP.
 import { COMMON, flag, host, object, oneOf, own, text, whole } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
 import { TLS_FIELDS } from '../tls.ts';

@@ -1,4 +1,4 @@
-// A send request as a mail (integrations.md 5): checked in full before anything is connected. Pure.
+// Converts a request to a mail (integrations.md 5), and checks it completely before anything connects. Pure.
 import { fromBase64, getOwn, isObject, type ObjectValue, text as textOf, type Value } from '../../../../stdlib/values/index.ts';
 import { apiError } from '../../../../model/errors/index.ts';
 import { documentNameOf } from '../documents.ts';
@@ -23,18 +23,18 @@ export interface Mail {
 }
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
-/** What the mail itself says. */
+/** Headers that the mail sets itself. */
 const RESERVED = /^(?:from|to|cc|bcc|reply-to|sender|subject|date|message-id|mime-version|content-.*|return-path)$/i;
 const BARE = /^[^\s<>@",;:()[\]\\]{1,64}@[^\s<>@",;:()[\]\\]{1,255}$/;
-// Control characters break a line, or are one that a server takes for one.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+// Control characters that end a line, or that a server may take for one.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f\u2028\u2029]/;
 
-/** The bytes of a document, with what they are. */
+/** Reads a document: its bytes and its media type. */
 export type ReadDocument = (name: string) => Promise<{ readonly bytes: Buffer; readonly fileType: string }>;
 
 /**
- * Documents are read last, once everything else fits.
+ * Documents are read last, after all other checks.
  * @throws cascade.email.parameter.missing, .address.invalid, .body.invalid, .header.invalid; cascade.resource.not.found of a document
  */
 export async function mailOf(request: ObjectValue, read: ReadDocument): Promise<Mail> {

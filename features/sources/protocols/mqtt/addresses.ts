@@ -1,4 +1,4 @@
-// Where a broker is: host, port and path of each address of a config, in their order.
+// The addresses of brokers in a config: host, port and path of each, in order.
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { own } from '../fields.ts';
 
@@ -6,7 +6,7 @@ export interface BrokerAddress {
   readonly host: string;
   readonly port: number;
   readonly isSecure: boolean;
-  /** Of a WebSocket: path and query; null for plain TCP. */
+  /** Path and query of a WebSocket; null for plain TCP. */
   readonly path: string | null;
 }
 
@@ -30,7 +30,10 @@ export const addressesOf = (config: ObjectValue): BrokerAddress[] =>
       };
     });
 
-/** URL drops the port where it is the usual one of ws (80) or wss (443): then it was written, or MQTT's own counts. */
+/**
+ * The port of an address in which URL hides it: URL drops the default port of ws (80) and wss (443), so it was written, or MQTT's own
+ * applies.
+ */
 const usualPort = (text: string, isSecure: boolean): number => {
   const written = /^[a-z]+:\/\/(?:\[[^\]]*\]|[^/:?#]*):(\d+)/i.exec(text)?.[1];
   return written === undefined ? (isSecure ? SECURE_PORT : PORT) : Number(written);

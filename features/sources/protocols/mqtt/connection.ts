@@ -1,4 +1,4 @@
-// An MQTT source at work (integrations.md 3): one connection to the first broker that answers. The framework makes a new one when it is lost.
+// The connection of an MQTT source (integrations.md 3), to the first broker that answers. The framework opens a new one when it is lost.
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -12,9 +12,9 @@ import { AckingClient } from './acking-client.ts';
 import { addressesOf, type BrokerAddress } from './addresses.ts';
 import { encoded, InFlight, publicationOf, qosOf, usualType } from './publishing.ts';
 
-/** Reason codes of a broker that refuses the credentials: 4 and 5 of MQTT 3.1.1, those of MQTT 5. */
+/** Reason codes for refused credentials: 4 and 5 of MQTT 3.1.1, the others of MQTT 5. */
 const UNAUTHORIZED: ReadonlySet<number> = new Set([4, 5, 0x86, 0x87, 0x8a, 0x8c]);
-/** Of a subscription that the broker refuses. */
+/** Return code of a refused subscription. */
 const REFUSED = 0x80;
 const MOST_UNACKNOWLEDGED = 1_000;
 const RETRY_FIRST_MS = 1_000;
@@ -39,10 +39,10 @@ class MqttConnection implements Connection {
   readonly #isFive: boolean;
   readonly #contentType: string;
   readonly #inFlight: InFlight;
-  /** Rejects when the connection is gone, for those who wait for an acknowledgement. */
+  /** Rejects when the connection is lost, for callers that wait for an acknowledgement. */
   readonly #gone = Promise.withResolvers<never>();
   #isClosing = false;
-  /** Messages that came and have no outcome yet. */
+  /** Received messages without an outcome. */
   #underWay = 0;
   #idle: (() => void) | null = null;
 
@@ -75,14 +75,14 @@ class MqttConnection implements Connection {
     this.#isFive = own(config, 'protocolVersion') === 5;
     this.#contentType = usualType(config);
     this.#inFlight = new InFlight(Number(own(config, 'maxInflight') ?? 10));
-    this.#gone.promise.catch(() => undefined); // whoever waits for it sees it
+    this.#gone.promise.catch(() => undefined); // callers that wait for it see the error
     this.#client = new AckingClient(
       stream,
       optionsOf(context, this.#isFive, this.#contentType, timeoutMs),
       (packet) => this.#take(packet),
       () => context.room(),
     );
-    this.#client.on('error', () => undefined); // followed by `close`, which counts
+    this.#client.on('error', () => undefined); // `close` follows and is handled
   }
 
   async publish(request: ObjectValue): Promise<void> {
@@ -106,14 +106,15 @@ class MqttConnection implements Connection {
     if (this.#client.connected && this.#context.consumes) {
       const filters = Object.keys(this.#filters());
       const keepsSession = own(this.#context.config, 'cleanSession') === false;
-      if (filters.length > 0 && !keepsSession) await this.#client.unsubscribeAsync(filters).catch(() => undefined); // it goes anyway
+      // the connection closes anyway
+      if (filters.length > 0 && !keepsSession) await this.#client.unsubscribeAsync(filters).catch(() => undefined);
     }
     if (this.#underWay > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
-    await this.#client.endAsync(false).catch(() => undefined); // a client that is gone already has ended
+    await this.#client.endAsync(false).catch(() => undefined); // a lost client has ended already
     this.#gone.reject(new Error('the source was closed'));
   }
 
-  /** Nobody waits for its end. */
+  /** Drops the connection without waiting. */
   abandon(): void {
     this.#isClosing = true;
     this.#client.end(true);
@@ -158,7 +159,10 @@ class MqttConnection implements Connection {
     if (refused) throw new ConnectionFailure(`the broker refused the subscription of ${refused.topic}`);
   }
 
-  /** Until it is stored, or never will be. A reliable source's pipeline that fails is asked again: brokers bring a message again to new connections only. */
+  /**
+   * Resolves when the message has its outcome. A failed pipeline of a reliable source is retried here, since brokers deliver a message
+   * again on new connections only.
+   */
   async #take(packet: IPublishPacket): Promise<void> {
     this.#underWay++;
     try {
@@ -191,7 +195,7 @@ class MqttConnection implements Connection {
 
 function optionsOf({ config, source, consumes }: SourceContext, isFive: boolean, contentType: string, timeoutMs: number): IClientOptions {
   const clientId = own(config, 'clientId');
-  // Two connections of one name would end each other: the one that only publishes takes another.
+  // Two connections with one client id would end each other: the one that only publishes gets another id.
   const named = typeof clientId === 'string' ? `${clientId}${consumes ? '' : `-${randomUUID().slice(0, 8)}`}` : `cascade-${randomUUID()}`;
   const username = own(config, 'username');
   const password = own(config, 'password');
@@ -206,7 +210,7 @@ function optionsOf({ config, source, consumes }: SourceContext, isFive: boolean,
     resubscribe: false,
     ...(typeof username === 'string' && { username }),
     ...(typeof password === 'string' && { password }),
-    // A session outlives its connection by a day where it is to be kept: MQTT 5 would end it at once.
+    // A kept session outlives its connection by a day: MQTT 5 would end it at once.
     ...(isFive && { properties: { receiveMaximum: MOST_UNACKNOWLEDGED, ...(!clean && { sessionExpiryInterval: 86_400 }) } }),
     ...(isObject(will) && {
       will: {
@@ -219,7 +223,7 @@ function optionsOf({ config, source, consumes }: SourceContext, isFive: boolean,
   };
 }
 
-/** MQTT in WebSocket frames, on a socket that is connected. */
+/** MQTT in WebSocket frames, on a connected socket. */
 function webSocketOn(socket: Socket, { host, port, isSecure, path }: BrokerAddress): Duplex {
   const shownHost = host.includes(':') ? `[${host}]` : host;
   const webSocket = new WebSocket(`ws${isSecure ? 's' : ''}://${shownHost}:${port}${path}`, ['mqtt'], {

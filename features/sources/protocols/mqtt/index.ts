@@ -17,7 +17,7 @@ const topicFilters: Fits = (value) => {
 
 const ADDRESS = address('tcps?', 'mqtts?', 'wss?', 'ssl');
 
-/** What a broker publishes for a client that is gone. */
+/** The message that a broker publishes when the connection is lost. */
 const will: Fits = (value) => {
   if (!isObject(value)) return 'no Object';
   const topic = own(value, 'topic');

@@ -1,4 +1,4 @@
-// The tables of MQTT sources, a row a line, against a broker in this process (integrations.md 3.1, 3.3).
+// The specification's tables of MQTT sources, one row per test, against a broker in this process (integrations.md 3.1, 3.3).
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -35,14 +35,14 @@ test.each<[string, object, object]>([
     { contentType: 'text/plain', will: { topic: 'last', message: 'gone' } },
     { will: { payload: Buffer.from('gone'), qos: 0, retain: false } },
   ],
-])('the broker is told of %s', async (_name, config, packet) => {
+])('the CONNECT packet has %s', async (_name, config, packet) => {
   const source = await openMqtt(contextOf({ serverURIs: [uri], ...config }));
   expect(broker.connects.at(-1)).toMatchObject(packet);
   await source.close();
 });
 
 // spec: integrations.md 3.1/1 3.1/16 1.11/1-2
-test('over TLS and over WebSocket', async () => {
+test('a source connects over TLS and over WebSocket', async () => {
   const authority = newAuthority('ours');
   await using secure = await openMqttBroker('tls', authority.issue('broker', '127.0.0.1'));
   for (const scheme of ['mqtts', 'ssl', 'tcps']) {
@@ -59,7 +59,7 @@ test('over TLS and over WebSocket', async () => {
 });
 
 // spec: integrations.md 3.1/6
-test('a broker that says nothing is given up', async () => {
+test('the connection to a silent broker times out', async () => {
   const silent = createServer(() => undefined).listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const { port } = silent.address() as { port: number };
@@ -68,7 +68,7 @@ test('a broker that says nothing is given up', async () => {
 });
 
 // spec: integrations.md 3.1/7
-test('no more than maxInflight publishes are without an acknowledgement', async () => {
+test('at most maxInflight publishes are unacknowledged', async () => {
   const source = await openMqtt(contextOf({ serverURI: uri, maxInflight: 3 }));
   const held: (() => void)[] = [];
   broker.aedes.authorizePublish = (_client, _packet, done) => void held.push(() => done(null));
@@ -114,7 +114,7 @@ test.each<[object, object, object]>([
   [{ contentType: 'text/plain' }, { message: 'x', contentType: 'application/json' }, { payload: '"x"' }],
   [{ contentType: 'text/csv' }, { message: [{ a: 1, b: 'x,y' }] }, { payload: 'a,b\r\n1,"x,y"\r\n' }],
   [{ contentType: 'application/octet-stream' }, { message: 'AQI=' }, { payload: '\u0001\u0002' }],
-])('with %j the publish %j arrives as %j', async (config, request, packet) => {
+])('with the config %j the publish %j arrives as %j', async (config, request, packet) => {
   const seen: { payload: string; qos: number; retain: boolean }[] = [];
   const note = ({ topic, payload, qos, retain }: { topic: string; payload: Buffer | string; qos: number; retain: boolean }): void =>
     void (topic === 'out/1' && seen.push({ payload: payload.toString(), qos, retain }));
@@ -134,17 +134,17 @@ test.each([{ retain: 'yes' }, { contentType: 5 }, { userProperties: 'x' }])('the
   await source.close();
 });
 
-// What a packet cannot hold is refused when it is stored; a named secret may still make something longer of it.
+// A definition whose fields exceed a packet's limits is refused; only a named secret can make a field longer later.
 test.each<ObjectValue>([
   { topics: ['a'.repeat(70_000)] },
   { clientId: 'a'.repeat(70_000) },
   { topics: ['a'], username: 'a'.repeat(70_000), password: 'x' },
-])('a connection that cannot be written fails as any other', async (config) => {
+])('a connection whose CONNECT packet exceeds its limits fails', async (config) => {
   await expect(openMqtt(contextOf({ serverURI: uri, ...config }))).rejects.toThrow();
 });
 
 test.each([{ topic: 'a'.repeat(70_000) }, { contentType: `a/${'b'.repeat(70_000)}` }, { userProperties: { a: 'b'.repeat(70_000) } }])(
-  'a publish that no packet can hold is refused, and the connection stays',
+  'a publish that exceeds a packet’s limits is refused, and the connection stays',
   async (wrong) => {
     const context = contextOf({ serverURI: uri });
     const source = await openMqtt(context);

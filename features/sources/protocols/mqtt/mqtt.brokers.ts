@@ -1,4 +1,4 @@
-// MQTT against a real mosquitto that is killed and started again.
+// MQTT against a real mosquitto that is killed and restarted.
 import mqtt from 'mqtt';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Broker, startMosquitto } from '../../../../scripts/brokers/index.ts';
@@ -24,7 +24,7 @@ test.each([
   [4, 2],
   [5, 1],
   [5, 2],
-])('version %i, level %i: messages come in order, and again when they were not acknowledged', async (protocolVersion, qos) => {
+])('version %i, level %i: messages are delivered in order, and again while unacknowledged', async (protocolVersion, qos) => {
   const topic = `t/${protocolVersion}/${qos}`;
   const config = { serverURI: uri, topics: [topic], clientId: `c${protocolVersion}${qos}`, cleanSession: false, protocolVersion, qos };
   const never = contextOf(config, { take: () => new Promise(() => undefined) });
@@ -34,7 +34,7 @@ test.each([
   for (const text of sent) await client.publishAsync(topic, text, { qos: qos as 1 | 2 });
   await expect.poll(() => textsOf(never)).toEqual(sent);
   await client.endAsync(true);
-  broker.process.kill('SIGUSR1'); // it writes its store now, which it else does now and then
+  broker.process.kill('SIGUSR1'); // it persists its state now, and otherwise only from time to time
   await new Promise((resolve) => setTimeout(resolve, 500));
   await broker.kill();
   await expect.poll(() => never.losses.length).toBeGreaterThan(0);
@@ -45,7 +45,7 @@ test.each([
   await source.close();
 });
 
-test('a will is published when the connection ends without a farewell; a retained message is marked', async () => {
+test('the will is published when the connection ends without DISCONNECT; a retained message is marked', async () => {
   const will = { topic: 'last/words', message: { gone: true }, qos: 1, retain: true };
   const dying = contextOf({ serverURI: uri, will });
   await openMqtt(dying);
@@ -78,7 +78,7 @@ test('version 5 carries user properties, a response topic and a content type of 
 });
 
 // spec: integrations.md 3.1/13
-test('two sources that share a subscription get each message once between them', async () => {
+test('of two sources with a shared subscription one gets each message', async () => {
   const config = { serverURI: uri, topics: ['work'], protocolVersion: 5, shared: true };
   const both = [contextOf(config), contextOf(config)];
   const sources = await Promise.all(both.map((context) => openMqtt(context)));

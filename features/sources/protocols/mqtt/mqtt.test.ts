@@ -1,4 +1,4 @@
-// MQTT connections against a broker in this process (aedes). Real brokers, killed and started again: the nightly run.
+// MQTT connections against a broker in this process (aedes). The nightly run tests real brokers that are killed and restarted.
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { Aedes } from 'aedes';
@@ -35,7 +35,7 @@ afterEach(async () => {
   aedes.close();
 });
 
-test('a message is handed over with its topic and properties, and acknowledged only when it is stored', async () => {
+test('a message is delivered with its topic and properties, and acknowledged only when it is stored', async () => {
   const stored = Promise.withResolvers<Outcome>();
   const context = contextOf({ serverURI: uri, topics: ['mill/+/speed'] }, { take: () => stored.promise });
   const source = await openMqtt(context);
@@ -55,7 +55,7 @@ test('a message is handed over with its topic and properties, and acknowledged o
   expect(context.losses).toEqual([]);
 });
 
-test('what was not acknowledged comes again to a session that is kept', async () => {
+test('an unacknowledged message is delivered again to a kept session', async () => {
   const config = { serverURIs: [uri], topics: ['a/#'], clientId: 'one', cleanSession: false };
   const never = contextOf(config, { take: () => new Promise(() => undefined) });
   await openMqtt(never);
@@ -70,7 +70,7 @@ test('what was not acknowledged comes again to a session that is kept', async ()
   await source.close();
 });
 
-test('publishes with level, retention and encoding; resolves when the broker took it', async () => {
+test('a publish has level, retain flag and content type, and resolves when the broker accepted it', async () => {
   await other.subscribeAsync('mill/#', { qos: 2 });
   const source = await openMqtt(contextOf({ serverURI: uri }));
   await source.publish!({ topic: 'mill/1', message: { rpm: 900 } }, NOBODY);
@@ -99,7 +99,7 @@ test.each([
   await source.close();
 });
 
-test('the first address that answers is taken; a lost connection is told, and fails what waits for an acknowledgement', async () => {
+test('the first address that answers is used; a lost connection is reported, and fails publishes without an acknowledgement', async () => {
   const context = contextOf({ serverURIs: ['mqtt://127.0.0.1:1', uri] });
   const source = await openMqtt(context);
   aedes.authorizePublish = () => undefined; // the broker never answers
@@ -110,14 +110,14 @@ test('the first address that answers is taken; a lost connection is told, and fa
   await expect.poll(() => context.losses).toHaveLength(1);
 });
 
-test('refused credentials are said to be that', async () => {
+test('refused credentials are an authentication failure', async () => {
   aedes.authenticate = (_client, _username, _password, done) => done(Object.assign(new Error('no'), { returnCode: 5 }), false);
   await expect(openMqtt(contextOf({ serverURI: uri, username: 'ann', password: 'wrong' }))).rejects.toMatchObject({
     isAuthentication: true,
   });
 });
 
-test('one that only publishes beside the consumer subscribes nothing and takes another name', async () => {
+test('a connection that only publishes does not subscribe, and has another client id', async () => {
   const config = { serverURI: uri, topics: ['a'], clientId: 'same', cleanSession: false };
   const consumer = contextOf(config);
   const beside = contextOf(config, { consumes: false });

@@ -1,4 +1,4 @@
-// What a publish on an MQTT source says (integrations.md 3.3), and how many of them may be without an acknowledgement.
+// Publishes on an MQTT source (integrations.md 3.3): their members, and how many may be unacknowledged.
 import type { IClientPublishOptions } from 'mqtt';
 import { isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
 import { apiError } from '../../../../model/errors/index.ts';
@@ -10,7 +10,7 @@ export type Qos = 0 | 1 | 2;
 const LEVELS: readonly Value[] = ['AT_MOST_ONCE', 'AT_LEAST_ONCE', 'EXACTLY_ONCE'];
 const MOST_BYTES = 65_535;
 
-/** What MQTT calls an encoded string: its length has 16 bits. */
+/** A text that fits an encoded string of MQTT, whose length has 16 bits. */
 export const shortText: Fits = (value) => {
   const wrong = text(value);
   if (wrong !== null) return wrong;
@@ -26,7 +26,7 @@ const userProperties: Fits = (value) => {
 
 const MEMBERS = { retain: flag, contentType: shortText, userProperties };
 
-/** The level of a name or number; undefined for what is none. */
+/** The quality of service by its name or number; undefined for another value. */
 export function qosOf(value: Value): Qos | undefined {
   const level = typeof value === 'number' ? value : LEVELS.indexOf(value);
   return level === 0 || level === 1 || level === 2 ? level : undefined;
@@ -80,7 +80,7 @@ function userPropertiesOf(value: Value): { userProperties?: Record<string, strin
   return { userProperties: Object.fromEntries(entries) };
 }
 
-/** Lets so many through at a time; who comes later waits in line. */
+/** A semaphore: lets a limited number through at a time, and queues the others. */
 export class InFlight {
   readonly #most: number;
   #open = 0;
@@ -98,7 +98,7 @@ export class InFlight {
     } finally {
       const next = this.#waiting.shift();
       if (next)
-        next(); // its place goes over to the next
+        next(); // the place passes to the next in the queue
       else this.#open--;
     }
   }

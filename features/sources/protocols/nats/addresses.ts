@@ -1,4 +1,4 @@
-// Servers of a NATS config, and sockets to them. A server speaks first, in the clear: TLS begins after its greeting.
+// Servers of a NATS config, and sockets to them. A server sends its greeting unencrypted first: TLS begins after it.
 import type { Socket } from 'node:net';
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { own } from '../fields.ts';
@@ -36,7 +36,7 @@ export async function socketTo({ outlet, tls, signal }: SourceContext, { host, p
   }
 }
 
-/** The first line of the server. */
+/** Reads the first line that the server sends. */
 async function greetingOn(socket: Socket, timeoutMs: number): Promise<Buffer> {
   let bytes = Buffer.alloc(0);
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();

@@ -1,4 +1,4 @@
-// A NATS source at work: one connection to the first server that answers. The framework makes a new one when it is lost.
+// The connection of a NATS source, to the first server that answers. The framework opens a new one when it is lost.
 import type { Socket } from 'node:net';
 import {
   type Authenticator,
@@ -90,9 +90,9 @@ class Nats implements Connection {
     await this.#wire.flush();
   }
 
-  /** Core NATS has no acknowledgements: what cannot be taken is gone. */
+  /** Handles a message. Core NATS has no acknowledgements: a message that cannot be stored is lost. */
   #take(message: Msg): void {
-    const taken = this.#context.deliver(this.#inbound(message)).catch(() => undefined); // it is in the log
+    const taken = this.#context.deliver(this.#inbound(message)).catch(() => undefined); // the log has the error
     this.#underWay.add(taken);
     void taken.finally(() => this.#underWay.delete(taken));
   }
@@ -118,7 +118,7 @@ class Nats implements Connection {
         return;
       }
       this.#wire.publish(subject, payload, { headers, ...(replyTo !== null && { reply: replyTo }) });
-      await this.#wire.flush(); // the server has it when it answers
+      await this.#wire.flush(); // resolves when the server has received the publish
     } catch (error) {
       throw apiError('cascade.source.publish.failed', source, error instanceof Error ? error.message : String(error), null, null);
     }
@@ -148,7 +148,7 @@ function shown(headers: MsgHdrs): ObjectValue {
   return object;
 }
 
-/** A connection of the library on a socket of somebody else's, for tools that publish what sources read. */
+/** Opens a connection of the library on a given socket, for tools that publish what sources read. */
 export function natsConnection(dial: () => Promise<Socket>): Promise<NatsConnection> {
   setTransportFactory({ factory: () => new EgressTransport() });
   const options: DialOptions = {
@@ -162,7 +162,8 @@ export function natsConnection(dial: () => Promise<Socket>): Promise<NatsConnect
 
 /** @throws ConnectionFailure, EgressError */
 export async function wireTo(context: SourceContext, address: ServerAddress): Promise<NatsConnection> {
-  setTransportFactory({ factory: () => new EgressTransport() }); // the library has one place for it, and its transports ask their options
+  // the library has one global factory, so each transport finds its socket in its options
+  setTransportFactory({ factory: () => new EgressTransport() });
   let refused: Error | null = null;
   const options: DialOptions = {
     servers: [`${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`],

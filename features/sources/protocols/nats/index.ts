@@ -1,4 +1,4 @@
-// NATS, core and JetStream: the definition of its sources. The specification does not have it; docs/sources.md says what it does.
+// NATS, core and JetStream: the definition of its sources. The reference platform has none; docs/sources.md describes them.
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { address, ANY_DIRECTION, COMMON, type Fits, flag, hostsIn, mediaTypeText, oneOf, own, text, texts, whole } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
@@ -7,7 +7,7 @@ import { openNats } from './connection.ts';
 import { isFilter, publicationOf } from './publishing.ts';
 
 const subjects: Fits = (value) => texts(value) ?? ((value as string[]).every(isFilter) ? null : 'a wrong subject');
-/** Of a stream or a consumer. */
+/** The name of a stream or a consumer. */
 const name: Fits = (value) => (typeof value === 'string' && /^[^\s.*>/\\\0]{1,200}$/.test(value) ? null : 'no name');
 
 export const NATS: Protocol = {

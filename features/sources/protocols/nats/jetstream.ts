@@ -1,4 +1,5 @@
-// A stream of JetStream, read by a durable consumer: a message is acknowledged when its event is stored, and known by its number when it comes again.
+// Reads a JetStream stream by a durable consumer: a message is acknowledged when its event is stored, and its sequence number is its
+// deduplication key.
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AckPolicy,
@@ -20,7 +21,7 @@ const FETCH_WAITS_MS = 5_000;
 const DEFAULT_PREFETCH = 100;
 const DEFAULT_ACK_WAIT_S = 30;
 const PAUSE_MS = 1_000;
-/** The consumer, or its stream, is gone. */
+/** Error code for a missing consumer or stream. */
 const NOT_FOUND = 404;
 
 export type InboundOf = (message: JsMsg) => Inbound;
@@ -29,7 +30,7 @@ export class StreamReader {
   readonly #context: SourceContext;
   readonly #consumer: Consumer;
   readonly #stream: string;
-  /** When the stream was made: numbers of another one of the same name are others. */
+  /** Time of the stream's creation: a new stream of the same name has sequence numbers of its own. */
   readonly #made: string;
   readonly #inbound: InboundOf;
   readonly #intake: Intake;
@@ -38,7 +39,7 @@ export class StreamReader {
   #stopFetch: (() => void) | null = null;
   #reading: Promise<void> = Promise.resolve();
 
-  /** @throws ConnectionFailure: there is no such stream */
+  /** @throws ConnectionFailure: the stream does not exist */
   static async open(
     context: SourceContext,
     wire: NatsConnection,
@@ -76,7 +77,7 @@ export class StreamReader {
     this.#intake = new Intake(context);
   }
 
-  /** Asks for no more than is taken: so the stream keeps what there is no room for. */
+  /** Requests no more messages than there is room for: the stream keeps the rest. */
   async #read(): Promise<void> {
     const most = Number(own(this.#context.config, 'prefetch') ?? DEFAULT_PREFETCH);
     while (!this.#isClosing)
@@ -89,7 +90,7 @@ export class StreamReader {
       } catch (error) {
         if (this.#isClosing) return;
         if (error instanceof JetStreamApiError && error.status === NOT_FOUND) return this.#lost(`stream ${this.#stream}: ${error.message}`);
-        await sleep(PAUSE_MS); // the connection says by itself when it is lost
+        await sleep(PAUSE_MS); // the loss of the connection is reported elsewhere
       }
   }
 
@@ -98,7 +99,7 @@ export class StreamReader {
     const inbound = this.#inbound(message);
     const at = new DateTime(Math.floor(message.info.timestampNanos / 1_000_000));
     const properties: ObjectValue = { ...inbound.properties, stream: this.#stream, sequence: seq, redelivered, timestamp: at };
-    delete properties['replyTo']; // where acknowledgements go
+    delete properties['replyTo']; // the subject for acknowledgements
     return this.#intake.take(
       { ...inbound, properties, onceKey: `${this.#made} ${seq}` },
       { accept: () => message.ack(), reject: () => message.term(), requeue: () => message.nak() },
@@ -113,7 +114,7 @@ export class StreamReader {
   }
 }
 
-/** Makes the durable consumer, or takes the one that is there with what the config says now. Gives its name. */
+/** Creates the durable consumer, or updates it to the config. @returns its name */
 async function consumerOf(
   { config, namespace, source }: SourceContext,
   manager: JetStreamManager,

@@ -1,4 +1,4 @@
-// NATS against a real nats-server that is killed and started again: core subscriptions, and a stream that nothing is lost of.
+// NATS against a real nats-server that is killed and restarted: core subscriptions, and a stream of which no message is lost.
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/nats-core/internal';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -36,7 +36,7 @@ async function published(subject: string, texts: readonly string[]): Promise<voi
 
 const numbers = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, n) => String(from + n));
 
-test('core: messages come with subject and headers; what is published arrives', async () => {
+test('core: messages are received with subject and headers, and publishes arrive', async () => {
   const context = contextOf({ serverURIs: uri, topics: ['mill.*.speed', 'yard.>'] });
   const source = await openNats(context);
   await source.publish!({ topic: 'mill.3.speed', message: { rpm: 900 }, headers: { line: '3' } }, NOBODY);
@@ -69,7 +69,7 @@ test.each([
   await source.close();
 });
 
-test('two sources that share their subscription get each message once between them', async () => {
+test('of two sources in a queue group one gets each message', async () => {
   const both = [1, 2].map(() => contextOf({ serverURIs: uri, topics: ['work'], shared: true }));
   const sources = await Promise.all(both.map((context) => openNats(context)));
   for (const text of numbers(0, 50)) await sources[0]?.publish!({ topic: 'work', message: text, contentType: 'text/plain' }, NOBODY);
@@ -78,7 +78,7 @@ test('two sources that share their subscription get each message once between th
   for (const source of sources) await source.close();
 });
 
-test('a stream: acknowledged when it is stored, brought again when it was not, also by a server that was killed', async () => {
+test('a stream: a message is acknowledged when it is stored, and otherwise delivered again, even after the server was killed', async () => {
   await streamOf('ORDERS', 'orders.>');
   const config = { serverURIs: [uri], stream: 'ORDERS', ackWait: 1 };
   const never = contextOf(config, { take: () => new Promise(() => undefined) });
@@ -105,7 +105,7 @@ test('a stream: acknowledged when it is stored, brought again when it was not, a
   await reading.close();
 });
 
-test('a publish to a stream waits for it; one that it does not have fails, of two with one id it keeps the first', async () => {
+test('a publish to a stream waits for its acknowledgement, fails without a stream, and is deduplicated by its id', async () => {
   await streamOf('KEPT', 'kept.*');
   const context = contextOf({ serverURIs: uri, stream: 'KEPT', topics: ['kept.a'] });
   const source = await openNats(context);
@@ -120,7 +120,7 @@ test('a publish to a stream waits for it; one that it does not have fails, of tw
   await expect(openNats(contextOf({ serverURIs: uri, stream: 'NONE' }))).rejects.toMatchObject({ code: 'cascade.source.connect.failed' });
 });
 
-test('a message that can be no event does not come again; one whose pipeline failed does', async () => {
+test('a malformed message is not delivered again; one whose pipeline failed is', async () => {
   await streamOf('FAULTY', 'faulty');
   let tries = 0;
   const context = contextOf(
@@ -142,7 +142,7 @@ test('a message that can be no event does not come again; one whose pipeline fai
   await source.close();
 });
 
-test('TLS: the server is checked, and nothing is said in the clear to one that has none', async () => {
+test('TLS: the server’s certificate is verified, and a server without TLS receives nothing unencrypted', async () => {
   const [ours, theirs] = [newAuthority('ours'), newAuthority('theirs')];
   await using secure = await startNats(ours.issue('server', '127.0.0.1'));
   if (!secure) throw new Error('this needs nats-server (apt-get install nats-server)');
@@ -152,7 +152,7 @@ test('TLS: the server is checked, and nothing is said in the clear to one that h
     tls: { ca: cert },
   });
   for (const scheme of ['tls', 'nats']) {
-    const context = trusting(`${scheme}://${at}`); // a server that wants TLS says so, whatever the scheme
+    const context = trusting(`${scheme}://${at}`); // a server that requires TLS announces it, whatever the scheme
     const source = await openNats(context);
     await source.publish!({ topic: 'a', message: 1 }, NOBODY);
     await expect.poll(() => context.delivered).toHaveLength(1);

@@ -1,4 +1,4 @@
-// What a publish on a NATS source says: the subject, the bytes and the headers.
+// Publishes on a NATS source: subject, bytes and headers.
 import { isObject, type ObjectValue, text as textOf, type Value } from '../../../../stdlib/values/index.ts';
 import { apiError } from '../../../../model/errors/index.ts';
 import { ContentError, encodeContent } from '../../content/index.ts';
@@ -8,12 +8,12 @@ export interface Publication {
   readonly subject: string;
   readonly payload: Buffer;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** JetStream takes one of several with the same id. */
+  /** The deduplication id: of several messages with one id JetStream keeps the first. */
   readonly messageId: string | null;
   readonly replyTo: string | null;
 }
 
-/** Letters without white space between dots; `*` and `>` only in subscriptions. */
+/** Tokens without white space, separated by dots; the wildcards `*` and `>` are valid in subscriptions only. */
 const SUBJECT = /^[^\s.*>\0]+(?:\.[^\s.*>\0]+)*$/;
 const FILTER = /^(?:[^\s.*>\0]+|\*)(?:\.(?:[^\s.*>\0]+|\*))*(?:\.>)?$|^>$/;
 const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;

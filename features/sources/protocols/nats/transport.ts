@@ -1,10 +1,10 @@
-// The socket of a NATS connection: opened by the one way out, read no faster than messages are stored.
+// The socket of a NATS connection: opened by the controlled egress, and read no faster than messages are stored.
 import type { Socket } from 'node:net';
 import type { ConnectionOptions, Server, Transport } from '@nats-io/nats-core/internal';
 
-/** What the library hands on to the transport of a connection. */
+/** Options that the library passes to the transport of a connection. */
 export interface DialOptions extends ConnectionOptions {
-  /** The socket, secured where it has to be, and what the server has sent on it so far. */
+  /** Opens the socket, with TLS where required; the greeting is what the server has sent so far. */
   readonly dial: () => Promise<{ readonly socket: Socket; readonly greeting: Buffer; readonly isSecure: boolean }>;
   /** Resolves when more may be read. */
   readonly room: () => Promise<void>;
@@ -42,7 +42,7 @@ export class EgressTransport implements Transport {
         await this.#room();
       }
     } catch {
-      // The socket says so by its end, too.
+      // The end of the socket reports the error, too.
     }
   }
 
@@ -69,7 +69,7 @@ export class EgressTransport implements Transport {
   }
 
   discard(): void {
-    // There is nothing to be kept for another connection.
+    // The library requires this method; nothing is kept for another connection.
   }
 
   #end(error: Error | undefined): void {

@@ -1,5 +1,5 @@
-// Apple Push Notification service: HTTP/2, one connection for all notes, with a token that is signed here or the certificate of a PKCS#12 file.
-// `http:` means HTTP/2 without TLS, by prior knowledge.
+// Apple Push Notification service: HTTP/2, one connection for all notes, authenticated by a signed token or by the certificate of a PKCS#12
+// file. `http:` means HTTP/2 without TLS, by prior knowledge.
 import { type ClientHttp2Session, connect, constants } from 'node:http2';
 import type { KeyObject } from 'node:crypto';
 import type { ConnectionOptions } from 'node:tls';
@@ -12,9 +12,9 @@ const PRODUCTION = 'https://api.push.apple.com';
 const DEVELOPMENT = 'https://api.sandbox.push.apple.com';
 const CONNECT_MS = 30_000;
 const ANSWER_MS = 30_000;
-/** Apple takes a token for an hour, and refuses those that are renewed more often than every twenty minutes. */
+/** Apple accepts a token for an hour, and refuses a client that renews it more often than every twenty minutes. */
 const TOKEN_MS = 40 * 60_000;
-/** A session on which nothing was sent for so long is closed. */
+/** An idle session is closed after this time. */
 const IDLE_MS = 60_000;
 const DEAD: ReadonlySet<string> = new Set(['BadDeviceToken', 'Unregistered', 'DeviceTokenNotForTopic']);
 const PASSING: ReadonlySet<string> = new Set(['ExpiredProviderToken', 'TooManyRequests', 'TooManyProviderTokenUpdates', 'IdleTimeout']);
@@ -28,10 +28,10 @@ export interface ApnsKey {
 export interface ApnsOptions {
   /** The application's bundle id. */
   readonly topic: string;
-  /** null: Apple's, for development or not. */
+  /** null: Apple's address, for production or development. */
   readonly uri: string | null;
   readonly isDevelopment: boolean;
-  /** null: the certificate in `tls` says who sends. */
+  /** null: the certificate in `tls` authenticates the sender. */
   readonly signing: ApnsKey | null;
   readonly tls: ConnectionOptions;
   readonly outlet: Outlet;
@@ -53,7 +53,7 @@ export function openApns(options: ApnsOptions): PushTransport {
   };
 }
 
-/** A session that ends under a note is one that another takes the place of. */
+/** A session that ended during a request is retryable: the next note opens another. */
 const passing = (error: unknown): PushOutcome => {
   const outcome = unreached(error);
   const { code } = (error ?? {}) as { code?: unknown };
@@ -100,7 +100,7 @@ class Apns {
   async close(): Promise<void> {
     const session = await this.#session?.catch(() => null);
     if (!session || session.closed || session.destroyed) return;
-    await new Promise<void>((resolve) => session.close(resolve)); // once what is under way has its answer
+    await new Promise<void>((resolve) => session.close(resolve)); // resolves when requests in flight have their answers
   }
 
   #authorization(): string | null {
@@ -184,6 +184,6 @@ function reasonIn(text: string): string {
     const { reason } = JSON.parse(text) as { reason?: unknown };
     return typeof reason === 'string' ? reason : '';
   } catch {
-    return ''; // none was given: its status says enough
+    return ''; // no reason was given: the status suffices
   }
 }

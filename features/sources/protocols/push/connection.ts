@@ -1,5 +1,5 @@
-// A PUSH_NOTIF source: notes to phones by the transports that its config has. What waits, is tried again and is noted is the business of those who
-// hand notes over (features/notifications).
+// The connection of a PUSH_NOTIF source: sends notes to phones by the transports of its config. Queues, retries and records of deliveries
+// belong to the caller (features/notifications).
 import forge from 'node-forge';
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { HttpClient } from '../../http/index.ts';
@@ -15,7 +15,7 @@ const text = (config: ObjectValue, name: string): string | null => {
   return typeof value === 'string' && value !== '' ? value : null;
 };
 
-/** Which service reaches a device of that platform by this config; null: none, its user sees messages in the inbox only. */
+/** The transport that reaches a device of that platform with this config; null: none, so that its user sees messages in the inbox only. */
 export function transportFor(platform: string, config: ObjectValue): TransportName | null {
   const name = Object.hasOwn(TRANSPORTS, platform) ? TRANSPORTS[platform] : undefined;
   if (name === undefined || !isConfigured(name, config)) return null;
@@ -25,13 +25,13 @@ export function transportFor(platform: string, config: ObjectValue): TransportNa
 
 const TRANSPORTS: Readonly<Record<string, TransportName>> = { web: 'webpush', android: 'fcm', ios: 'apns' };
 
-/** Secrets are not in a config as it is read: that the application is named stands for them. Web Push needs nothing. */
+/** Whether a transport is configured. A config as read has no secrets: the name of the application stands for them. Web Push needs none. */
 function isConfigured(name: TransportName, config: ObjectValue): boolean {
   if (name === 'webpush') return true;
   return own(config, name === 'fcm' ? 'androidAppId' : 'iosAppId') !== null;
 }
 
-/** @throws ConnectionFailure: a key cannot be read */
+/** @throws ConnectionFailure: a key is unreadable */
 export async function openPush(context: SourceContext): Promise<Connection> {
   const http = new HttpClient({ outlet: context.outlet, tls: context.tls });
   const transports = new Map<string, PushTransport>();
@@ -74,7 +74,7 @@ function signingOf(config: ObjectValue): ApnsKey | null {
   return pem === null || keyId === null || teamId === null ? null : { key: privateKeyOf(pem), keyId, teamId };
 }
 
-/** The first key and its certificate. Read here, as OpenSSL refuses the ciphers that such files are made with. @throws Error */
+/** The first key and its certificate. forge reads them, since OpenSSL refuses the old ciphers of such files. @throws Error */
 function certificateIn(contents: string, password: string): { key: string; cert: string } {
   const store = forge.pkcs12.pkcs12FromAsn1(forge.asn1.fromDer(forge.util.decode64(contents)), password);
   const { pkcs8ShroudedKeyBag = '', keyBag = '', certBag = '' } = forge.pki.oids;

@@ -10,7 +10,7 @@ const TOKEN_SERVICE = 'https://oauth2.googleapis.com/token';
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging';
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const ASSERTION_SECONDS = 3_600;
-/** An access token is asked for anew so long before its end. */
+/** An access token is renewed so long before it expires. */
 const RENEW_BEFORE_MS = 60_000;
 const ANSWER_MS = 30_000;
 
@@ -31,7 +31,7 @@ interface ServiceAccount {
   readonly tokenUri: URL;
 }
 
-/** The account that a key is; null: it is a legacy key. @throws Error: it looks like an account and is none */
+/** The service account that a key contains; null: it is a legacy key. @throws Error for an incomplete account */
 export function serviceAccountIn(serverKey: string): ServiceAccount | null {
   if (!/^\s*\{/.test(serverKey)) return null;
   const account = JSON.parse(serverKey) as Record<string, unknown>;
@@ -83,7 +83,7 @@ export function openFcm(options: FcmOptions): PushTransport {
   };
 }
 
-/** An address without a path is that of the service. */
+/** The address of the request; one without a path gets that of the v1 interface. */
 function v1Address(uri: string | null, projectId: string): URL {
   const url = new URL(uri ?? SERVICE);
   if (url.pathname === '/') url.pathname = `/v1/projects/${encodeURIComponent(projectId)}/messages:send`;
@@ -109,7 +109,7 @@ function v1Outcome(answer: HttpAnswer, now: number): PushOutcome {
   const { error = {} } = jsonIn(answer) as V1Error;
   const code = error.details?.find(({ errorCode }) => errorCode !== undefined)?.errorCode ?? error.status ?? '';
   const reason = [answer.status, code || error.message].filter(Boolean).join(' ');
-  // The token of an application of another sender will never be one of ours.
+  // A token for the application of another sender never becomes valid for this one.
   if (code === 'UNREGISTERED' || code === 'SENDER_ID_MISMATCH' || answer.status === 404 || answer.status === 410)
     return { kind: 'dead', reason };
   if (answer.status === 401 || answer.status === 429 || answer.status >= 500)
@@ -136,11 +136,11 @@ function jsonIn({ body }: HttpAnswer): object {
     const value = JSON.parse(body.toString('utf8')) as unknown;
     return typeof value === 'object' && value !== null ? value : {};
   } catch {
-    return {}; // its status says enough
+    return {}; // the status suffices
   }
 }
 
-/** Nobody answered: later somebody may, unless the address may not be reached at all. */
+/** The outcome of a request without an answer: retryable, unless the address may not be reached at all. */
 export function unreached(error: unknown): PushOutcome {
   if (error instanceof EgressError) {
     if (error.failure === 'refused') return { kind: 'failed', reason: error.message };
@@ -150,7 +150,7 @@ export function unreached(error: unknown): PushOutcome {
   return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
 }
 
-/** One access token for all messages until it ends; those who ask at the same time share one request. */
+/** Caches one access token until it expires; concurrent callers share one request. */
 class AccessTokens {
   readonly #account: ServiceAccount;
   readonly #options: FcmOptions;
@@ -170,7 +170,7 @@ class AccessTokens {
     return this.#asking;
   }
 
-  /** It is no longer taken. */
+  /** Drops a token that the service refused. */
   forget(): void {
     this.#token = null;
   }

@@ -1,4 +1,4 @@
-// Push services that speak the real protocols on this machine: what they get, and what becomes of what they answer.
+// Push services with their real protocols on this machine: the requests that they receive, and the outcomes of their answers.
 import { createDecipheriv, createECDH, createPublicKey, generateKeyPairSync, hkdfSync, randomBytes, verify } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { createSecureServer, createServer as createHttp2Server, type ServerHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
@@ -33,7 +33,7 @@ async function serve(server: Server): Promise<number> {
   return port;
 }
 
-/** Answers each request as it is told to; the last answer holds for all that follow. */
+/** Gives the answers in order; the last one repeats. */
 async function httpService(answers: readonly Answer[]): Promise<{ uri: string; received: Received[] }> {
   const received: Received[] = [];
   const server = createServer(async (request: IncomingMessage, response) => {
@@ -45,7 +45,7 @@ async function httpService(answers: readonly Answer[]): Promise<{ uri: string; r
   return { uri: `http://127.0.0.1:${await serve(server)}`, received };
 }
 
-/** HTTP/2 alone: without TLS by prior knowledge, with TLS for those who show a certificate of the authority. */
+/** HTTP/2 only: without TLS by prior knowledge, with TLS for clients that present a certificate of the authority. */
 async function http2Service(
   answers: readonly Answer[],
   tls?: { cert: string; key: string; ca: string },
@@ -75,7 +75,7 @@ afterAll(async () => {
 });
 
 let count = 0;
-/** A source with this config, the only device of the user, and a message to it. @returns its delivery, once it has come to an end */
+/** Creates a source with this config, the only device of the user, and a message to it. @returns the delivery, once it has ended */
 async function deliveryBy(config: object, platform: string, token: string): Promise<Record<string, unknown>> {
   const name = `push${++count}`;
   await t.ask('insert', 'sources', { body: JSON.stringify({ name, type: 'PUSH_NOTIF', config }) });
@@ -108,7 +108,7 @@ const claimsIn = (token: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as never;
 
 // spec: integrations.md 7.1 7.3
-test('FCM v1: a token for a signed assertion, then the note; the token serves the next one', async () => {
+test('FCM v1: a signed assertion gets an access token, which is used for several notes', async () => {
   const oauth = await httpService([[200, { access_token: 'at-1', expires_in: 3600 }]]);
   const fcm = await httpService([[200, { name: 'projects/plant-4/messages/1' }]]);
   const config = { androidAppId: 'app', firebaseServerKey: serviceAccount(`${oauth.uri}/token`), fcmUri: fcm.uri };
@@ -201,7 +201,7 @@ test.each<[string, readonly Answer[], object, boolean]>([
   expect([apns.received.length, await device()]).toEqual([answers.length, isActive]);
 });
 
-test('APNs over TLS: the certificate of the PKCS#12 file says who sends', async () => {
+test('APNs over TLS: the certificate of the PKCS#12 file authenticates the sender', async () => {
   const authority = newAuthority('Test authority');
   const server = authority.issue('localhost', '127.0.0.1');
   const client = authority.issue('Apple Push: com.example.plant');
@@ -217,7 +217,7 @@ test('APNs over TLS: the certificate of the PKCS#12 file says who sends', async 
   expect(apns.received[0]?.headers['authorization']).toBeUndefined();
 });
 
-test('what is no subscription is nobody; an address that may not be reached is refused at once', async () => {
+test('an invalid subscription is dead; a forbidden address is refused at once', async () => {
   const delivery = await deliveryBy({}, 'web', 'no subscription');
   expect(delivery).toMatchObject({ transport: 'webpush', status: 'failed', error: 'no subscription' });
   const body = JSON.stringify({ name: 'pushInside', type: 'PUSH_NOTIF', config: { fcmUri: 'http://10.0.0.1' } });
@@ -227,7 +227,7 @@ test('what is no subscription is nobody; an address that may not be reached is r
   expect(await deliveryBy({}, 'web', inside)).toMatchObject({ status: 'failed', error: expect.stringMatching(/may not be reached/) });
 });
 
-/** What a browser does with what came (RFC 8291). */
+/** Decrypts a note as a browser does (RFC 8291). */
 function decrypted(body: Buffer, ecdh: ReturnType<typeof createECDH>, auth: Buffer): string {
   const [salt, idLength] = [body.subarray(0, 16), body.readUInt8(20)];
   const sender = body.subarray(21, 21 + idLength);
@@ -273,7 +273,7 @@ test.each<[string, readonly Answer[], object, boolean, string | undefined]>([
   expect([service.received.length, await device()]).toEqual([answers.length, isActive]);
 });
 
-test('the example of RFC 8291 is encrypted as the standard says', () => {
+test('the example of RFC 8291 is encrypted as in the standard', () => {
   const bytes = (text: string): Buffer => Buffer.from(text, 'base64url');
   const sender = createECDH('prime256v1');
   sender.setPrivateKey(bytes('yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw'));
@@ -290,7 +290,7 @@ test('the example of RFC 8291 is encrypted as the standard says', () => {
   expect(newVapidKey().privateKey).toHaveLength(43);
 });
 
-test('a plain notification goes to users or to single devices, and names at least one of them', async () => {
+test('a plain notification is sent to users or single devices, and needs at least one of them', async () => {
   const fcm = await httpService([[200, { results: [{}] }]]);
   const config = { androidAppId: 'app', firebaseServerKey: 'legacy', fcmUri: fcm.uri };
   await t.ask('insert', 'sources', { body: JSON.stringify({ name: 'plain', type: 'PUSH_NOTIF', config }) });

@@ -1,11 +1,11 @@
-// JSON web tokens that push services want: signed here, kept as long as they are good.
+// Signs the JSON web tokens that push services require, and caches them while they are valid.
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 
 export type SigningAlgorithm = 'RS256' | 'ES256';
 
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** @throws Error for what is no private key */
+/** @throws Error for a text that is no private key */
 export const privateKeyOf = (pem: string): KeyObject => createPrivateKey(pem);
 
 export function signedToken(algorithm: SigningAlgorithm, key: KeyObject, header: object, claims: object): string {

@@ -1,17 +1,17 @@
-// What a push service is to a source: a note goes to one device, and comes to one of four ends. A further service is a file beside this one and a line
-// in connection.ts.
+// The interface between a source and a push service: a note is sent to one device, with one of four outcomes. A new service is a file
+// beside this one and an entry in connection.ts.
 
-/** What is shown on the device, and what its application gets. */
+/** What the device shows, and the data that its application gets. */
 export interface PushNote {
   readonly title: string;
   readonly body: string;
-  /** Texts: what the application fetches the message by. */
+  /** Texts with which the application fetches the message. */
   readonly data: Readonly<Record<string, string>>;
 }
 
 export type TransportName = 'fcm' | 'apns' | 'webpush';
 
-/** dead: the device is gone and takes nothing more. again: the service, or the way there, may do better in a while. */
+/** dead: the device no longer exists. again: a later attempt may succeed. */
 export type PushOutcome =
   | { readonly kind: 'sent' }
   | { readonly kind: 'dead' | 'failed'; readonly reason: string }
@@ -19,14 +19,14 @@ export type PushOutcome =
 
 export interface PushTransport {
   readonly name: TransportName;
-  /** @param token what the device was registered with. Never throws. */
+  /** Never throws. @param token what the device was registered with */
   send(token: string, note: PushNote): Promise<PushOutcome>;
   close(): Promise<void>;
 }
 
 export const SENT: PushOutcome = { kind: 'sent' };
 
-/** What a service wants to be waited for (RFC 9110 10.2.3: seconds, or a time); null: it does not say. */
+/** How long a service asks to wait (RFC 9110 10.2.3: seconds, or a date); null: it does not say. */
 export function retryAfterMs(header: string | string[] | undefined, now: number): number | null {
   const text = Array.isArray(header) ? header[0] : header;
   if (text === undefined) return null;

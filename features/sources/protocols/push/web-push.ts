@@ -1,5 +1,6 @@
-// Web Push to browsers (RFC 8030): notes encrypted for one subscription (RFC 8291, aes128gcm of RFC 8188), sent in the name of our key (VAPID, RFC 8292).
-// The library `web-push` opens connections of its own; this goes the one way out, and is little more than what node:crypto has.
+// Web Push to browsers (RFC 8030): notes are encrypted for one subscription (RFC 8291, aes128gcm of RFC 8188) and signed with the service's
+// key (VAPID, RFC 8292). The library `web-push` opens connections of its own; this code uses the controlled egress, and needs little more
+// than node:crypto.
 import { createCipheriv, createECDH, createPrivateKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import type { HttpClient } from '../../http/index.ts';
 import { unreached } from './fcm.ts';
@@ -9,7 +10,7 @@ import { type PushNote, type PushOutcome, type PushTransport, retryAfterMs, SENT
 const CURVE = 'prime256v1';
 const PUBLIC_KEY_BYTES = 65;
 const AUTH_BYTES = 16;
-/** Push services take at least so much (RFC 8030 7.2), of which the encryption has its part. */
+/** Push services accept at least this size (RFC 8030 7.2), from which encryption takes its share. */
 const MOST_BYTES = 3_000;
 const RECORD_BYTES = 4_096;
 const TTL_SECONDS = 28 * 24 * 3_600;
@@ -17,7 +18,7 @@ const TOKEN_SECONDS = 12 * 3_600;
 const ANSWER_MS = 30_000;
 
 export interface VapidKey {
-  /** base64url of the uncompressed point: what a page subscribes with. */
+  /** base64url of the uncompressed point, with which a page subscribes. */
   readonly publicKey: string;
   /** base64url. */
   readonly privateKey: string;
@@ -35,7 +36,7 @@ export interface PushSubscription {
   readonly auth: Buffer;
 }
 
-/** What a browser gives as its subscription; null: it is none. */
+/** Parses the subscription of a browser; null: the text is none. */
 export function subscriptionIn(token: string): PushSubscription | null {
   let given: { endpoint?: unknown; keys?: { p256dh?: unknown; auth?: unknown } };
   try {
@@ -52,12 +53,12 @@ export function subscriptionIn(token: string): PushSubscription | null {
   return fits ? { endpoint: url, publicKey, auth } : null;
 }
 
-/** Whom push services may write to where a source names nobody: theirs is to refuse it, as Apple's does. */
+/** Contact for push services where a source names none; a service may refuse it, as Apple's does. */
 export const NOBODYS_CONTACT = 'mailto:postmaster@localhost';
 const LONGEST_CONTACT = 256;
 const CONTACT = /^(?:mailto:[^\s@<>,?]+@[^\s@<>,?]+|https:\/\/[^/\s][!-~]*)$/;
 
-/** Why a value cannot be the `sub` of a VAPID token (RFC 8292 2.1: a mailto or https URI), or null. */
+/** Why a value cannot be the `sub` of a VAPID token (RFC 8292 2.1: a mailto or https URI); null: it can. */
 export function contactFault(value: unknown): string | null {
   if (typeof value !== 'string') return 'no String';
   if (value.length > LONGEST_CONTACT) return `longer than ${LONGEST_CONTACT} characters`;
@@ -66,7 +67,7 @@ export function contactFault(value: unknown): string | null {
 
 export interface WebPushOptions {
   readonly key: VapidKey;
-  /** Whom a push service may write to when it has trouble with us (`contactFault`). */
+  /** Contact for operators of the push service (`contactFault`). */
   readonly subject: string;
   readonly http: HttpClient;
   now(): number;
@@ -111,7 +112,7 @@ function outcomeOf(status: number, retryAfter: string | string[] | undefined, no
   return { kind: 'failed', reason };
 }
 
-/** What is too long is left out: the page has the whole message. */
+/** The text of a note; one that is too long is shortened, since the page fetches the whole message. */
 function textOf({ title, body, data }: PushNote): string {
   const whole = JSON.stringify({ ...data, title, body });
   return Buffer.byteLength(whole) <= MOST_BYTES
@@ -126,8 +127,8 @@ function signingKeyOf({ publicKey, privateKey }: VapidKey): KeyObject {
 }
 
 /**
- * For the subscription alone (RFC 8291 3.4).
- * @param salt, own chosen anew for each note, but for the example of the standard
+ * Encrypts a note for one subscription (RFC 8291 3.4).
+ * @param salt, own random for each note; only the example of the standard fixes them
  */
 export function encrypted(
   text: Buffer,

@@ -1,4 +1,4 @@
-// A REMOTE source at work (integrations.md 2): requests, publishes, polls.
+// The connection of a REMOTE source (integrations.md 2): requests, publishes, polls.
 import { isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
 import { type CascadeError, apiError } from '../../../../model/errors/index.ts';
 import { EgressError, type Proxy } from '../../../../platform/egress/index.ts';
@@ -56,7 +56,7 @@ class Remote implements Connection {
   readonly #polling: Polling | null;
   readonly #bases: readonly string[];
   readonly #closing = new AbortController();
-  /** The base that worked last. */
+  /** Index of the base that answered last. */
   #current = 0;
   #underWay = 0;
   #idle: (() => void) | null = null;
@@ -115,7 +115,7 @@ class Remote implements Connection {
     return error instanceof RequestProblem ? apiError('cascade.remote.request.invalid', this.#context.source, error.message) : error;
   }
 
-  /** The answer of the first base that can be connected to; with OAuth a refused token is fetched anew, once. */
+  /** Asks the bases in order until one can be connected to; a token that the remote side refused is renewed once. */
   async #asked(
     plan: PlannedRequest,
   ): Promise<{ answer: HttpAnswer; plan: PlannedRequest; url: URL; headers: readonly (readonly [string, string])[] }> {
@@ -192,7 +192,7 @@ class Remote implements Connection {
     }
   }
 
-  /** Status 400 and more, or a redirect that was not followed. */
+  /** The error for status 400 and above, or for a redirect that was not followed. */
   #refused(code: 'cascade.source.query.failed' | 'cascade.source.publish.failed', answer: HttpAnswer, plan: PlannedRequest): CascadeError {
     return apiError(code, this.#context.source, answer.statusText, plain(leniently(answer, plan)), answer.status);
   }
@@ -234,7 +234,7 @@ class Remote implements Connection {
           });
           setImmediate(() => context.recovered());
         } catch (error) {
-          setImmediate(() => context.troubled(error)); // after it counts as connected, where it is the first
+          setImmediate(() => context.troubled(error)); // deferred, so that a failure of the first poll follows the state "connected"
         }
       },
     });
@@ -261,7 +261,7 @@ class Remote implements Connection {
 const isFailure = ({ status }: HttpAnswer, { includeRedirect }: PlannedRequest): boolean =>
   status >= 400 || (status >= 300 && !includeRedirect) || status < 200;
 
-/** Keeps the body of an answer as a document; gives what the query yields, with the reference in the place of the body. */
+/** Stores the body of an answer as a document. @returns the result of the query, with a reference in place of the body */
 async function saved(name: string, answer: HttpAnswer, shaped: (reference: Value) => Value, caller: Caller): Promise<Value> {
   const result = shaped({ resource: 'documents', resourceId: name });
   const named = answer.headers['content-type'];
@@ -269,16 +269,16 @@ async function saved(name: string, answer: HttpAnswer, shaped: (reference: Value
   return result;
 }
 
-/** The parsed body, or the text where it does not parse. */
+/** The parsed body, or its text where it does not parse. */
 function leniently(answer: HttpAnswer, plan: PlannedRequest): Value {
   try {
     return bodyOfAnswer(answer, plan);
   } catch {
-    return textOfAnswer(answer); // what is wrong with the body of an error would hide the error
+    return textOfAnswer(answer); // an error about the body must not hide the error that the answer reports
   }
 }
 
-/** Params of an error are plain data. */
+/** Parameters of errors are plain data. */
 const plain = (value: Value): Value =>
   isObject(value) || Array.isArray(value) || typeof value !== 'object' || value === null ? value : dataOf(value);
 const dataOf = (value: object): Value => ('data' in value ? ((value as { data(): Value }).data() ?? null) : null);

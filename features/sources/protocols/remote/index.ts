@@ -1,4 +1,4 @@
-// REMOTE (integrations.md 2): HTTP and HTTPS, asked, published to and polled.
+// REMOTE (integrations.md 2): HTTP and HTTPS, for queries, publishes and polls.
 import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
 import {
   address,
@@ -35,7 +35,7 @@ const CLIENT_FIELDS: Readonly<Record<string, Fits>> = {
   connectTimeout: whole(1, 600_000),
 };
 
-/** Fields of `clientOptions`, each by its own rule. */
+/** Checks each field of `clientOptions`. */
 const clientOptions: Fits = (value) => {
   if (!isObject(value)) return 'no Object';
   for (const [name, fits] of Object.entries(CLIENT_FIELDS)) {
@@ -52,7 +52,7 @@ const proxyHosts = (config: ObjectValue): string[] => {
   return isObject(options) ? [String(own(options, 'host'))] : [];
 };
 
-/** What a request would say that has these members only; the documents of its parts are there or not when it is sent. */
+/** Checks a request document that consists of these members alone. Documents that its parts name are looked up when it is sent. */
 const requestDocument: Fits = (value) => {
   if (!isObject(value)) return 'no Object';
   const merged = mergedRequest({}, value);

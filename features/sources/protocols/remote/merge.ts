@@ -1,8 +1,8 @@
-// The request document that counts (integrations.md 2.2): the source's defaults, then what was asked. Pure.
+// Merges request documents (integrations.md 2.2): the source's defaults, then the caller's request. Pure.
 import { getOwn, isObject, type ObjectValue, setOwn } from '../../../../stdlib/values/index.ts';
 import { own } from '../fields.ts';
 
-/** The properties of a request document, which WITH may spell in any case. */
+/** The properties of a request document by their names in lower case, since WITH ignores case. */
 const PROPERTIES = new Map(
   (
     'method path query fragment headers body parts contentType acceptType responseType requestTimeout asFullResponse asFullExchange ' +
@@ -12,7 +12,10 @@ const PROPERTIES = new Map(
     .map((name) => [name.toLowerCase(), name]),
 );
 
-/** `contentType` and `requestDefaults` of the config, then the documents in their order: `headers` and `query` key by key, all else whole. */
+/**
+ * Merges `contentType` and `requestDefaults` of the config and the documents, in order: `headers` and `query` key by key, other members as
+ * a whole.
+ */
 export function mergedRequest(config: ObjectValue, ...documents: ObjectValue[]): ObjectValue {
   const [contentType, defaults] = [own(config, 'contentType'), own(config, 'requestDefaults')];
   const merged: ObjectValue = {};

@@ -1,4 +1,4 @@
-// Tokens on demand (integrations.md 2.6): fetched from another REMOTE source, kept until shortly before they end, one fetch at a time.
+// OAuth tokens (integrations.md 2.6): fetched from another REMOTE source, cached until shortly before they expire, one request at a time.
 import { createHash } from 'node:crypto';
 import { isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../../../stdlib/values/index.ts';
 import { apiError } from '../../../../model/errors/index.ts';
@@ -13,7 +13,7 @@ const TIMEOUT_MS = 120_000;
 const FORM = 'application/x-www-form-urlencoded';
 const KEPT_REFRESH_TOKEN = 'oauthRefreshToken';
 
-/** A client for the configuration of the source that gives the tokens. */
+/** Creates the HTTP client for the config of the source that issues tokens. */
 export type ClientFor = (config: ObjectValue) => HttpClient;
 
 export class Tokens {
@@ -84,7 +84,7 @@ export class Tokens {
     return token;
   }
 
-  /** The last that was given, if it goes back to what the config holds now. */
+  /** The stored refresh token, if it derives from the one in the current config. */
   async #refreshToken(original: Value): Promise<string | null> {
     const kept = await this.#context.kept(KEPT_REFRESH_TOKEN);
     if (kept !== null) {
@@ -120,6 +120,7 @@ function tokenRequest(
   const pairs = isObject(given) ? headerPairs(given) : [];
   const headers = (typeof pairs === 'string' ? [] : pairs).filter(([name]) => !/^(?:content-type|accept)$/i.test(name));
   headers.push(['Content-Type', contentType], ['Accept', 'application/json']);
-  if (usesBasic && id != null) headers.push(['Authorization', basic(encodeURIComponent(id), encodeURIComponent(secret ?? ''))]); // RFC 6749 2.3.1
+  // RFC 6749 2.3.1 encodes both parts.
+  if (usesBasic && id != null) headers.push(['Authorization', basic(encodeURIComponent(id), encodeURIComponent(secret ?? ''))]);
   return { body: encodeContent(contentType, fields), headers };
 }

@@ -1,12 +1,12 @@
-// Polls (integrations.md 2.8): one at a time, counted from the start of each; what takes longer skips ticks.
+// Polls a source at an interval (integrations.md 2.8), measured from the start of each poll and without overlap; a long poll skips ticks.
 import { longTimeout } from '../../../../platform/clock/index.ts';
 
 export interface PollingOptions {
   readonly intervalMs: number;
-  /** When a poll before this life began, as the clock of the service has it; null: there was none. */
+  /** When the previous poll began, by the clock of the service; null: there was none. */
   readonly polledAt: () => Promise<number | null>;
   readonly now: () => number;
-  /** A round of polls. Never throws. */
+  /** Runs one poll. Never throws. */
   readonly poll: () => Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export class Polling {
     this.#options = options;
   }
 
-  /** Resolves after the first round, or at once when it is not due yet. */
+  /** Resolves after the first poll, or at once where it is not due yet. */
   async start(): Promise<void> {
     const { intervalMs, now } = this.#options;
     const polledAt = await this.#options.polledAt();
@@ -29,7 +29,7 @@ export class Polling {
     else await this.#tick();
   }
 
-  /** Waits for a round that is under way. */
+  /** Waits for a poll in flight. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();

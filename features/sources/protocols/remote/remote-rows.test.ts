@@ -1,4 +1,5 @@
-// The tables of requests to REMOTE sources, a row a line, against an HTTP server of the test (integrations.md 2.1 to 2.6).
+// The specification's tables of requests to REMOTE sources, one row per test, against an HTTP server of this test (integrations.md 2.1 to
+// 2.6).
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,7 +11,7 @@ let server: HttpServer;
 let polled: string[] = [];
 let made = 0;
 let tokens = 0;
-/** What the server of tokens answers, and the token that it accepts. */
+/** The answer of the token server, and the token that it accepts. */
 let grant: object = {};
 let accepted = '';
 
@@ -148,7 +149,7 @@ test.each<[string, object, object, object, object?]>([
   ['acceptType wins', { contentType: 'text/csv' }, { acceptType: 'text/html' }, {}, { accept: 'text/html' }],
   ['responseType is accepted, and forces the parser', {}, { responseType: 'text/plain' }, {}, { accept: 'text/plain' }],
 ])('%s', async (_name, config, document, sent, headers = {}) => {
-  const name = `row${++made}`; // of its own: secrets would stay
+  const name = `row${++made}`; // a source of its own: secrets outlive an update
   await source(name, { uri: `${server.url}/base/`, ...config });
   await query(name, document);
   expect(server.sent.at(-1)).toMatchObject(sent);
@@ -156,7 +157,7 @@ test.each<[string, object, object, object, object?]>([
 });
 
 // spec: integrations.md 2.2/7
-test('parts are multipart; the type of the whole may be another', async () => {
+test('a request with parts is multipart, and may have another multipart type', async () => {
   await source('parts', { uri: server.url });
   await t.ask('publish', 'sources', {
     id: 'parts',
@@ -174,7 +175,7 @@ test('parts are multipart; the type of the whole may be another', async () => {
 });
 
 // spec: integrations.md 2.2/8 2.2/10 2.5 1.6/3
-test('what an answer is read as: responseType, its own type, that of the request', async () => {
+test('an answer is parsed by responseType, else by its own type, else by that of the request', async () => {
   await source('read', { uri: server.url });
   expect(await query('read', { path: '/unnamed', contentType: 'text/csv' })).toEqual([{ a: '1', b: '2' }]);
   expect(await query('read', { path: '/unnamed', responseType: 'text/plain' })).toBe('a,b\n1,2');
@@ -185,7 +186,7 @@ test('what an answer is read as: responseType, its own type, that of the request
 
 // spec: integrations.md 2.2/11
 test.each([['50 milliseconds'], ['0.05 seconds'], [50], ['1 second']])(
-  'requestTimeout %j ends an answer that does not come',
+  'requestTimeout %j ends a request without an answer',
   async (requestTimeout) => {
     await using silent = await openHttpServer(() => undefined);
     await source('silent', { uri: silent.url });
@@ -194,7 +195,7 @@ test.each([['50 milliseconds'], ['0.05 seconds'], [50], ['1 second']])(
 );
 
 // spec: integrations.md 2.2/12-14 2.1/13
-test('redirects: followed for GET and HEAD, five at most, returned where that is asked', async () => {
+test('redirects are followed for GET and HEAD, five at most, or returned on request', async () => {
   await source('moved', { uri: server.url });
   expect(await query('moved', { path: '/away' })).toMatchObject({ url: '/echo' });
   expect(await query('moved', { path: '/away', includeRedirect: true, asFullResponse: true })).toMatchObject({
@@ -221,14 +222,14 @@ test('redirects: followed for GET and HEAD, five at most, returned where that is
 });
 
 // spec: integrations.md 2.5
-test('an answer of more than 64 MiB is cut off, whatever it says of its size', async () => {
+test('an answer of more than 64 MiB is cut off, whatever size it announces', async () => {
   await source('large', { uri: server.url });
   for (const path of ['/big', '/endless'])
     await expect(query('large', { path })).rejects.toMatchObject({ code: 'cascade.remote.response.too.large', status: 500 });
 });
 
 // spec: integrations.md 2.1/2
-test('of several bases the first that can be connected to is kept until it fails', async () => {
+test('the first base that can be connected to is used until it fails', async () => {
   await using second = await openHttpServer((_sent, response) => answerJson(response, 'second'));
   const third = await openHttpServer((_sent, response) => answerJson(response, 'third'));
   await source('several', { serverURIs: ['http://127.0.0.1:1', third.url, second.url] });
@@ -242,7 +243,7 @@ test('of several bases the first that can be connected to is kept until it fails
 });
 
 // spec: integrations.md 2.1/8-9 2.1/11 2.8 1.7/2
-test('polls: query is of polls alone, topics are asked one after the other, 304 is no event', async () => {
+test('polls send the query of the config, poll topics in turn, and raise no event for 304', async () => {
   await t.type('PollSeen', { topic: { type: 'String' }, value: { type: 'String' } });
   await t.program(
     'rules',
@@ -251,7 +252,7 @@ test('polls: query is of polls alone, topics are asked one after the other, 304 
   await source('polling', { uri: server.url, pollingInterval: 1000, query: { query: { q: 1 } }, topics: ['/poll/a', '/same', '/poll/b'] });
   await t.eventually('PollSeen', {}, 2);
   expect(polled).toEqual(['/poll/a?q=1', '/poll/b?q=1']);
-  // Their runs are of different events: which one stores first is open.
+  // The events have one run each, in either order.
   expect((await t.rows('PollSeen')).map(({ topic, value }) => [topic, value]).sort()).toEqual([
     ['/poll/a', '"/poll/a?q=1"'],
     ['/poll/b', '"/poll/b?q=1"'],
@@ -314,7 +315,7 @@ test.each<[string, object, string, object]>([
 });
 
 // spec: integrations.md 2.6/4 2.5
-test('OAuth: a token is shared and kept, fetched anew when it is refused or ends, and a rotated refresh token is kept', async () => {
+test('OAuth: a token is shared and cached, renewed when it is refused or expires, and a rotated refresh token is stored', async () => {
   await source('issuer', { uri: `${server.url}/token` });
   await source('sharing', { uri: server.url, ...OAUTH, oauthGrantType: 'refresh_token', oauthRefreshToken: 'r0' });
   [grant, accepted] = [{ access_token: 'b1', expires_in: 3600, refresh_token: 'r1' }, 'b1'];
@@ -322,7 +323,7 @@ test('OAuth: a token is shared and kept, fetched anew when it is refused or ends
   await Promise.all([1, 2, 3].map(() => query('sharing', { path: '/guarded' })));
   await query('sharing', { path: '/guarded' });
   expect(tokens - before).toBe(1);
-  [grant, accepted] = [{ access_token: 'b2', expires_in: 20 }, 'b2']; // less than 30 s: it counts once
+  [grant, accepted] = [{ access_token: 'b2', expires_in: 20 }, 'b2']; // below the margin of 30 s: the token is used once
   expect(await query('sharing', { path: '/guarded' })).toBe('Bearer b2');
   expect(tokens - before).toBe(2);
   expect(server.sent.filter(({ url }) => url === '/token').at(-1)?.body).toContain('refresh_token=r1');
@@ -336,7 +337,7 @@ test('OAuth: a token is shared and kept, fetched anew when it is refused or ends
 });
 
 // spec: integrations.md 2.6/1 2.6/4
-test('OAuth: what fails is told apart', async () => {
+test('OAuth: each failure has an error of its own', async () => {
   await source('issuer', { uri: `${server.url}/token` });
   await source('failing', { uri: server.url, ...OAUTH });
   grant = { error: 'invalid_client' };

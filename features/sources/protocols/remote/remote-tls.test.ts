@@ -1,4 +1,4 @@
-// REMOTE over TLS and through proxies, with an authority and a proxy of the test (integrations.md 1.11).
+// REMOTE over TLS and through proxies, with an authority and a proxy of this test (integrations.md 1.11).
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttp, type IncomingMessage, request as requestHttp } from 'node:http';
@@ -17,7 +17,7 @@ let ours: Authority;
 let theirs: Authority;
 let client: Certificate;
 let uri: string;
-/** The same with a certificate for another name. */
+/** A certificate of the same authority for another host. */
 let misnamed: string;
 const closes: (() => Promise<void>)[] = [];
 let made = 0;
@@ -48,7 +48,7 @@ afterAll(async () => {
   for (const close of closes) await close();
 });
 
-/** What a source of these options is answered. */
+/** Queries a new source that has these options. */
 async function asked(config: object, clientOptions: object): Promise<{ name?: string | null; headers?: Record<string, string> }> {
   const name = `tls${++made}`;
   await t.ask('insert', 'sources', { body: JSON.stringify({ name, type: 'REMOTE', config: { uri, ...config, clientOptions } }) });
@@ -56,7 +56,7 @@ async function asked(config: object, clientOptions: object): Promise<{ name?: st
 }
 
 // spec: integrations.md 1.11/1-3
-test('an unknown authority is refused, unless nothing is checked or it is named', async () => {
+test('an unknown authority is refused, unless checks are off or the config names it', async () => {
   const refused = { code: 'cascade.remote.connect.failed', status: 500 };
   await expect(asked({}, {})).rejects.toMatchObject(refused);
   await expect(asked({}, { pemTrustOptions: { certValues: [theirs.cert] } })).rejects.toMatchObject(refused);
@@ -69,7 +69,7 @@ test('an unknown authority is refused, unless nothing is checked or it is named'
 });
 
 // spec: integrations.md 1.11/4-5
-test('a client shows its certificate, given as PEM or as a store', async () => {
+test('a client presents its certificate, configured as PEM or as a key store', async () => {
   const trust = { pemTrustOptions: { certValues: [ours.cert] } };
   expect(await asked({}, { ...trust, pemKeyCertOptions: { certValues: [client.cert], keyValues: [client.key] } })).toMatchObject({
     name: 'pump-4',
@@ -90,13 +90,13 @@ test('a client shows its certificate, given as PEM or as a store', async () => {
     { trustStoreOptions: { value: ours.pkcs12('hush'), password: 'wrong' } },
     { pemTrustOptions: { certPaths: ['/etc/ssl/cert.pem'] } },
   ];
-  // Together: a source that cannot connect is waited for before it counts as unavailable.
+  // In parallel, since each query waits for its source before it counts as unavailable.
   const refusals = await Promise.all(wrongs.map((wrong) => asked({}, wrong).then(String, ({ code }: { code: string }) => code)));
   for (const [n, refusal] of refusals.entries())
     expect(refusal, JSON.stringify(wrongs[n]).slice(0, 60)).toMatch(/^cascade\.source\.(config\.invalid|unavailable)$/);
 });
 
-/** A proxy that asks for credentials, and what it was asked for. */
+/** A proxy that requires credentials, and the requests that it received. */
 async function openProxy(): Promise<{ port: number; seen: string[] }> {
   const seen: string[] = [];
   const admitted = ({ headers }: IncomingMessage): boolean => headers['proxy-authorization'] === `Basic ${btoa('ann:hush')}`;
@@ -125,7 +125,7 @@ async function openProxy(): Promise<{ port: number; seen: string[] }> {
 }
 
 // spec: integrations.md 1.11/6 13
-test('a proxy is asked to connect, or for the whole address where there is no TLS', async () => {
+test('a proxy gets CONNECT for TLS, and the absolute address otherwise', async () => {
   const { port, seen } = await openProxy();
   const proxyOptions = { host: '127.0.0.1', port, username: 'ann', password: 'hush' };
   expect(await asked({}, { trustAll: true, proxyOptions })).toMatchObject({ name: null });
@@ -147,7 +147,7 @@ test('a proxy is asked to connect, or for the whole address where there is no TL
 });
 
 // spec: integrations.md 1.11/7
-test('compressed answers are asked for and unpacked where the config says so', async () => {
+test('compressed answers are requested and decompressed where the config enables it', async () => {
   const packed: Record<string, Buffer> = { gzip: gzipSync('{"a":1}'), deflate: deflateSync('{"a":1}'), broken: Buffer.from('x') };
   let encoding = 'gzip';
   await using server = await openHttpServer(({ headers }, response) => {
@@ -165,7 +165,7 @@ test('compressed answers are asked for and unpacked where the config says so', a
 });
 
 // spec: integrations.md 1.11/8
-test('a connection that does not stand in time is none', async () => {
+test('a connection that does not open in time fails', async () => {
   const silent = createTcp(() => undefined).listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const { port } = silent.address() as { port: number };

@@ -1,4 +1,4 @@
-// REMOTE through the engine, against an HTTP server of the test (integrations.md 2).
+// REMOTE through the engine, against an HTTP server of this test (integrations.md 2).
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../../../engine/testing/engine.ts';
@@ -100,7 +100,7 @@ test.each([
   expect(server.sent).toHaveLength(before);
 });
 
-test('1.6, 2.5: answers are read by their content type', async () => {
+test('1.6, 2.5: answers are parsed by their content type', async () => {
   await source('typed', { uri: server.url });
   expect(await query('typed', { path: '/xml' })).toEqual({ crane: [{ '@id': 'k1', load: '12' }, { '@id': 'k2' }] });
   expect(await query('typed', { path: '/text' })).toBe('plain');
@@ -120,7 +120,7 @@ test('1.6, 2.5: answers are read by their content type', async () => {
   await expect(query('typed', { path: '/broken' })).rejects.toMatchObject({ code: 'cascade.remote.response.malformed' });
 });
 
-test('2.7: XML is reached by name in a program', async () => {
+test('2.7: a program accesses XML elements by name', async () => {
   await source('yard', { uri: server.url });
   await t.program(
     'procedures',
@@ -135,7 +135,7 @@ test('2.7: XML is reached by name in a program', async () => {
   expect((await t.ask('execute', 'procedures', { id: 'rows', body: '[]' })).body).toBe('["12","12"]');
 });
 
-test('2.5: what fails is told apart', async () => {
+test('2.5: each failure has an error of its own', async () => {
   await source('failing', { uri: server.url });
   await expect(query('failing', { path: '/fail' })).rejects.toMatchObject({
     code: 'cascade.source.query.failed',
@@ -156,7 +156,7 @@ test('2.5: what fails is told apart', async () => {
   expect(await status('failing')).toMatchObject({ state: 'connected', failed: 4 });
 });
 
-test('2.1, 13: redirects are followed for GET, and never to an address that may not be reached', async () => {
+test('2.1, 13: redirects are followed for GET, and never to a forbidden address', async () => {
   await source('moved', { uri: server.url, accessToken: 'abc' });
   expect((await query('moved', { path: '/away' })).url).toBe('/echo');
   expect(await query('moved', { path: '/away', includeRedirect: true, asFullResponse: true })).toMatchObject({ status: 302 });
@@ -165,11 +165,11 @@ test('2.1, 13: redirects are followed for GET, and never to an address that may 
   expect(await status('moved')).toMatchObject({ state: 'error', error: { code: 'cascade.source.address.refused' } });
 });
 
-test('13: literal addresses that may not be reached are refused at creation, names when they are resolved', async () => {
+test('13: forbidden literal addresses are refused at creation, host names when they are resolved', async () => {
   for (const uri of ['http://10.0.0.1/', 'http://[::1]/', 'http://0x0a.1/', 'http://167772161/', 'http://169.254.169.254/latest'])
     await expect(source('inner', { uri })).rejects.toMatchObject({ code: 'cascade.source.address.refused', status: 400 });
   await source('named', { uri: `http://localhost:${server.port}` });
-  expect((await query('named', {})).url).toBe('/'); // 127.0.0.1 is opened here, ::1 is not
+  expect((await query('named', {})).url).toBe('/'); // this engine may reach 127.0.0.1, but not ::1
 });
 
 test('2.9: PUBLISH with USING sends a PUT', async () => {
@@ -182,7 +182,7 @@ test('2.9: PUBLISH with USING sends a PUT', async () => {
   expect(server.sent.at(-1)).toMatchObject({ method: 'PUT', url: '/base/pumps/4', body: '{"pump":4,"on":true}' });
 });
 
-test('2.8: polls raise an event each', async () => {
+test('2.8: each poll raises an event', async () => {
   await t.type('Polled', { n: { type: 'Integer' }, status: { type: 'Integer' } });
   await t.program(
     'rules',
@@ -198,7 +198,7 @@ test('2.8: polls raise an event each', async () => {
 });
 
 // spec: integrations.md 2.2/15
-test('2.2: the body of an answer is kept as a document, which replaces the one before', async () => {
+test('2.2: the body of an answer is stored as a document, and replaces the previous one', async () => {
   await source('keeping', { uri: server.url });
   for (const path of ['/text', '/csv']) {
     expect(await query('keeping', { path, saveAs: '/documents/kept/answer' })).toBe('/documents/kept/answer');
@@ -236,7 +236,7 @@ test.each([
 });
 
 // spec: integrations.md 2.2/7
-test('2.2: a part may be a document, with its name and type', async () => {
+test('2.2: a part may be a document, and has its name and type', async () => {
   await source('uploading', { uri: server.url });
   await upload(t, 'reports/pump 4.csv', 'text/csv', 'a,b\n1,2\n');
   await t.ask('publish', 'sources', {
@@ -261,7 +261,7 @@ test('2.2: a part may be a document, with its name and type', async () => {
   });
 });
 
-test('1.8: changes of the state are audited, tries in between are not', async () => {
+test('1.8: changes of the state are audited, retries in between are not', async () => {
   await source('lost', { uri: 'http://127.0.0.1:1', pollingInterval: 1 });
   const audits = async () => (await t.rows('audits', { entity: '/sources/lost' })).map(({ op }) => op);
   await expect.poll(audits).toEqual(['insert', 'connected', 'error']);

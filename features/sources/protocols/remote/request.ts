@@ -1,4 +1,4 @@
-// A request document as an HTTP request (integrations.md 2.2 to 2.4). Pure.
+// Converts a request document to an HTTP request (integrations.md 2.2 to 2.4). Pure.
 import { randomUUID } from 'node:crypto';
 import { isInteger, isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
 import { ContentError, encodeContent, encodePairs, kindOf, pairsOf } from '../../content/index.ts';
@@ -6,30 +6,30 @@ import { headerPairs } from '../../http/index.ts';
 import { documentNameOf } from '../documents.ts';
 import { own } from '../fields.ts';
 
-/** A request document that is wrong, and why. */
+/** The request document is invalid; the message says why. */
 export class RequestProblem extends Error {}
 
 export interface PlannedRequest {
   readonly method: string;
-  /** What is resolved against a base. */
+  /** Path to resolve against a base. */
   readonly path: string | null;
-  /** Without a question mark; what is appended to the query of path or base. */
+  /** The query without a question mark; it is appended to that of path or base. */
   readonly query: string;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Buffer | null;
   readonly timeoutMs: number;
-  /** Forces the parser. */
+  /** Forces the parser of the answer. */
   readonly responseType: string | null;
   /** Parses an answer that names no type. */
   readonly contentType: string;
   readonly asFullResponse: boolean;
   readonly asFullExchange: boolean;
   readonly includeRedirect: boolean;
-  /** The document that the body of the answer is kept as. */
+  /** Name of the document that stores the body of the answer. */
   readonly saveAs: string | null;
 }
 
-/** What `ref` of a part stands for. */
+/** The document that the `ref` of a part names. */
 export interface LoadedDocument {
   readonly name: string;
   readonly fileType: string;
@@ -49,10 +49,11 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 };
 
 /**
- * @param document merged
- * @param operation what the method is where none is given
- * @param queryAsBody `queryForm` is `body`
- * @param documents those that parts refer to, at the index of the part
+ * Plans the HTTP request.
+ * @param document the merged request document
+ * @param operation decides the default method
+ * @param queryAsBody whether the config's `queryForm` is `body`
+ * @param documents the documents that parts name, by the index of the part
  * @throws RequestProblem
  */
 export function planRequest(
@@ -95,7 +96,7 @@ export function planRequest(
   };
 }
 
-/** The documents that parts of a request refer to, by the index of the part. @throws RequestProblem for a `ref` that refers to none */
+/** Names of the documents that parts of a request use, by the index of the part. @throws RequestProblem for a `ref` that names none */
 export function refsOf(document: ObjectValue): Map<number, string> {
   const parts = own(document, 'parts');
   const names = new Map<number, string>();
@@ -138,7 +139,7 @@ function methodOf(document: ObjectValue, otherwise: string): string {
   return method;
 }
 
-/** Milliseconds, an interval, or a text such as `30 seconds`. */
+/** The timeout in milliseconds, of a number, an interval, or a text such as `30 seconds`. */
 function timeoutOf(value: Value): number {
   if (value === null) return LONGEST_MS;
   const [, number, unit = ''] = typeof value === 'string' ? (/^\s*(\d{1,9}(?:\.\d{1,9})?)\s*([a-z]+?)s?\s*$/i.exec(value) ?? []) : [];
@@ -184,7 +185,7 @@ function multipart(parts: readonly ObjectValue[], contentType: string | null, do
 
 const quoted = (text: string): string => text.replaceAll('"', '%22');
 
-/** Head and content. A document that names neither part nor file gives its own name and type. */
+/** Headers and content of a part. A document gives its own name and type where the part names neither name nor file name. */
 function partOf(part: ObjectValue, i: number, boundary: string, loaded: LoadedDocument | undefined): Buffer[] {
   const hasContent = Object.hasOwn(part, 'content');
   if (hasContent === (loaded !== undefined)) throw new RequestProblem(`parts[${i}] needs content or ref, and not both`);
@@ -204,8 +205,8 @@ function partContent(part: ObjectValue, i: number, type: string): Buffer {
 }
 
 /**
- * Where a request goes (integrations.md 2.3).
- * @throws RequestProblem for a path that leads to another origin: credentials must not go there
+ * The address of a request (integrations.md 2.3).
+ * @throws RequestProblem for a path that leads to another origin: credentials must not be sent there
  */
 export function resolveTarget(base: string, { path, query }: Pick<PlannedRequest, 'path' | 'query'>): URL {
   const home = new URL(base);

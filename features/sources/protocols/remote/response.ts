@@ -1,4 +1,4 @@
-// What a program gets of an answer (integrations.md 2.5). Pure.
+// Converts an HTTP answer to the result that a program gets (integrations.md 2.5). Pure.
 import { type ObjectValue, setOwn, type Value } from '../../../../stdlib/values/index.ts';
 import { decodeContent, mediaType } from '../../content/index.ts';
 import type { HttpAnswer } from '../../http/index.ts';
@@ -6,7 +6,7 @@ import type { PlannedRequest } from './request.ts';
 
 const MEDIA_TYPE = /^[^\s/;]+\/[^\s/;]+$/;
 
-/** `responseType`, else what the answer says of itself, else the type of the request. */
+/** The content type of an answer: `responseType`, else its own, else that of the request. */
 export function typeOfAnswer(
   answer: HttpAnswer,
   { responseType, contentType }: Pick<PlannedRequest, 'responseType' | 'contentType'>,

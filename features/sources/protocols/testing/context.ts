@@ -1,4 +1,5 @@
-// A source's context for tests of a protocol alone: what it delivers is kept in memory, and the test says when it counts as stored.
+// The context of a source, for tests of a protocol alone: delivered messages are collected in memory, and the test decides when they count
+// as stored.
 import { Egress } from '../../../../platform/egress/index.ts';
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { apiError } from '../../../../model/errors/api-errors.ts';
@@ -7,11 +8,11 @@ import type { Caller, Inbound, InboundValue, Outcome, SourceContext } from '../p
 export interface TestContext extends SourceContext {
   readonly delivered: (Inbound | InboundValue)[];
   readonly losses: unknown[];
-  /** Ends what `signal` stands for. */
+  /** Aborts the context's `signal`. */
   abort(): void;
 }
 
-/** There are no documents. */
+/** A caller without documents. */
 export const NOBODY: Caller = {
   readDocument: async (name) => Promise.reject(apiError('cascade.resource.not.found', `/documents/${name}`)),
   requireSavable: () => undefined,
@@ -19,8 +20,9 @@ export const NOBODY: Caller = {
 };
 
 /**
- * @param config of the source, with secrets
- * @param take decides about each message; by default it is stored at once
+ * The context of a test.
+ * @param config the config of the source, with secrets
+ * @param take decides the outcome of each message; by default it is stored at once
  */
 export function contextOf(
   config: ObjectValue,

@@ -1,4 +1,4 @@
-// A WEBHOOK source at work: signature, age, content, then one event for each key.
+// The connection of a WEBHOOK source: checks signature, age and content, and raises one event for each deduplication key.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { apiError } from '../../../../model/errors/index.ts';
 import { type ObjectValue, setOwn } from '../../../../stdlib/values/index.ts';
@@ -10,7 +10,7 @@ import { Refusals } from '../refusals.ts';
 const DEFAULT_SIZE = 1_048_576;
 const DEFAULT_TOLERANCE_S = 300;
 const LONGEST_KEY = 200;
-/** Of the caller's, not for rules. */
+/** Headers about the caller that rules do not see. */
 const WITHHELD = /^(?:authorization|proxy-authorization|cookie2?|forwarded|x-forwarded-.*|x-real-ip)$/;
 
 export function openWebhook(context: SourceContext): Connection {
@@ -22,7 +22,7 @@ export function openWebhook(context: SourceContext): Connection {
   const most = Number(own(context.config, 'maxMessageSize') ?? DEFAULT_SIZE);
   const refusals = new Refusals(context);
 
-  /** The signature is of the body, or of `<timestamp>.<body>`. */
+  /** Whether the signature is valid, for the body or for `<timestamp>.<body>`. */
   const isSigned = ({ headers, body }: InboundRequest): boolean => {
     const hmac = createHmac(algorithm, setting('inboundSecret', ''));
     if (timestampHeader !== null) {

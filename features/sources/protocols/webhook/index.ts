@@ -1,4 +1,4 @@
-// WEBHOOK: others post messages, signed with a secret that both sides know.
+// WEBHOOK: clients post messages, signed with a shared secret.
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { COMMON, type Fits, mediaTypeText, oneOf, own, text, whole } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';

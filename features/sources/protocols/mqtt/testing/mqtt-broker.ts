@@ -1,4 +1,4 @@
-// An MQTT broker in the process of a test, plain, over TLS and over WebSocket; it keeps what its clients say of themselves.
+// An MQTT broker in the process of a test: plain, over TLS and over WebSocket. It records what clients connect with.
 import { createServer, type Socket } from 'node:net';
 import { createServer as createSecure } from 'node:tls';
 import { createServer as createHttp } from 'node:http';
@@ -10,9 +10,9 @@ import { listening } from '../../../testing/listening.ts';
 export interface MqttBroker extends AsyncDisposable {
   readonly aedes: Aedes;
   readonly port: number;
-  /** Of each client, in the order of their connections. */
+  /** The CONNECT packets of the clients, in order. */
   readonly connects: ConnectPacket[];
-  /** Cuts all connections, as a crash would, and lets nobody in until `open`. */
+  /** Cuts all connections, as a crash would, and refuses new ones until `open`. */
   cut(): void;
   open(): void;
 }
