@@ -9,6 +9,11 @@ import { runChecks } from './testing/checks.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const patterns = process.argv.slice(2);
+const [option] = patterns.filter((pattern) => pattern.startsWith('-'));
+if (option !== undefined) {
+  console.error(`npm test takes parts of the names of files, and no ${option}: npm test -- compiler/print`);
+  process.exit(2);
+}
 const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(1)} s`;
 const begun = performance.now();
 

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FEATURES } from '../engine/features.ts';
 import { openTestEngine, type TestEngine } from '../engine/testing/engine.ts';
 import { type Listener, listen } from './listen.ts';
 import { BINDINGS, Caller, type Outcome as Answer, PROGRAM } from './testing/bindings.ts';
@@ -21,10 +22,11 @@ const ADMINS: Row = { select: 'A', insert: 'A', update: 'A', delete: 'A', aggreg
 
 const MATRIX: Readonly<Record<string, Row>> = {
   ...Object.fromEntries(
-    ['types', 'scalars', 'rules', 'services', 'nodes', 'profiles', 'debugconfigs', 'configurations', 'scheduledevents'].map((name) => [
-      name,
-      DEFINITIONS,
-    ]),
+    [
+      ...['types', 'scalars', 'rules', 'services', 'nodes', 'profiles', 'scheduledevents'],
+      ...['configurations', 'debugconfigs', 'deployconfigs'],
+      ...['custom/ArsResourceConfig', 'custom/ArsActivityPattern', 'custom/ArsCollaborationType'],
+    ].map((name) => [name, DEFINITIONS]),
   ),
   'custom/MatrixType': DEFINITIONS,
   procedures: { ...DEFINITIONS, execute: 'UA' },
@@ -47,6 +49,9 @@ const MATRIX: Readonly<Record<string, Row>> = {
   'custom/ArsSubscription': { select: 'UA', insert: '405', update: '405', delete: 'UA' },
   'custom/ArsEventAcknowledgement': { select: 'UA', insert: '405', update: '405' },
   'custom/ArsRuleSnapshot': { select: 'UA', insert: '405', update: '405' },
+  ...Object.fromEntries(['ArsChat', 'ArsChatMessage', 'ArsActiveTrack'].map((name) => [`custom/${name}`, DEFINITIONS])),
+  collaborations: ADMINS,
+  deploystatus: ADMINS,
   deadletters: { select: 'A', insert: '405', update: '405', delete: 'A' },
 };
 
@@ -104,6 +109,11 @@ const cellsOf = (resource: string, row: Row): [Operation, 'U' | 'A', Outcome][] 
       cell === '405' ? '405' : cell.includes(role) ? 'open' : '403',
     ]),
   );
+
+test('every resource that a feature registers has its row', () => {
+  const registered = [...FEATURES.addressed()].map(({ name }) => (name.startsWith('Ars') ? `custom/${name}` : name));
+  expect(registered.filter((name) => !Object.hasOwn(MATRIX, name))).toEqual([]);
+});
 
 describe.each(BINDINGS)('by %s', (binding) => {
   test.each(Object.entries(MATRIX))('%s', async (resource, row) => {

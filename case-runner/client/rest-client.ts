@@ -23,10 +23,12 @@ export interface Reply {
 }
 
 const RESOURCES = '/api/v1/resources';
-const SYSTEM_RESOURCES = new Set(
-  'audits configurations deadletters debugconfigs documents groups logs namespaces nodes organizations procedures profiles rules scalars services scheduledevents sources topics types users tokens'.split(
-    ' ',
-  ),
+/** Resources that stand right below RESOURCES; all others are types, below `custom`. */
+export const SYSTEM_RESOURCES: ReadonlySet<string> = new Set(
+  (
+    'audits collaborations configurations deadletters debugconfigs deployconfigs deploystatus documents groups logs namespaces nodes organizations ' +
+    'procedures profiles projects rules scalars scheduledevents secrets services sources tokens topics types users'
+  ).split(' '),
 );
 const TIMEOUT_MS = 180_000;
 /** A connection that nobody used for so long is not used again: the server ends it after ten seconds, perhaps just when a request is on its way. */

@@ -193,7 +193,7 @@ function mayTouchSome(space: Namespace, resource: InstanceResource, operation: s
 
 // ---------------------------------------------------------------- capabilities for invocations
 /** The suffix of the names of capabilities (7.1), by resource. */
-const INVOKED: Readonly<Record<string, string>> = {
+export const INVOKED: Readonly<Record<string, string>> = {
   types: 'Type',
   rules: 'Rule',
   procedures: 'Procedure',

@@ -58,9 +58,8 @@ export function findTestFiles(root, patterns = []) {
     .flatMap(({ name }) => readdirSync(join(root, name), { recursive: true }).map((file) => join(name, file)))
     .filter((file) => file.endsWith('.test.ts') && !file.split(sep).includes('node_modules'));
   // As vitest does: a pattern is a part of the path.
-  return files
-    .filter((file) => patterns.length === 0 || patterns.some((pattern) => file.includes(relative(root, resolve(root, pattern)))))
-    .sort();
+  const parts = patterns.map((pattern) => relative(root, resolve(root, pattern)) + (pattern.endsWith('/') ? sep : ''));
+  return files.filter((file) => parts.length === 0 || parts.some((part) => file.includes(part))).sort();
 }
 
 /** Waits for its end, and ends it when it has reported and goes on, or when it goes on for very long. */
