@@ -13,7 +13,7 @@ import { format } from '../stdlib/builtins/format.ts';
 import { general } from '../stdlib/builtins/general.ts';
 import { geo } from '../stdlib/builtins/geo.ts';
 import { identity } from '../stdlib/builtins/identity.ts';
-import { allBuiltins, callText, type Overload } from '../stdlib/builtins/index.ts';
+import { allBuiltins } from '../stdlib/builtins/index.ts';
 import { installation } from '../stdlib/builtins/installation.ts';
 import { intervals } from '../stdlib/builtins/intervals.ts';
 import { logging } from '../stdlib/builtins/logging.ts';
@@ -181,7 +181,7 @@ function faultTable(rows: ReturnType<typeof apiErrorRows>): string {
 
 // ---------------------------------------------------------------- built-ins
 
-/** In the order of the page; what is in none of them stands under `Others`. */
+/** In the order of the page; each built-in is in one of them. */
 const AREAS: readonly (readonly [title: string, declarations: readonly Declaration[]])[] = [
   ['Strings', strings],
   ['Patterns', patterns],
@@ -217,6 +217,8 @@ const FORMS: Readonly<Record<string, string>> = { F: 'f(x)', M: 'x.f()', FM: 'f(
 function builtinsPage(examples: readonly Example[]): string {
   const placed = new Set(AREAS.flatMap(([, declarations]) => declarations.map(({ call }) => call.slice(0, call.indexOf('(')))));
   const others = [...allBuiltins()].flatMap(({ overloads }) => overloads).filter(({ name }) => !placed.has(name));
+  const [homeless] = others;
+  if (homeless) throw new Error(`${homeless.name} stands in no area: give it one in AREAS of scripts/reference-pages.ts`);
   const heads = ['Declaration', 'Called', 'Does', 'Errors'];
   const rowsOf = (declarations: readonly Row[]): string[][] => declarations.map((declaration) => declarationRow(declaration, examples));
   return page([
@@ -233,7 +235,6 @@ function builtinsPage(examples: readonly Example[]): string {
       '`lang.sequence.operation` and `lang.sequence.conversion` for a Sequence where none is taken, and the limits of a run (`execution.…`, `lang.string.size`). ' +
       '`*` stands for what the operation or procedure raises that is carried out.',
     ...AREAS.flatMap(([title, declarations]) => [`## ${title}`, table(heads, rowsOf(declarations))]),
-    ...(others.length > 0 ? ['## Others', table(heads, rowsOf(others.map(rowOf)))] : []),
   ]);
 }
 
@@ -271,8 +272,6 @@ function exampleOf(call: string, examples: readonly Example[]): Example | undefi
   const calls = new RegExp(`(?<![\\w.])${escaped}\\(${first}|${receiver}\\.${escaped}\\(`);
   return examples.find(({ expression }) => calls.test(expression));
 }
-
-const rowOf = (overload: Overload): Row => ({ ...overload, call: callText(overload) });
 
 // ---------------------------------------------------------------- Markdown
 
