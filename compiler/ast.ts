@@ -1,3 +1,4 @@
+/* oxlint-disable max-lines -- a list of types */
 // The typed syntax tree of the rule language (language.md 2), as the parser makes it and the later phases read it.
 // Every node carries its span: offsets into the text, end exclusive. What a later phase finds out is kept beside the tree, in Maps.
 

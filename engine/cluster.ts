@@ -52,6 +52,7 @@ export interface Cluster extends AsyncDisposable {
   readonly calls: Calls | null;
 }
 
+// oxlint-disable-next-line max-lines-per-function -- opens the parts of a process among several, and closes them in the reverse order
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const { store, process, exclusive, bus, nodeUuid, local, open, asClientError, idleAfterMs, isServing, log } = options;
   const owners = new Owners(store.installation, process);

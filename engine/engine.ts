@@ -1,3 +1,4 @@
+/* oxlint-disable max-lines -- the composition of an installation */
 // The engine: everything behind the bindings. Its parts open in order and close in reverse; namespaces are opened when they are
 // first asked for, and those with open runs at the start.
 
@@ -65,6 +66,7 @@ const IDLE_AFTER_MS = 600_000;
 const WATCH_EVERY_MS = 1_000;
 const MOST_OPEN_EVALUATIONS = 1_000_000;
 
+// oxlint-disable-next-line max-lines-per-function -- opens the parts of an installation one after the other, and closes them in the reverse order
 export async function openEngine({
   mongoUri,
   exclusive,

@@ -1,3 +1,4 @@
+/* oxlint-disable max-lines -- the composition of a namespace */
 // A namespace as it is served: its definitions in force, its committer, its runs. Opening one takes over what a dead process left.
 
 import type { Db } from 'mongodb';
@@ -116,6 +117,7 @@ export interface NamespaceOptions {
   readonly egress: Egress;
 }
 
+// oxlint-disable-next-line max-lines-per-function -- opens the parts of a namespace one after the other, and closes them in the reverse order
 export async function openNamespace({
   name,
   store,

@@ -110,6 +110,7 @@ export interface Directory {
 }
 
 /** @param db the installation's */
+// oxlint-disable-next-line max-lines-per-function -- an object of short methods over one store
 export function openDirectory(db: Db): Directory {
   const collections = collectionsOf(db);
   const { users, tokens, namespaces, organizations } = collections;

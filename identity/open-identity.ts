@@ -41,6 +41,7 @@ export interface IdentityOptions {
  * @param db the installation's database
  * @param now milliseconds since the epoch; a parameter for the tests
  */
+// oxlint-disable-next-line max-lines-per-function -- an object of short methods over stores and caches that all of them share
 export function openIdentity(
   db: Db,
   now: () => number = Date.now,

@@ -61,6 +61,7 @@ export interface Child {
   readonly exited: Promise<void>;
 }
 
+// oxlint-disable-next-line max-lines-per-function -- the life of a process: what it is sent, what it says and how it ends share their state
 export function openChild(options: ChildOptions, events: ChildEvents): Child {
   const { entry, confinement } = options;
   const lanePipes = Array.from({ length: options.lanes }, () => 'pipe' as const);

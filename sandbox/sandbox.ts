@@ -1,3 +1,4 @@
+/* oxlint-disable max-lines -- the life of worker threads and of runs in them */
 // The sandbox as a whole: gives each run an isolate, passes on what runs ask for and are told, repeats those that lost their isolate,
 // and keeps those apart that do harm. Processes are process-supervisor.ts's, batches lane-queue.ts's, the record of a run is run.ts's.
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+/* oxlint-disable max-lines -- two tables by kind of node, which call each other */
 // A rule or procedure as TypeScript: the same flow of values, so that TypeScript finds out what each expression may be. Variables are
 // declared without a type, which makes TypeScript follow their assignments; RETURN does not end anything here, since it ends nothing there.
 // What a statement does to the store, the outside or an object is of no interest and left out.

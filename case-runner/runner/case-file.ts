@@ -119,6 +119,7 @@ export const STEPS = {
 export type StepKind = keyof typeof STEPS;
 
 /** Reads a file; throws an error that names the place when it is not as it should be. */
+// oxlint-disable-next-line max-lines-per-function -- closures over the place in the file, which errors name
 export function readCaseFile(name: string, text: string): CaseFile {
   const document = parseDocument(text, { keepSourceTokens: false, prettyErrors: true });
   const [fault] = document.errors;

@@ -81,6 +81,7 @@ export class BodyChecker {
     for (const node of nodes) this.#visit(node);
   }
 
+  // oxlint-disable-next-line max-lines-per-function -- a table: what is checked of each kind of node
   #table() {
     const scope = this.#scope;
     return {

@@ -48,6 +48,7 @@ export interface StartOptions {
 const ERROR_LEVEL = 50;
 
 /** Throws, with what the service said, when it does not become ready. */
+// oxlint-disable-next-line max-lines-per-function -- the life of a process from its start to its end
 export async function startService({
   onOutput,
   args = [],

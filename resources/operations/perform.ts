@@ -1,3 +1,4 @@
+/* oxlint-disable max-lines -- one operation after the other in the order of the specification */
 // The requests of programs to the host (stdlib/isolate/protocol.ts, OpPayloads): the same operations as a client's, with the results that
 // the rule language defines (language.md 5).
 

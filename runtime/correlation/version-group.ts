@@ -1,3 +1,4 @@
+/* oxlint-disable max-lines -- the windows of one rule version share indexes that change together */
 // A rule over several events: all versions of one name share what they wait for, since they have the same WHEN (language.md V6). What the
 // machine decides becomes units of the committer: evaluations that are kept, runs that begin, events that are no longer needed.
 

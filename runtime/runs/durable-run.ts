@@ -1,3 +1,4 @@
+/* oxlint-disable max-lines -- the steps of one run share the state that a replay rebuilds */
 // A run of a WHEN rule, which ends only with its completion mark in the journal. Effects are recorded with their commits, so that a replay
 // after a crash is answered from the history and makes only what is missing; a lost race restarts it with fresh reads (language.md U7,
 // integrations.md 12).

@@ -1,3 +1,4 @@
+/* oxlint-disable max-lines -- the queue, its batches and their outcomes share the state of each key */
 // The committer of a namespace: everything that changes the store goes through it. Units that arrive while a batch commits share the next
 // one (group commit, without a timer); a unit that cannot commit gets its own error, and the batch goes on without it.
 

@@ -52,6 +52,7 @@ export interface ReplicaSet extends AsyncDisposable {
   partitionPrimary(): Promise<void>;
 }
 
+// oxlint-disable-next-line max-lines-per-function -- an object with what its members share as closures
 export async function openReplicaSet({ members: count = MEMBERS, args = [], env = {} }: ReplicaSetOptions = {}): Promise<ReplicaSet> {
   const folder = mkdtempSync(join(tmpdir(), 'cascade-members-'));
   const binary = await findMongod(process.env, pino({ level: 'silent' }));

@@ -1,3 +1,4 @@
+/* oxlint-disable max-lines -- a list */
 // Random questions to the built-ins, in the areas for which an independent implementation is at hand: what is called here, and what the other
 // side is to do with the same arguments. All draws come from one seed.
 import { DateTime, integer, parseDecimal, real, type Value } from '../../stdlib/values/index.ts';

@@ -1,3 +1,4 @@
+/* oxlint-disable max-lines -- a list */
 // Faults of the kernel, one at a time put into the simulated world (engine/testing/simulation): what a crash may lose, double or leave behind.
 // `npm test` holds the list to the code and tries three; `npm run faults:kernel` tries all.
 import type { Fault } from './seeding.ts';

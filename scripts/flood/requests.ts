@@ -9,6 +9,7 @@ const REFUSED_PAUSE_MS = 20;
 const STUCK_MS = 180_000;
 
 /** @returns what is wrong */
+// oxlint-disable-next-line max-lines-per-function -- one scenario from its beginning to its figures
 export async function floodByRequests({
   kind,
   seconds,

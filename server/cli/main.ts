@@ -19,6 +19,7 @@ export { processTerminal } from './terminal.ts';
  * @param args without the names of the program and of Node
  * @returns the exit code: 0 done, 1 it failed or found faults, 2 it was called wrongly
  */
+// oxlint-disable-next-line max-lines-per-function -- a table: the commands with their options
 export async function main(args: readonly string[], terminal: Terminal): Promise<number> {
   let code = 0;
   const program = new Command('cascade')

@@ -63,6 +63,7 @@ export function addStoreOptions(command: Command): Command {
     .addOption(option('--mongo-file <file>', 'holds the URI for --mongo', 'MONGO_FILE'));
 }
 
+// oxlint-disable-next-line max-lines-per-function -- a table: the options with their texts
 export function addServeOptions(command: Command): Command {
   const add = (one: Option): Command => command.addOption(one);
   add(option('--port <port>', 'to listen on; 0 takes any free one', 'PORT').argParser(wholeNumber(0, 65_535)).default(8080));

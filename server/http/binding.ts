@@ -45,6 +45,7 @@ export interface BindingOptions {
 }
 
 /** Never throws: every failure is a reply. HEAD is answered as GET; the sender leaves the body out. */
+// oxlint-disable-next-line max-lines-per-function -- an object of short methods over what all connections share
 export function openBinding({
   engine,
   log,

@@ -29,6 +29,7 @@ export type Runtime = Readonly<Record<RuntimeName | BuiltinForm, Helper>>;
 const COUNTED_LENGTH = 1024;
 
 /** @param current the run whose code is running */
+// oxlint-disable-next-line max-lines-per-function -- a table: what compiled code may call, by name
 export function makeRuntime(procedures: Procedures, current: () => Run): Runtime {
   const runtime: Record<RuntimeName | BuiltinForm, Helper> = {
     real,

@@ -1,3 +1,4 @@
+/* oxlint-disable max-lines -- one protocol: its link is made, read and ended with the same state */
 // AMQP 1.0 (integrations.md 4) by rhea. Credit is restored as messages are settled, so that a broker sends no more than the service stores.
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
