@@ -1,4 +1,4 @@
-// What a rule says of the delivery of its event (builtins.md 22, integrations.md 12.3).
+// The acknowledgement of an event by a rule (builtins.md 22, integrations.md 12.3).
 import { isRedelivered } from '../../runtime/transactions/index.ts';
 import type { HostBuiltins } from '../../resources/catalog/index.ts';
 import { deliveriesOf } from '../delivery/namespace-state.ts';

@@ -1,4 +1,4 @@
-// The command of dead letters.
+// Commands on dead letters.
 import { ObjectId } from 'mongodb';
 import { apiError } from '../../model/errors/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -11,7 +11,7 @@ import { readDeadLetter } from './dead-letters.ts';
 import { DEAD_LETTERS } from './delivery-types.ts';
 import { deliveriesOf } from './namespace-state.ts';
 
-/** Delivers a dead letter once more (integrations.md 12.4). */
+/** Retries a dead letter (integrations.md 12.4). */
 export async function retry(space: Namespace, id: string, actor: Actor): Promise<ApiReply> {
   requireAdmin(actor.identity, 'retry', DEAD_LETTERS.name);
   const _id = /^[0-9a-f]{24}$/.test(id) ? ObjectId.createFromHexString(id) : null;
@@ -26,7 +26,7 @@ export async function retry(space: Namespace, id: string, actor: Actor): Promise
   try {
     await actor.commit({ writes: [removal, ...again.writes], events: again.events }, { ok: 'null' });
   } catch (error) {
-    throw error instanceof VersionConflict ? gone() : error; // another has retried or deleted it
+    throw error instanceof VersionConflict ? gone() : error; // another request has retried or deleted it
   }
   await deliveriesOf(space).look();
   return NO_CONTENT;

@@ -1,5 +1,5 @@
-// Events whose handling was given up (integrations.md 12.4): kept for a week with the reason, to be looked at, delivered once more, or
-// deleted. The whole event stands beside what is shown, so that a cut value can still be delivered.
+// Dead letters (integrations.md 12.4): events that were given up, stored for a week with the reason, for users to read, retry or delete.
+// The whole event is stored beside the visible part, so that an event with a shortened value can still be retried.
 
 import type { Long } from 'mongodb';
 import { type Document } from 'mongodb';
@@ -16,29 +16,32 @@ export type DeadReason = 'ttl' | 'poison' | 'outbox' | 'chain' | 'lost';
 
 export const DEAD_LETTER_PATH = '/types/system.deadletters/insert';
 const LONGEST_VALUE = 256 * 1024;
-/** A document of the store holds 16 MiB: an event beyond is shown and cannot be delivered again. */
+/** Limit for the stored event, since a document of the store holds 16 MiB: a longer event is listed, but cannot be retried. */
 const LONGEST_KEPT_BYTES = 15 * 1024 * 1024;
 const KEPT_MS = 7 * 86_400_000;
 const MOST = 10_000;
 const MOST_ACKNOWLEDGEMENTS = 100_000;
-/** What the kept event is sealed for, where the namespace has a key. */
+/** Purpose of the sealed event, where the namespace has a key. */
 const KEPT = 'dead letter';
 
 export interface Dead {
   readonly event: StoredEvent;
-  /** `/rules/<name>`, or the name of a subscription. */
+  /** `/rules/<name>`, `/procedures/<name>`, or the name of a subscription. */
   readonly target: string;
   readonly reason: DeadReason;
-  /** Null where only the time has run out. */
+  /** Null where only the time to live has expired. */
   readonly error: { readonly code: string; readonly message: string } | null;
-  /** Of the event to the target, the last one included. */
+  /** How often the event was delivered to the target, including the last delivery. */
   readonly deliveries: number;
 }
 
-/** What is stored of the event besides what is shown: enough to deliver it again. */
+/** The stored parts of the event with which it can be retried. */
 export type KeptEvent = Pick<StoredEvent, 'uuid' | 'path' | 'value' | 'at' | 'by' | 'sequence' | 'transport'>;
 
-/** The unit that keeps a dead letter; empty for rules that listen on dead letters. */
+/**
+ * The unit of work that stores a dead letter; empty for rules that listen on dead letters, which would otherwise cause endless dead
+ * letters.
+ */
 export function deadLetter(space: Namespace, dead: Dead): Pick<UnitOfWork, 'writes' | 'events'> {
   if (dead.event.path === DEAD_LETTER_PATH) return { writes: [], events: [] };
   const { uuid, path, value, at, by, sequence, transport } = dead.event;
@@ -76,7 +79,7 @@ export function deadLetter(space: Namespace, dead: Dead): Pick<UnitOfWork, 'writ
   };
 }
 
-/** The value of a type's event as anybody may find it in the store: what is encrypted there is not in the clear here. */
+/** The value of an event as the dead letter shows it: properties that are encrypted at rest are not readable here. */
 function withoutEncrypted(space: Namespace, path: string, value: string): string {
   const type = space.catalog.types.get(/^\/types\/([^/]+)\//.exec(path)?.[1] ?? '');
   const secrets = [...(type?.properties.values() ?? [])].filter(({ encrypted }) => encrypted).map(({ name }) => name);
@@ -86,8 +89,8 @@ function withoutEncrypted(space: Namespace, path: string, value: string): string
 }
 
 /**
- * Dead letters, and acknowledgements of subscribers, that are older than a week, and the oldest of too many, go; without events (integrations.md
- * 12.4).
+ * Removes dead letters and acknowledgements that are older than a week, and the oldest beyond the bound, without raising events
+ * (integrations.md 12.4).
  */
 export async function trimDeliveryRecords(space: Namespace): Promise<void> {
   await trim(space, DEAD_LETTERS.collection, MOST);
@@ -113,11 +116,11 @@ export interface StoredDeadLetter {
   readonly target: string;
   readonly deliveries: number;
   readonly version: bigint;
-  /** Null when it was too long to be kept. */
+  /** Null where the event was too long to store. */
   readonly kept: KeptEvent | null;
 }
 
-/** The event that a stored dead letter keeps. */
+/** The event that a stored dead letter holds. */
 export function keptIn({ storage: { cipher } }: Namespace, stored: Document): KeptEvent | null {
   const kept = stored['kept'] as KeptEvent | undefined;
   return kept ? { ...kept, value: openText(cipher, kept.value, KEPT, kept.uuid) } : null;

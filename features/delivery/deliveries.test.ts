@@ -1,4 +1,4 @@
-// Integrations.md 12.3 to 12.7 and resources-and-api.md 8.5 through a real engine, with a clock that jumps.
+// Reliable events through an engine with a manual clock (integrations.md 12.3 to 12.7, resources-and-api.md 8.5).
 import { MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Notice } from '../../resources/api.ts';
@@ -18,7 +18,7 @@ afterAll(() => t[Symbol.asyncDispose]());
 const topic = (name: string, more: object = {}) =>
   t.ask('insert', 'topics', { body: JSON.stringify({ name, isReliable: true, redeliveryFrequency: 5, redeliveryTTL: 12, ...more }) });
 const publish = (name: string, body: string) => t.ask('publish', 'topics', { id: name, body });
-/** The clock goes on in steps, and at each what it sets going comes to rest. */
+/** Advances the clock in steps, and waits after each until the service is idle. */
 async function pass(seconds: number): Promise<void> {
   for (let step = 0; step < seconds * 2; step++) {
     await clock.advanceTo(clock.now() + 500, async () => {
@@ -32,11 +32,11 @@ const SEES = 'INSERT Seen(rule: "R", n: e.deliveryCount, redelivered: e.redelive
 const rule = (name: string, on: string, body: string) =>
   t.program('rules', `RULE ${name} WHEN EVENT OCCURS ON "/topics${on}" AS e\n${body.replaceAll('"R"', `"${name}"`)}`);
 
-test('distances: usual five times, then doubled, ten times at most', () => {
+test('the interval between deliveries is the configured one five times, then doubles, up to ten times the configured one', () => {
   expect([1, 4, 5, 6, 7, 8, 9, 20].map((n) => distanceMs(1_000, n))).toEqual([1000, 1000, 1000, 2000, 4000, 8000, 10000, 10000]);
 });
 
-test('R1, R3: who acknowledges is left alone, who does not is run again until the time is up; then a dead letter tells', async () => {
+test('R1, R3: a rule that acknowledges runs once; another is redelivered to until the time to live ends with a dead letter', async () => {
   await topic('/r1');
   await rule('acks', '/r1', `${SEES}\nEvent.ack()`);
   await rule('mute', '/r1', SEES);
@@ -58,14 +58,14 @@ test('R1, R3: who acknowledges is left alone, who does not is run again until th
     [3, true],
   ]);
   expect(new Set(seen.map(({ uuid }) => uuid)).size).toBe(1);
-  // Once more by hand; the dead letter is gone.
+  // A retry by hand removes the dead letter.
   expect((await t.ask('retry', 'deadletters', { id: String(letter?.['_id']) })).status).toBe(204);
   await t.eventually('Seen', { rule: 'mute' }, 4);
   expect(await t.rows('deadletters', { target: '/rules/mute' })).toEqual([]);
   await expect(t.ask('retry', 'deadletters', { id: String(letter?.['_id']) })).rejects.toMatchObject({ status: 404 });
 });
 
-test('R2, R8: an error before the acknowledgement brings the event again, one after it does not', async () => {
+test('R2, R8: an error before the acknowledgement causes a redelivery, one after it does not', async () => {
   await topic('/r2');
   await rule('late', '/r2', `${SEES}\nif (!Event.isRedelivered()) { var x = null\n x.y.z = 1 }\nEvent.ack()`);
   await rule('early', '/r2', `${SEES}\nEvent.ack()\nvar x = null\nx.y.z = 1`);
@@ -78,7 +78,7 @@ test('R2, R8: an error before the acknowledgement brings the event again, one af
   expect(await t.rows('deadletters', { target: { $in: ['/rules/late', '/rules/early'] } })).toEqual([]);
 });
 
-test('R12: acknowledging what is not reliable does nothing', async () => {
+test('R12: acknowledging an event that is not reliable has no effect', async () => {
   await t.type('Thing', { a: { type: 'Integer' } });
   await t.program(
     'rules',
@@ -89,7 +89,7 @@ test('R12: acknowledging what is not reliable does nothing', async () => {
   expect(seen?.['redelivered']).toBe(false);
 });
 
-test('a rule that is deleted meanwhile acknowledges by itself', async () => {
+test('the deletion of a rule acknowledges its deliveries', async () => {
   await topic('/gone');
   await rule('leaves', '/gone', SEES);
   await publish('/gone', '1');
@@ -100,7 +100,7 @@ test('a rule that is deleted meanwhile acknowledges by itself', async () => {
   expect(await t.rows('deadletters', { target: '/rules/leaves' })).toEqual([]);
 });
 
-test('what comes for a rule that is made anew meanwhile is not acknowledged with what the one before has left', async () => {
+test('the deletion of a rule does not acknowledge deliveries to a new rule of the same name', async () => {
   await topic('/renewed');
   await rule('renews', '/renewed', SEES);
   await publish('/renewed', '1');
@@ -120,7 +120,7 @@ test('what comes for a rule that is made anew meanwhile is not acknowledged with
   }
 });
 
-test('a rule that was not active for a while, or was made anew, does not get what was left; a younger version gets it in its place', async () => {
+test('deactivating or replacing a rule drops its pending deliveries; a newer version inherits them', async () => {
   await topic('/left', { redeliveryTTL: 60 });
   await rule('paused', '/left', SEES);
   await rule('anew', '/left', SEES);
@@ -140,7 +140,7 @@ test('a rule that was not active for a while, or was made anew, does not get wha
 });
 
 // spec: integrations.md 12.4 12.5
-test('a chain that is given up acknowledges its reliable event; what is retried on a topic that has become reliable since can be', async () => {
+test('giving up a chain acknowledges its reliable event; an event that is retried on a topic that is reliable by now can be acknowledged', async () => {
   await topic('/turn', { redeliveryTTL: 60 });
   await rule('turns', '/turn', 'PUBLISH e.value + 1 TO TOPIC "/turn"\nEvent.ack()');
   await rule('becomes', '/becomes', 'PUBLISH e.value + 1 TO TOPIC "/becomes"');
@@ -158,7 +158,7 @@ test('a chain that is given up acknowledges its reliable event; what is retried 
 });
 
 // spec: integrations.md 12.4
-test('a dead letter is retried by one who asks; to whom the rule has become, and not where there is none', async () => {
+test('one of several concurrent retries of a dead letter succeeds; it goes to the current version of the rule, and fails without one', async () => {
   await topic('/again');
   for (const name of ['kept', 'mended', 'resting', 'ended']) await rule(name, '/again', SEES);
   await publish('/again', '{"a":1}');
@@ -174,7 +174,7 @@ test('a dead letter is retried by one who asks; to whom the rule has become, and
     resting: await letter('resting'),
     ended: await letter('ended'),
   };
-  // Given up a second time, with a time to live of its own.
+  // The event is given up again, with a new time to live.
   const asked = await Promise.allSettled([retry(dead.kept), retry(dead.kept), retry(dead.kept)]);
   expect(asked.map((one) => (one.status === 'fulfilled' ? one.value.status : (one.reason as { status: number }).status)).sort()).toEqual([
     204, 404, 404,
@@ -191,7 +191,7 @@ test('a dead letter is retried by one who asks; to whom the rule has become, and
   expect(await t.rows('deadletters', { target: { $in: ['/rules/resting', '/rules/ended'] } })).toHaveLength(2);
 });
 
-test('R10: a persistent subscription keeps what comes while nobody listens, and what is not acknowledged comes again', async () => {
+test('R10: a persistent subscription stores events while no client listens, and redelivers unacknowledged ones', async () => {
   await topic('/stored', { redeliveryTTL: 60 });
   const received: Notice[] = [];
   const events = (from: Notice[]): unknown[] =>
@@ -209,7 +209,7 @@ test('R10: a persistent subscription keeps what comes while nobody listens, and 
     sequenceId: one?.reliable?.sequenceId ?? 0,
   };
   await t.engine.acknowledge(t.identity, acknowledge);
-  await t.engine.acknowledge(t.identity, acknowledge); // once more: ignored
+  await t.engine.acknowledge(t.identity, acknowledge); // a second acknowledgement is ignored
   expect(await t.rows('ArsEventAcknowledgement', { subscriptionName: first.name })).toHaveLength(1);
   first.close();
   await publish('/stored', '2');
@@ -232,7 +232,7 @@ test('R10: a persistent subscription keeps what comes while nobody listens, and 
   ]);
   await pass(6);
   expect(events(again).slice(2)).toEqual(expect.arrayContaining([['2', true, true]]));
-  // Another socket takes it over; then it is deleted.
+  // Another socket takes the subscription over; then it is deleted.
   const third = await t.engine.subscribe(t.identity, '/topics/stored', { subscriptionName: first.name ?? '' }, () => undefined);
   expect(again.at(-1)).toEqual({ kind: 'taken', name: first.name });
   await t.engine.unsubscribe(t.identity, third.name ?? '');
@@ -240,11 +240,11 @@ test('R10: a persistent subscription keeps what comes while nobody listens, and 
 });
 
 // spec: resources-and-api.md 8.5
-test('who comes back gets what is stored in its order and once, no faster than it is read, and behind it what came meanwhile', async () => {
+test('a client that reconnects gets the stored events in order and once, no faster than it reads, followed by the events committed meanwhile', async () => {
   await topic('/backlog', { redeliveryFrequency: 600, redeliveryTTL: 3600 });
   const first = await t.engine.subscribe(t.identity, '/topics/backlog', { persistent: true }, () => undefined);
   first.close();
-  const long = 'x'.repeat(600_000); // two of them are more than is sent ahead
+  const long = 'x'.repeat(600_000); // two of them exceed the limit of characters in flight
   for (let n = 0; n < 5; n++) await publish('/backlog', JSON.stringify({ n, long }));
   const received: [number, boolean | undefined][] = [];
   const again = await t.engine.subscribe(t.identity, '/topics/backlog', { subscriptionName: first.name ?? '' }, (notice) => {
@@ -261,7 +261,7 @@ test('who comes back gets what is stored in its order and once, no faster than i
   expect(ahead.slice(0, 2)).toEqual([2, 4]);
 });
 
-test('persistent subscriptions of a user are bounded', async () => {
+test('the number of persistent subscriptions per user is limited', async () => {
   await topic('/counted');
   const identity = { ...t.identity, username: 'many' };
   const begin = () => t.engine.subscribe(identity, '/topics/counted', { persistent: true }, () => undefined);
@@ -271,13 +271,13 @@ test('persistent subscriptions of a user are bounded', async () => {
     code: 'cascade.quota.exceeded',
     params: ['persistentSubscriptionsOfUser', 1_000],
   });
-  await t.engine.subscribe(t.identity, '/topics/counted', { persistent: true }, () => undefined); // others have their own
+  await t.engine.subscribe(t.identity, '/topics/counted', { persistent: true }, () => undefined); // another user has a limit of its own
   await t.engine.unsubscribe(identity, all[0]?.name ?? '');
   expect((await begin()).name).toBeDefined();
 });
 
 // spec: integrations.md 12.4
-test('dead letters and acknowledgements go after a week', async () => {
+test('dead letters and acknowledgements are removed after a week', async () => {
   const kept = async () => [
     (await t.rows('ArsEventAcknowledgement')).length,
     (await t.rows('deadletters', { target: '/rules/resting' })).length,

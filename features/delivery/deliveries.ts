@@ -1,5 +1,5 @@
-// Reliable events (integrations.md 12.3, resources-and-api.md 8.5): what is stored with an event for those who must acknowledge it, how they do so,
-// and the beginning and end of persistent subscriptions. What is due is due.ts's, what is sent sending.ts's.
+// Reliable events (integrations.md 12.3, resources-and-api.md 8.5): stores the deliveries of an event, handles acknowledgements, and
+// creates and ends persistent subscriptions. due.ts redelivers, sending.ts sends to sockets.
 
 import type { ObjectId } from 'mongodb';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
@@ -31,11 +31,11 @@ import { reliabilityOf } from './reliability.ts';
 import { Sending } from './sending.ts';
 
 const TRIES = 10;
-/** What counts for an event whose resource is not reliable any more. */
+/** Delivery parameters for an event whose resource is no longer reliable. */
 const UNTIL_THEN = { frequencyMs: 30_000, ttlMs: 3_600_000 };
 
 export interface DeliveriesOptions extends PersistentOptions, DueOptions {
-  /** Names the partition of the sequence numbers that this process gives. */
+  /** The partition of the sequence numbers that this process assigns. */
   readonly epoch: number;
 }
 
@@ -54,22 +54,22 @@ export class Deliveries {
     this.#due = new DueDeliveries(options, this.#persistent, this.#sending);
   }
 
-  /** How many deliveries nobody has acknowledged yet. */
+  /** The number of unacknowledged deliveries. */
   pending(): Promise<number> {
     return this.#options.space().storage.db.collection(DELIVERIES).estimatedDocumentCount();
   }
 
-  /** Whether a client listens for one of the persistent subscriptions. */
+  /** Whether a client listens on one of the persistent subscriptions. */
   get hasListeners(): boolean {
     return this.#persistent.listening.length + this.#persistent.beginning.length > 0;
   }
 
-  /** Takes up the persistent subscriptions that are stored. */
+  /** Loads the stored persistent subscriptions. */
   load(): Promise<void> {
     return this.#persistent.load();
   }
 
-  /** Looks for what is due. */
+  /** Schedules the next redelivery. */
   look(): Promise<void> {
     return this.#due.armNext();
   }
@@ -79,7 +79,7 @@ export class Deliveries {
     await this.#due.close();
   }
 
-  /** Makes the collection, before the first resource is reliable. */
+  /** Creates the collection, before the first resource becomes reliable. */
   async ensureCollections(): Promise<void> {
     const { db } = this.#options.space().storage;
     this.#indexed ??= (async () => {
@@ -94,7 +94,10 @@ export class Deliveries {
     return this.#persistent.hasSubscribers(path);
   }
 
-  /** The event with what is stored for those who must acknowledge it; the event as it is where its resource is not reliable. */
+  /**
+   * Adds the delivery records for rules and subscriptions that must acknowledge the event; returns the event unchanged where its resource
+   * is not reliable.
+   */
   withDeliveries(event: StoredEvent): StoredEvent {
     const space = this.#options.space();
     const reliability = reliabilityOf(space.catalog.definitions, event.path);
@@ -118,7 +121,7 @@ export class Deliveries {
     return { ...event, sequence: { partitionId: this.#options.epoch, sequenceId: ++this.#sequence } };
   }
 
-  /** Hands committed events to open sockets. Never throws for one of them: the others are committed, too. */
+  /** Sends committed events to open sockets. Never throws: an error with one event must not keep the others back. */
   committed(events: readonly StoredEvent[]): void {
     for (const event of events) {
       if (attemptOf(event) > 1) continue;
@@ -131,7 +134,7 @@ export class Deliveries {
   }
 
   #handOut(event: StoredEvent): void {
-    if (event.sequence) this.#armFor(event); // once more: its commit may have taken longer than its time
+    if (event.sequence) this.#armFor(event); // again: the commit may have taken longer than the interval
     if (!this.#persistent.hasSubscribers(event.path)) return;
     for (const one of this.#persistent.wanting(event)) if (one.socket) this.#sending.committed(one, one.socket, event);
   }
@@ -143,18 +146,18 @@ export class Deliveries {
   }
 
   // ------------------------------------------------------------ acknowledging
-  /** Event.ack() of a rule: for its event and this rule only; nothing where there is nothing to acknowledge. */
+  /** Event.ack() in a rule: acknowledges its event for this rule only; has no effect where there is nothing to acknowledge. */
   async acknowledgeRun(actor: Actor): Promise<void> {
     const { event: started } = actor;
     if (!started?.event.sequence) return;
     const id = deliveryId(`/rules/${started.rule}`, started.event);
     await this.#change(id, (delivery) =>
-      // What was acknowledged is not run again, also when it did not come to its end (12.2).
+      // An acknowledged event is not replayed, even if the run has not ended (12.2).
       actor.commit({ writes: [removal(delivery)], events: [], done: [runIdOf(started.event, started.rule)] }, { ok: 'null' }),
     );
   }
 
-  /** An event is given up for a target: what is kept for that goes in the commit by which it is stored. */
+  /** Gives an event up for a target: its delivery is removed in the commit that `store` makes. */
   async settle(event: StoredEvent, target: string, store: (settled: readonly Write[]) => Promise<void>): Promise<void> {
     await retryUntilAvailable(async () => {
       const settled = event.sequence && (await this.#change(deliveryId(target, event), (delivery) => store([removal(delivery)])));
@@ -163,8 +166,8 @@ export class Deliveries {
   }
 
   /**
-   * A rule is deleted or not active any more: it acknowledges what it was to get, unless another version of it is in force. Events from now on are
-   * those of a rule of this name that comes meanwhile.
+   * Acknowledges the deliveries of a rule that was deleted or deactivated, unless another version of it is in force. Later events are for a
+   * new rule of this name, and stay.
    */
   async acknowledgeFor(rule: string): Promise<void> {
     const {
@@ -182,7 +185,7 @@ export class Deliveries {
     if (!definitions.list('rules').some(isInForce)) await deliveries.deleteMany({ ...ofAnyVersion, 'event.at': { $lte: until } });
   }
 
-  /** A subscriber's acknowledgement; null where there was nothing to acknowledge. */
+  /** Handles a subscriber's acknowledgement; null where there was nothing to acknowledge. */
   async acknowledge(identity: Identity, name: string, partitionId: number, sequenceId: number): Promise<true | null> {
     const space = this.#options.space();
     const subscription = this.#persistent.get(name);
@@ -199,9 +202,10 @@ export class Deliveries {
 
   // ------------------------------------------------------------ persistent subscriptions
   /**
-   * Begins a persistent subscription, or takes up one by its name.
-   * @param deliver hears nothing before `begin` is called
-   * @param sight what it may not see is not sent; of a reliable resource it is given up when its time is over
+   * Creates a persistent subscription, or resumes one by its name.
+   * @param deliver is not called before `begin`
+   * @param sight decides what the user may see: other events are not sent, and those of reliable resources are given up when their time to
+   *   live ends
    * @throws cascade.subscription.unknown
    */
   async subscribe(
@@ -230,29 +234,29 @@ export class Deliveries {
     };
   }
 
-  /** Rights have changed: sockets that may not listen any more are told. */
+  /** After a change of rights: notifies and detaches sockets whose users may no longer listen. */
   recheck(): Promise<void> {
     return this.#persistent.recheck();
   }
 
-  /** Ends a persistent subscription for good. @throws cascade.subscription.unknown */
+  /** Deletes a persistent subscription. @throws cascade.subscription.unknown */
   async unsubscribe(identity: Identity, name: string): Promise<void> {
     const found = this.#persistent.get(name);
     if (!found || found.username !== identity.username) throw apiError('cascade.subscription.unknown', name);
     await this.end(name);
   }
 
-  /** Ends a stored subscription: nothing is kept for it any more, and its socket is told. */
+  /** Deletes a stored subscription and its deliveries, and notifies its socket. */
   async end(name: string): Promise<void> {
     if (await this.#persistent.end(name)) await this.#options.space().storage.db.collection(DELIVERIES).deleteMany({ target: name });
   }
 
-  /** What the subscriptions listened to is deleted. */
+  /** Notifies subscribers of a resource that was deleted. */
   gone(resource: string, name: string): void {
     this.#persistent.gone(pathsOf(resource, name));
   }
 
-  /** Nobody is to be told any more of the events of what was deleted (integrations.md 9.2). */
+  /** Removes pending deliveries of a resource that was deleted (integrations.md 9.2). */
   async discard(resource: string, name: string): Promise<void> {
     const isIts = pathsOf(resource, name);
     const { storage, clock } = this.#options.space();
@@ -263,10 +267,10 @@ export class Deliveries {
     if (paths.length > 0) await deliveries.deleteMany({ 'event.path': { $in: paths }, 'event.at': { $lte: until } });
   }
 
-  // ------------------------------------------------------------ once more
+  // ------------------------------------------------------------ retry
   /**
-   * Delivers an event to a target once more, with a fresh time to live. After the commit `look` is to be called.
-   * @returns null when there is no such target any more
+   * Retries an event for a target, with a new time to live. The caller calls `look` after the commit.
+   * @returns null when the target no longer exists
    */
   retry(event: StoredEvent, target: string): { writes: Write[]; events: StoredEvent[] } | null {
     const space = this.#options.space();
@@ -280,7 +284,7 @@ export class Deliveries {
       if (!run) return null;
       const again: StoredEvent = { ...event, runs: [run], redelivered: true };
       if (!reliability) return { writes: [], events: [again] };
-      const whole = again.sequence ? again : this.#numbered(again); // its resource was not reliable then
+      const whole = again.sequence ? again : this.#numbered(again); // the resource was not reliable when the event was raised
       return { writes: [insertion(newDelivery(whole, `/rules/${run.rule}`, reliability, now, attemptOf(event)))], events: [whole] };
     }
     if (!this.#persistent.get(target)) return null;
@@ -288,8 +292,8 @@ export class Deliveries {
     return { writes: [insertion({ ...delivery, nextAt: new Date(now) })], events: [] };
   }
 
-  // ------------------------------------------------------------ inside
-  /** Changes a delivery as it is now; null when there is none. */
+  // ------------------------------------------------------------ helpers
+  /** Changes the current version of a delivery, with retries on version conflicts; null when it does not exist. */
   async #change(id: ObjectId, change: (delivery: Delivery) => Promise<void>): Promise<true | null> {
     for (let tries = 0; ; tries++) {
       const found = await this.#options.space().storage.db.collection<Delivery>(DELIVERIES).findOne({ _id: id }, { promoteLongs: false });
@@ -304,7 +308,7 @@ export class Deliveries {
   }
 }
 
-/** Whether an event path is one of the resource's. */
+/** A predicate for the event paths of a resource. */
 function pathsOf(resource: string, name: string): (path: string) => boolean {
   const own = resource === 'topics' ? `/topics${name}/publish` : `/${resource}/${name}/`;
   return resource === 'topics' ? (path) => path === own : (path) => path.startsWith(own);

@@ -1,5 +1,5 @@
-// The types in which the delivery of events keeps what users may look at: dead letters, persistent subscriptions, acknowledgements
-// (resources-and-api.md 4.21, integrations.md 12.4). Only the service writes them.
+// Types in which users see the delivery of events: dead letters, persistent subscriptions, acknowledgements (resources-and-api.md 4.21,
+// integrations.md 12.4). Only the service writes them.
 
 import { type Shape, systemType, type InstanceResource } from '../../resources/catalog/index.ts';
 import { deliveriesOf } from './namespace-state.ts';

@@ -1,4 +1,4 @@
-// What is due of the deliveries: an event that a target has not acknowledged in time is brought to it again, or given up.
+// Redelivers events that a target has not acknowledged in time, or gives them up.
 
 import type { Filter } from 'mongodb';
 import { decodeInner, type Value } from '../../stdlib/values/index.ts';
@@ -13,14 +13,14 @@ import { asNumbers, DELIVERIES, type Delivery, distanceMs, goingOn, removal, rep
 import type { PersistentSubscriptions } from './persistent.ts';
 import type { Sending } from './sending.ts';
 
-/** Deliveries looked at in one go. */
+/** Deliveries read per query. */
 const BATCH = 500;
-/** How soon a rule that still runs is looked at again. */
+/** A delivery to a rule that is still running is checked again after this time. */
 const STILL_RUNNING_MS = 500;
 
 export interface DueOptions {
   readonly space: () => Namespace;
-  /** Whether the rule still runs for the event. */
+  /** Whether the run of the rule for the event has not ended. */
   readonly isOpen: (event: StoredEvent, rule: string) => boolean;
 }
 
@@ -30,9 +30,9 @@ export class DueDeliveries {
   readonly #sending: Sending;
   #timer: { at: number; timer: Timer } | null = null;
   #polling: Promise<void> | null = null;
-  /** A time came while a look was under way. */
+  /** The timer fired during a poll. */
   #isDueAgain = false;
-  /** Those that could not be brought on, which stand back so that they keep no others waiting. */
+  /** Deliveries that failed wait for a retry, so that they do not delay others. */
   readonly #failing = new Failing();
   #closed = false;
 
@@ -52,14 +52,14 @@ export class DueDeliveries {
     this.#timer?.timer.cancel();
   }
 
-  /** Something will be due at that time. */
+  /** Schedules a poll, unless an earlier one is scheduled. */
   arm(at: number): void {
     if (this.#closed || (this.#timer && this.#timer.at <= at)) return;
     this.#timer?.timer.cancel();
     this.#timer = { at, timer: this.#options.space().clock.at(at, () => this.#poll()) };
   }
 
-  /** Looks for what is due next. */
+  /** Schedules the poll for the next due delivery. */
   async armNext(): Promise<void> {
     if (this.#closed) return;
     const { storage, clock } = this.#options.space();
@@ -76,10 +76,10 @@ export class DueDeliveries {
   #poll(): void {
     this.#timer = null;
     if (this.#closed) return;
-    if (this.#polling) return void (this.#isDueAgain = true); // the look that is under way may have missed it
+    if (this.#polling) return void (this.#isDueAgain = true); // the running poll may have missed the delivery
     this.#polling = this.#deliverDue()
       .catch((error: unknown) => {
-        this.#options.space().log.error({ err: error }, 'redeliveries failed');
+        this.#options.space().log.error({ err: error }, 'due deliveries could not be read; they are read again soon');
         this.arm(this.#options.space().clock.now() + STILL_RUNNING_MS);
       })
       .finally(() => {
@@ -93,7 +93,8 @@ export class DueDeliveries {
   async #deliverDue(): Promise<void> {
     const space = this.#options.space();
     for (;;) {
-      await space.execution.runs.backpressure.whenRelieved(); // they are in the store: no need for them to wait in memory
+      // due deliveries stay in the store, rather than in memory, while the service is under pressure
+      await space.execution.runs.backpressure.whenRelieved();
       const now = space.clock.now();
       const due = await space.storage.db
         .collection<Delivery>(DELIVERIES)
@@ -109,13 +110,13 @@ export class DueDeliveries {
     if (retryAt !== null) this.arm(retryAt);
   }
 
-  /** Who is being sent what is stored gets nothing beside it. */
+  /** Excludes subscriptions whose stored events are being sent: they get no redelivery beside it. */
   #ours(): Filter<Delivery> {
     const { beginning } = this.#persistent;
     return beginning.length > 0 ? { target: { $nin: beginning } } : {};
   }
 
-  /** One that is due: delivered again, or given up. */
+  /** Handles one due delivery: redelivers it, or gives it up. */
   async #deliver(stored: Delivery, now: number): Promise<void> {
     const space = this.#options.space();
     try {
@@ -125,10 +126,10 @@ export class DueDeliveries {
       else await this.#sendAgain(delivery, now);
       this.#failing.remove(stored._id);
     } catch (error) {
-      if (error instanceof VersionConflict) return this.#failing.remove(stored._id); // somebody else has brought it on
-      if (error instanceof Fenced) return this.#stop(); // nothing can be stored here any more
+      if (error instanceof VersionConflict) return this.#failing.remove(stored._id); // another process or request has changed it
+      if (error instanceof Fenced) return this.#stop(); // this process no longer owns the namespace
       const isNew = this.#failing.add(stored._id, now);
-      if (isNew) space.log.error({ err: error, target: stored.target }, 'a redelivery failed: it is tried again');
+      if (isNew) space.log.error({ err: error, target: stored.target }, 'a redelivery failed and will be retried');
     }
   }
 
@@ -143,7 +144,7 @@ export class DueDeliveries {
       return space.transactions.submit(replacing(delivery, { nextAt }), true);
     }
     const run = runOf(space, event, delivery.target);
-    // A rule that is gone, inactive, or whose condition the event does not meet any more acknowledges by itself.
+    // A rule that is deleted, inactive, or no longer matches the event acknowledges implicitly.
     if (!run) return space.transactions.submit({ writes: [removal(delivery)], events: [] }, true);
     const nextAt = untilDeadline(delivery, now + distanceMs(delivery.frequencyMs, attempt));
     const writes = goingOn(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt });

@@ -1,4 +1,4 @@
-// Due deliveries that cannot be stored: they neither spin nor keep others waiting.
+// Due deliveries that cannot be stored are retried with back-off, and do not delay others.
 import { Long, MongoClient, ObjectId } from 'mongodb';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ beforeAll(() => {
 });
 afterAll(() => client.close());
 
-/** As many deliveries as are looked at in one go, due at once, and one that is due a little later. */
+/** One full batch of deliveries that are due at once, and one delivery that is due a little later. */
 async function world(submit: (unit: UnitOfWork) => Promise<void>) {
   const db = client.db(`due${new ObjectId().toHexString()}`);
   const clock = new VirtualClock(START);
@@ -46,7 +46,7 @@ async function world(submit: (unit: UnitOfWork) => Promise<void>) {
   return { db, clock, due, targetOf };
 }
 
-test('deliveries that fail do not keep the others waiting, and are tried again later', async () => {
+test('failing deliveries do not delay the others, and are retried later', async () => {
   const tried: Record<string, number> = { broken: 0, fine: 0 };
   const it = await world(async (unit) => {
     const target = it.targetOf(unit);
@@ -58,12 +58,12 @@ test('deliveries that fail do not keep the others waiting, and are tried again l
   await it.clock.advanceTo(START + 1);
   await expect.poll(() => tried['fine']).toBe(1);
   await expect.poll(() => it.clock.next()).toBe(START + 1_001);
-  expect(tried['broken']).toBe(500); // each once
+  expect(tried['broken']).toBe(500); // once each
   await it.due.close();
   await it.db.dropDatabase();
 });
 
-test('who has been fenced tries nothing again', async () => {
+test('a fenced process retries nothing', async () => {
   let tried = 0;
   const it = await world(() => {
     tried++;
@@ -72,7 +72,7 @@ test('who has been fenced tries nothing again', async () => {
   it.due.arm(START);
   await it.clock.advanceTo(START);
   await expect.poll(() => tried).toBe(500);
-  await it.due.close(); // waits for the round
+  await it.due.close(); // waits for the poll in progress
   expect([tried, it.clock.next()]).toEqual([500, null]);
   await it.db.dropDatabase();
 });

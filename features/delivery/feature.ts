@@ -1,4 +1,4 @@
-// Events that are delivered until they are acknowledged.
+// Reliable delivery: events that are delivered until they are acknowledged.
 import type { Feature } from '../../resources/catalog/index.ts';
 import { acknowledgement } from './acknowledgement.ts';
 import { retry } from './commands.ts';

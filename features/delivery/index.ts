@@ -1,4 +1,4 @@
-// The door of the deliveries: events of reliable resources until they are acknowledged, and persistent subscriptions.
+// The door of delivery: events of reliable resources, persistent subscriptions and dead letters.
 export { Deliveries, type DeliveriesOptions } from './deliveries.ts';
 export { DELIVERIES } from './stored-delivery.ts';
 export { type DeadReason, deadLetter, keptIn, trimDeliveryRecords } from './dead-letters.ts';

@@ -1,4 +1,4 @@
-// The reliable events of a namespace, until they are acknowledged.
+// The state of a namespace's reliable events.
 import { StateKey } from '../../resources/states.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import type { Deliveries } from './deliveries.ts';

@@ -1,5 +1,5 @@
-// The persistent subscriptions of a namespace (resources-and-api.md 8.5): what is stored of them, which socket each has, and whose turn it is
-// where several want one. What is sent to them is sending.ts's.
+// The persistent subscriptions of a namespace (resources-and-api.md 8.5): their stored form, and the socket that each has; the newest
+// socket takes a subscription over. sending.ts sends to them.
 
 import { randomUUID } from 'node:crypto';
 import type { Document, ObjectId } from 'mongodb';
@@ -16,23 +16,23 @@ import type { Namespace } from '../../resources/catalog/index.ts';
 import { DEEPEST_VALUE, hasMembers, type Present, type Sight } from '../../runtime/events/index.ts';
 import { instanceFromBson, instanceToBson, parseJson } from '../../model/values/index.ts';
 
-/** Each costs a write with every event that it hears, for as long as it is not deleted. */
+/** Each subscription adds a write to every event that it matches, until it is deleted. */
 const MOST_OF_ONE_USER = 1_000;
 const MOST = 10_000;
 
 export interface Socket {
   readonly deliver: (notice: Notice) => void;
-  /** Undefined: it may see every event. */
+  /** Undefined: the user may see all events. */
   readonly sight: Sight | undefined;
-  /** While rights are read: what was last to be sent, which what comes after it waits for. */
+  /** The last event whose visibility is being checked: later events wait for it, so that they stay in order. */
   asking: Promise<void> | null;
-  /** What is stored has been sent: events are sent as they are committed. Until then they come behind it. */
+  /** Whether the backlog has been sent, so that events are sent as they are committed. Until then they follow the backlog. */
   hasBegun: boolean;
-  /** Something was committed before. */
+  /** Whether an event was committed while the backlog was being sent. */
   hasMissed: boolean;
-  /** Uuids of events that were stored as never sent, since it had not begun, and are not committed yet. */
+  /** Uuids of uncommitted events whose delivery is stored as unsent, since the backlog was still being sent. */
   readonly unsent: Set<string>;
-  /** Resolves when the client has read most of what was sent, or is gone. */
+  /** Resolves when the client has read most of what was sent, or has disconnected. */
   hasRoom: () => Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export interface Persistent {
   readonly path: string;
   readonly username: string;
   readonly filter: ObjectValue | null;
-  /** The newest socket that is open for it. */
+  /** The newest open socket of the subscription. */
   socket: Socket | null;
 }
 
@@ -72,7 +72,7 @@ export class PersistentSubscriptions {
     return this.#byPath.has(path);
   }
 
-  /** Those that want an event, by its path and their filters. */
+  /** The subscriptions that an event matches, by path and filter. */
   wanting(event: Pick<StoredEvent, 'path' | 'value'>): Persistent[] {
     const found = [...(this.#byPath.get(event.path) ?? [])];
     if (!found.some(({ filter }) => filter)) return found;
@@ -81,17 +81,17 @@ export class PersistentSubscriptions {
     return found.filter(({ filter }) => filter === null || hasMembers(value, filter));
   }
 
-  /** Names of those whose socket here is served. */
+  /** Names of the subscriptions whose socket in this process has got its backlog. */
   get listening(): string[] {
     return this.#named((socket) => socket.hasBegun);
   }
 
-  /** Names of those whose socket here is sent what is stored. */
+  /** Names of the subscriptions whose socket in this process is getting its backlog. */
   get beginning(): string[] {
     return this.#named((socket) => !socket.hasBegun);
   }
 
-  /** Takes up what is stored. */
+  /** Loads the stored subscriptions. */
   async load(): Promise<void> {
     for await (const raw of this.#options.space().storage.db.collection(SUBSCRIPTIONS.collection).find({}, { raw: true })) {
       this.#add(persistentOf(instanceFromBson(SUBSCRIPTIONS.type, raw)));
@@ -104,7 +104,7 @@ export class PersistentSubscriptions {
     if ((this.#ofUser.get(username) ?? 0) >= MOST_OF_ONE_USER)
       throw apiError('cascade.quota.exceeded', 'persistentSubscriptionsOfUser', MOST_OF_ONE_USER);
     if (this.size >= MOST) throw apiError('cascade.quota.exceeded', 'persistentSubscriptions', MOST);
-    this.#count(username, 1); // now: others may ask while it is stored
+    this.#count(username, 1); // counted before it is stored, since concurrent requests may create others
     try {
       return await this.#store(identity, path, filter);
     } finally {
@@ -112,7 +112,7 @@ export class PersistentSubscriptions {
     }
   }
 
-  /** Gives a socket its subscription; who had it before is told. */
+  /** Attaches a socket to a subscription, and notifies the previous socket. */
   serve(subscription: Persistent, isNew: boolean, deliver: (notice: Notice) => void, sight: Sight | undefined): Socket {
     const hasRoom = (): Promise<void> => Promise.resolve();
     const socket: Socket = { deliver, sight, asking: null, hasBegun: isNew, hasMissed: false, unsent: new Set(), hasRoom };
@@ -121,13 +121,13 @@ export class PersistentSubscriptions {
     return socket;
   }
 
-  /** Ends a stored one: its socket is told. @returns whether there was one */
+  /** Deletes a subscription and notifies its socket. @returns whether it existed */
   async end(name: string): Promise<boolean> {
     await this.#options.space().storage.db.collection(SUBSCRIPTIONS.collection).deleteOne({ name });
     return this.#forget(this.#byName.get(name));
   }
 
-  /** Rights have changed: a socket that may not listen any more is told, and what is stored for the subscription waits for another. */
+  /** After a change of rights: notifies and detaches sockets whose users may no longer listen; stored events wait for another socket. */
   async recheck(): Promise<void> {
     for (const subscription of [...this.#byName.values()]) {
       const { socket } = subscription;
@@ -137,7 +137,7 @@ export class PersistentSubscriptions {
     }
   }
 
-  /** What they listened to is deleted. */
+  /** Notifies the sockets of subscriptions whose resource was deleted. */
   gone(isIts: (path: string) => boolean): void {
     for (const [path, subscriptions] of this.#byPath)
       if (isIts(path))
@@ -147,12 +147,12 @@ export class PersistentSubscriptions {
         }
   }
 
-  // ------------------------------------------------------------ inside
+  // ------------------------------------------------------------ helpers
   #named(isWanted: (socket: Socket) => boolean): string[] {
     return [...this.#byName.values()].flatMap(({ name, socket }) => (socket && isWanted(socket) ? [name] : []));
   }
 
-  /** @returns whether there was one */
+  /** @returns whether it existed */
   #forget(found: Persistent | undefined): boolean {
     if (!found || !this.#byName.delete(found.name)) return false;
     this.#count(found.username, -1);
@@ -178,7 +178,7 @@ export class PersistentSubscriptions {
 
   #add(subscription: Persistent): Persistent {
     const known = this.#byName.get(subscription.name);
-    if (known) return known; // heard of already
+    if (known) return known; // a read of the store has added it already
     this.#byName.set(subscription.name, subscription);
     this.#count(subscription.username, 1);
     const others = this.#byPath.get(subscription.path) ?? new Set();
@@ -193,7 +193,7 @@ export class PersistentSubscriptions {
   }
 }
 
-/** Its socket is told that it is served no longer. */
+/** Notifies the socket that it no longer serves the subscription, and detaches it. */
 function letGo(subscription: Persistent): void {
   subscription.socket?.deliver({ kind: 'taken', name: subscription.name });
   subscription.socket = null;

@@ -1,4 +1,4 @@
-// Whether events of a path are delivered until they are acknowledged, and how: the fields of topics, sources and service events
+// Reads from topics, sources and service events whether their events are delivered until they are acknowledged, and with which parameters
 // (integrations.md 1.1, 9.2; resources-and-api.md 4.5).
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -12,7 +12,7 @@ const TOPIC = /^\/topics(\/.+)\/publish$/;
 const SOURCE = /^\/sources\/(.+)\/publish$/;
 const SERVICE = /^\/services\/([^/]+)\/(.+)$/;
 
-/** Null: a path whose events are delivered once. */
+/** Null: events of this path are delivered once. */
 export function reliabilityOf(definitions: DefinitionStore, path: string): Reliability | null {
   const declared = declarationOf(definitions, path);
   if (!declared || member(declared, 'isReliable') !== true) return null;

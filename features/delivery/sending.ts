@@ -1,5 +1,5 @@
-// What goes to the open sockets of persistent subscriptions: events as they are committed, and before them what is stored, in its order and no
-// faster than it is read.
+// Sends events to the open sockets of persistent subscriptions: first the stored backlog, in order and no faster than the client reads,
+// then events as they are committed.
 
 import type { Filter } from 'mongodb';
 import { decodeInner } from '../../stdlib/values/index.ts';
@@ -10,9 +10,9 @@ import type { Present } from '../../runtime/events/index.ts';
 import { asNumbers, DELIVERIES, type Delivery, distanceMs, replacing, untilDeadline } from './stored-delivery.ts';
 import type { Persistent, Socket } from './persistent.ts';
 
-/** Deliveries written in one go. */
+/** Deliveries updated per batch. */
 const BATCH = 500;
-/** Characters of stored events that are sent before the client has to have read most of them. */
+/** Characters of stored events that are sent before the client must have read most of them. */
 const MOST_AHEAD = 1_000_000;
 
 interface SendingOptions {
@@ -25,7 +25,7 @@ export class Sending {
   readonly #onBegun: () => Promise<void>;
   #closed = false;
 
-  /** @param onBegun what is stored for a socket has been sent */
+  /** @param onBegun called when a socket has got its backlog */
   constructor(options: SendingOptions, onBegun: () => Promise<void>) {
     this.#options = options;
     this.#onBegun = onBegun;
@@ -35,19 +35,19 @@ export class Sending {
     this.#closed = true;
   }
 
-  /** An event that the subscription wants has been committed. */
+  /** Handles a committed event that the subscription matches. */
   committed(subscription: Persistent, socket: Socket, event: StoredEvent): void {
     const isUnsent = socket.unsent.delete(event.uuid);
     if (!event.sequence || (socket.hasBegun && !isUnsent)) return this.send(socket, event, false);
     socket.hasMissed = true;
-    if (!socket.hasBegun) return; // it comes behind what is stored
+    if (!socket.hasBegun) return; // it follows the backlog
     socket.hasBegun = false;
     void this.catchUp(subscription, socket, { attempts: 0 });
   }
 
   /**
-   * Sends a socket what is stored for it, then what has come meanwhile, until nothing more has. Never rejects: what fails is tried again for as long
-   * as the socket is served.
+   * Sends a socket the backlog, then the events committed meanwhile, until none is left. Never rejects: errors are retried with back-off
+   * while the socket is attached.
    */
   async catchUp(subscription: Persistent, socket: Socket, first: Filter<Delivery>): Promise<void> {
     let which = first;
@@ -64,12 +64,15 @@ export class Sending {
       } catch (error) {
         this.#options
           .space()
-          .log.error({ err: error, subscription: subscription.name }, 'what is stored for a subscription could not be sent');
+          .log.error(
+            { err: error, subscription: subscription.name },
+            'the backlog of a subscription could not be sent and will be retried',
+          );
         await backoff.pause();
       }
   }
 
-  /** What a subscription has not acknowledged, in their order, no faster than it is read. */
+  /** Sends the unacknowledged events of a subscription in order, no faster than the client reads. */
   async #sendStored(subscription: Persistent, socket: Socket, which: Filter<Delivery>): Promise<void> {
     const space = this.#options.space();
     const stored = space.storage.db
@@ -79,12 +82,13 @@ export class Sending {
     let sent: Promise<void>[] = [];
     let characters = 0;
     for await (const raw of stored) {
-      if (subscription.socket !== socket) break; // taken over meanwhile
+      if (subscription.socket !== socket) break; // another socket has taken over
       const delivery = asNumbers(raw);
       this.send(socket, { ...delivery.event, runs: [] }, delivery.attempts > 0);
       const attempts = delivery.attempts + 1;
       const nextAt = untilDeadline(delivery, space.clock.now() + distanceMs(delivery.frequencyMs, attempts));
-      sent.push(space.transactions.submit(replacing(delivery, { attempts, nextAt }), true).catch(unlessMissed)); // it may be acknowledged meanwhile
+      // the client may have acknowledged it meanwhile
+      sent.push(space.transactions.submit(replacing(delivery, { attempts, nextAt }), true).catch(unlessMissed));
       characters += delivery.event.value.length;
       if (sent.length < BATCH && characters < MOST_AHEAD) continue;
       await Promise.all(sent);
@@ -95,7 +99,7 @@ export class Sending {
     await Promise.all(sent);
   }
 
-  /** Unless the listener may not see it now. @param redelivered it was sent before */
+  /** Sends an event, unless the user may not see it now. @param redelivered whether it was sent before */
   send(socket: Socket, event: StoredEvent, redelivered: boolean): void {
     const value = decodeInner(event.value);
     const deliver = (): void => {

@@ -1,5 +1,5 @@
-// A delivery as it is stored: one for each target (rule or persistent subscription) that has not acknowledged an event. Times and documents
-// only; what is due is due.ts's.
+// The stored form of a delivery: one for each target (rule or persistent subscription) that has not acknowledged an event. Computes times
+// and documents only; due.ts acts on them.
 
 import { createHash } from 'node:crypto';
 import { type Document, Long, ObjectId } from 'mongodb';
@@ -8,7 +8,7 @@ import { apiError } from '../../model/errors/index.ts';
 
 export const DELIVERIES = 'deliveries';
 
-/** Delivered so often at the usual distance; from the next on it doubles (integrations.md 12.3). */
+/** The first deliveries follow at the configured interval; from the next on it doubles (integrations.md 12.3). */
 const AT_USUAL_DISTANCE = 5;
 const LONGEST_DISTANCE = 10;
 
@@ -30,11 +30,11 @@ export interface Delivery {
   readonly frequencyMs: number;
 }
 
-/** How long after its n-th delivery an event is delivered again. */
+/** The interval between the n-th delivery of an event and the next. */
 export const distanceMs = (frequencyMs: number, deliveries: number): number =>
   frequencyMs * Math.min(LONGEST_DISTANCE, 2 ** Math.max(0, deliveries - AT_USUAL_DISTANCE));
 
-/** The same for the same event and target, so that nothing has to be looked up. */
+/** The id follows from event and target, so that a delivery is found without a query. */
 export function deliveryId(target: string, { uuid, sequence }: Pick<StoredEvent, 'uuid' | 'sequence'>): ObjectId {
   return target.startsWith('/')
     ? idOf(`${target}\n${uuid}`)
@@ -46,7 +46,7 @@ export const sequenceDeliveryId = (subscription: string, partitionId: number, se
 
 const idOf = (text: string): ObjectId => new ObjectId(createHash('sha256').update(text).digest().subarray(0, 12));
 
-/** @param attempts 1 where it is delivered right after the commit, 0 where nobody is there yet */
+/** @param attempts 1 where the event is delivered right after the commit, 0 where no receiver is connected */
 export function newDelivery(
   event: StoredEvent,
   target: string,
@@ -70,7 +70,7 @@ export function newDelivery(
 /** A document of the store holds 16 MiB. */
 const MOST_BYTES = 15 * 1024 * 1024;
 
-/** @throws cascade.resource.too.large for an event that cannot be kept until it is acknowledged */
+/** @throws cascade.resource.too.large for an event that is too long to be stored until it is acknowledged */
 export function requireKeepable({ value }: Pick<StoredEvent, 'value'>): void {
   if (value.length * 3 > MOST_BYTES && Buffer.byteLength(value) > MOST_BYTES) throw apiError('cascade.resource.too.large', MOST_BYTES);
 }
@@ -82,7 +82,7 @@ export const insertion = (delivery: Delivery): Write => ({
   mostBytes: 3 * textOf(delivery) + BESIDES_TEXT_BYTES,
 });
 
-/** What a delivery holds besides the texts of its event: its target, names, a path. */
+/** Allowance for the other members of a delivery: its target, names, a path. */
 const BESIDES_TEXT_BYTES = 16_384;
 const textOf = ({ event }: Delivery): number => event.value.length + (event.transport?.properties.length ?? 0) + event.path.length;
 
@@ -93,7 +93,7 @@ export const removal = ({ _id, ars_version }: Delivery): Write => ({
   version: ars_version.toBigInt(),
 });
 
-/** The writes by which a delivery goes on, perhaps to another version of its rule. */
+/** The writes that continue a delivery, perhaps for another version of its rule. */
 export function goingOn(delivery: Delivery, target: string, change: Pick<Delivery, 'attempts' | 'nextAt'>): Write[] {
   if (target === delivery.target) return [replacement(delivery, change)];
   const _id = deliveryId(target, delivery.event);
@@ -106,16 +106,16 @@ function replacement(delivery: Delivery, change: Partial<Pick<Delivery, 'attempt
   return { collection: DELIVERIES, op: 'replace', id: _id, version: ars_version.toBigInt(), document, bytes: textOf(delivery) };
 }
 
-/** The unit by which a delivery goes on for the same target. */
+/** The unit that changes a delivery of the same target. */
 export const replacing = (delivery: Delivery, change: Partial<Pick<Delivery, 'attempts' | 'nextAt'>>): UnitOfWork => ({
   writes: [replacement(delivery, change)],
   events: [],
 });
 
-/** That time, or the end of the delivery where it is earlier. */
+/** The given time, or the deadline of the delivery where that is earlier. */
 export const untilDeadline = ({ deadline }: Delivery, at: number): Date => new Date(Math.min(at, deadline.getTime()));
 
-/** As it was read without `promoteLongs`: numbers as numbers but for the version, which stays exact. */
+/** Converts a delivery that was read without `promoteLongs`: all numbers but the version, which stays exact. */
 export function asNumbers(delivery: Delivery): Delivery {
   const { event } = delivery;
   const { sequence, chain } = event;

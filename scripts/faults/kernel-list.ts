@@ -367,7 +367,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'a delivery is due only when its commit was quick',
     file: 'features/delivery/deliveries.ts',
-    text: '    if (event.sequence) this.#armFor(event); // once more: its commit may have taken longer than its time\n',
+    text: '    if (event.sequence) this.#armFor(event); // again: the commit may have taken longer than the interval\n',
     replacement: '',
   },
   {
