@@ -1,5 +1,5 @@
-// Aggregates of a SELECT on a node (language.md D8): a pipeline works them out there. What a pipeline would work out otherwise than a program does
-// (builtins.md 16: nulls, currencies, values of mixed kinds) is worked out here from the node's rows.
+// Aggregates of a SELECT on a node (language.md D8): an aggregation pipeline computes them on the node. Where its result would differ from
+// a program's (builtins.md 16: nulls, currencies, values of mixed kinds), they are computed here from the node's rows.
 import type { AggregateName } from '../../stdlib/isolate/index.ts';
 import { encodeInner, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { aggregateRows } from '../../resources/aggregate/index.ts';
@@ -7,19 +7,19 @@ import { own } from '../../resources/operations/index.ts';
 import { whole } from './options.ts';
 
 export interface NodeRows {
-  /** Rows of a SELECT behind so many. */
+  /** A page of the SELECT's rows, after `skip` rows. */
   readonly page: (statement: ObjectValue, skip: number) => Promise<Value[]>;
-  /** A shorter page is the last one. */
+  /** The size of a page; a shorter one is the last. */
   readonly pageRows: number;
   readonly pipeline: (stages: Value[]) => Promise<Value[]>;
-  /** The statement's order, as a `$sort`. */
+  /** The order of the statement, as a `$sort`. */
   readonly order: ObjectValue;
 }
 
 type Wanted = readonly (readonly [name: string, [fn: AggregateName, path: string | null]])[];
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** Of each group the first instance: groups come in the order of their first appearance. */
+/** Name of the position of each group's first instance, since groups are ordered by their first appearance. */
 const FIRST = 'ars_first';
 const ROWS = 'ars_rows';
 const kindsOf = (index: number): string => `ars_kinds_${index}`;
@@ -34,10 +34,10 @@ const ACCUMULATORS: Readonly<Record<string, string>> = {
 };
 const NUMBERS: ReadonlySet<string> = new Set(['int', 'long', 'double']);
 const ABSENT: ReadonlySet<string> = new Set(['null', 'missing', 'undefined']);
-/** Kinds of which a pipeline knows the least and the greatest as programs do, where all are of one. */
+/** Kinds for which a pipeline's least and greatest are those of programs, where all values are of one kind. */
 const ORDERED: ReadonlySet<string> = new Set(['string', 'date', 'decimal']);
 
-/** @throws what `page` and `pipeline` do; cascade.query.aggregate.value, cascade.query.limit.range */
+/** @throws errors of `page` and `pipeline`; cascade.query.aggregate.value, cascade.query.limit.range */
 export async function aggregated(statement: ObjectValue, rows: NodeRows): Promise<Value[]> {
   const groupBy = (own(statement, 'groupBy') ?? []) as string[];
   const wanted = Object.entries(own(statement, 'aggregates') ?? {}) as unknown as Wanted;
@@ -47,7 +47,7 @@ export async function aggregated(statement: ObjectValue, rows: NodeRows): Promis
   return single ? found.slice(0, 1) : found.slice(skip, limit === null ? undefined : skip + limit);
 }
 
-/** All rows of the node, as few properties of them as are needed. */
+/** Computes the aggregates from all rows of the node, reading only the properties that they need. */
 async function byRows(wanted: Wanted, groupBy: readonly string[], statement: ObjectValue, { page, pageRows }: NodeRows): Promise<Value[]> {
   const paths = [...groupBy, ...wanted.flatMap(([, [, path]]) => path ?? [])];
   const props = [...new Set(paths.map((path) => path.split('.')[0] ?? path))];
@@ -62,7 +62,7 @@ async function byRows(wanted: Wanted, groupBy: readonly string[], statement: Obj
   return aggregateRows(String(own(statement, 'resource')), pages, wanted, groupBy);
 }
 
-/** Null: the rows themselves are needed. */
+/** Computes the aggregates by a pipeline; null: the rows themselves are needed. */
 async function byPipeline(
   wanted: Wanted,
   groupBy: readonly string[],
@@ -73,7 +73,7 @@ async function byPipeline(
   const isPlain = wanted.every(([, [fn, path]]) => path === null || fn === 'count' || Object.hasOwn(ACCUMULATORS, fn));
   if (!isPlain || names.some((name) => !NAME.test(name))) return null;
   const ordered = Object.keys(order);
-  if (groupBy.length > 0 && ordered.some((path) => !groupBy.includes(path))) return null; // groups come by rows that are gone then
+  if (groupBy.length > 0 && ordered.some((path) => !groupBy.includes(path))) return null; // grouping would lose the order of the rows
   const group: ObjectValue = { _id: groupBy.length === 0 ? null : Object.fromEntries(groupBy.map((name) => [name, `$${name}`] as const)) };
   for (const [index, [name, [fn, path]]] of wanted.entries()) {
     setOwn(group, name, accumulator(fn, path));
@@ -107,7 +107,7 @@ function accumulator(fn: string, path: string | null): Value {
 /** Whether the result depends on the kinds of the values. */
 const isJudged = (fn: string, path: string | null): boolean => path !== null && ['sum', 'avg', 'min', 'max'].includes(fn);
 
-/** Of no rows (builtins.md 16). */
+/** The result over no rows (builtins.md 16). */
 function rowOfNone(wanted: Wanted): ObjectValue {
   const row: ObjectValue = {};
   for (const [name, [fn, path]] of wanted) setOwn(row, name, path === null || fn === 'count' ? 0 : null);
@@ -121,7 +121,7 @@ interface Asked {
   readonly index: number;
 }
 
-/** Whether the pipeline's result is that of the built-in of the same name. */
+/** Whether the pipeline's result equals that of the built-in of the same name. */
 function isAsProgramsDo(row: ObjectValue, { name, fn, path, index }: Asked): boolean {
   if (!isJudged(fn, path)) return true;
   const kinds = own(row, kindsOf(index));
@@ -134,6 +134,6 @@ function isAsProgramsDo(row: ObjectValue, { name, fn, path, index }: Asked): boo
   }
   if (fn === 'avg') return given.every((kind) => NUMBERS.has(kind));
   if (given.length === 1 && given[0] === 'decimal') return true;
-  // Integers whose sum is too large for one become Reals in the store.
+  // The store converts a sum of Integers that overflows to a Real.
   return given.every((kind) => NUMBERS.has(kind)) && (given.includes('double') || isInteger(result));
 }

@@ -1,9 +1,9 @@
-// Why a node gave no result, as the error object of a statement (integrations.md 11.6).
+// Converts the failure of a node to the error object of a statement (integrations.md 11.6).
 import { CascadeError, CascadeErrors, apiError } from '../../model/errors/index.ts';
 import { EgressError } from '../../platform/egress/index.ts';
 import { HttpFailure } from '../sources/index.ts';
 
-/** What the connection failed with, in the codes of 11.6; a CascadeError stays as it is. */
+/** Maps the failure of a connection to the codes of 11.6; a CascadeError stays unchanged. */
 export function failureOf(node: string, error: unknown): CascadeError {
   if (error instanceof CascadeError) return error;
   if (error instanceof CascadeErrors && error.errors[0]) return error.errors[0];
@@ -13,6 +13,6 @@ export function failureOf(node: string, error: unknown): CascadeError {
   return apiError('cascade.federation.protocol', node, 'its answer could not be taken');
 }
 
-/** Whether a repetition may help, with the same request id: no answer, or one that tells of a trouble that passes (11.8). */
+/** Whether a retry with the same request id may succeed: there was no answer, or a transient error (11.8). */
 export const mayPass = ({ code, status }: CascadeError): boolean =>
   code === 'cascade.federation.unreachable' || code === 'io.service.federation.request.timeout' || status >= 500 || status === 429;

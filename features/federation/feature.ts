@@ -1,4 +1,4 @@
-// PROCESSED BY: statements on nodes.
+// Federation: statements with PROCESSED BY run on nodes.
 import type { Feature } from '../../resources/catalog/index.ts';
 import { nodeStatus } from './status.ts';
 import { closeStatement, nextOfStatement, openStatement } from './operations.ts';

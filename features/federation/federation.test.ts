@@ -1,4 +1,5 @@
-// What a statement with PROCESSED BY sends to a node, and what it makes of the answers (integrations.md 11.3 to 11.8): the node is a server of the test.
+// The requests that a statement with PROCESSED BY sends to a node, and its results from the answers (integrations.md 11.3 to 11.8). The
+// node is a server of this test.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -43,7 +44,7 @@ async function run(body: string): Promise<unknown> {
 
 const asked = (): Sent[] => far.sent.filter(({ url }) => url !== '/authenticate');
 
-test('a SELECT is one request of the generic API with the headers of federation, its operands evaluated here', async () => {
+test('a SELECT is one request of the generic API with the headers of federation and evaluated operands', async () => {
   respond = (_, response) =>
     answerJson(response, [{ _id: '1', at: { $dt: '2026-01-01T00:00:00.000Z' } }], 200, { 'X-Cascade-Values': 'typed' });
   const found = await run(
@@ -61,7 +62,7 @@ test('a SELECT is one request of the generic API with the headers of federation,
   expect(one?.headers['x-cascade-request-id']).toBeUndefined();
 });
 
-test('pages are fetched until one is short, and no further than the block takes them', async () => {
+test('pages are fetched until one is short, and only while the block takes rows', async () => {
   respond = ({ url }, response) => {
     const page = Number(new URL(url, far.url).searchParams.get('page'));
     answerJson(
@@ -73,7 +74,7 @@ test('pages are fetched until one is short, and no further than the block takes 
   expect(asked()).toHaveLength(3);
 });
 
-test('a 401 with a token leads to one new login and one more try', async () => {
+test('a 401 with a token causes one new login and one retry', async () => {
   const before = logins;
   respond = ({ headers }, response) =>
     headers.authorization === `Bearer token${before}` ? answerJson(response, [{ code: 'x' }], 401) : answerJson(response, 6);
@@ -84,7 +85,7 @@ test('a 401 with a token leads to one new login and one more try', async () => {
 test.each([
   ['an error document', 404, [{ code: 'a.b', message: 'm', params: [1] }], { code: 'a.b', message: 'm', params: [1] }],
   ['no error document', 502, { any: 1 }, { code: 'cascade.federation.protocol' }],
-])('the answer %s is the error of its node', async (_, status, body, error) => {
+])('the answer %s becomes the error of its node', async (_, status, body, error) => {
   respond = (__, response) => answerJson(response, body, status);
   const items = await run(
     'var o = []\nEXECUTE weigh(3) AS r PROCESSED BY @n { } ON ERROR (e) { push(o, e) }\nreturn o'.replace('var o', 'var n = "far"\nvar o'),
@@ -93,7 +94,7 @@ test.each([
   expect(JSON.stringify(items)).not.toContain('correct horse');
 });
 
-test('a node without an answer within the time is told of, and its connection is closed', async () => {
+test('a node that does not answer before the deadline gives an error, and its connection is closed', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   respond = (_, response) => void response.once('close', resolve);
   const items = await run(
@@ -103,7 +104,7 @@ test('a node without an answer within the time is told of, and its connection is
   await promise;
 });
 
-test('a write to a reliable node that fails for now waits, and is sent again with its request id', async () => {
+test('a write to a reliable node that fails with a transient error waits in the outbox, and is retried with its request id', async () => {
   await register('sure', far.url, 'reliable');
   let failures = 1;
   respond = (_, response) =>
@@ -127,14 +128,14 @@ test.each([
   expect(asked()).toEqual([]);
 });
 
-test('what is no data cannot be sent', async () => {
+test('a value that is no data cannot be sent', async () => {
   await expect(run('var f = x => x\nINSERT Pump(rate: f) PROCESSED BY ALL { }\nreturn 1')).rejects.toMatchObject({
     code: 'cascade.federation.value',
   });
   expect(asked()).toEqual([]);
 });
 
-test('UNTIL ends the statement: no item after it is handed over', async () => {
+test('UNTIL ends the statement: no further item reaches the program', async () => {
   respond = (_, response) => answerJson(response, [{ _id: '1' }, { _id: '2' }, { _id: '3' }]);
   expect(await run('var n = 0\nSELECT FROM Pump PROCESSED BY name == "far" UNTIL n == 1 { n = n + 1 }\nreturn n')).toBe(1);
 });

@@ -1,4 +1,4 @@
-// What a namespace keeps for federation, in this process: a client a node, and the statements that are under way.
+// The state of federation in a namespace of this process: a client per node, and the statements in progress.
 import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { Outlet } from '../../platform/egress/index.ts';
@@ -14,12 +14,12 @@ import type { NodeStatement } from './statement.ts';
 
 export const FEDERATION = new StateKey<Federation>('federation');
 
-/** Statements under way; nobody asks any more for those that are put away first. */
+/** Statements in progress; beyond the bound the oldest are dropped, which no program reads any more. */
 const MOST_STATEMENTS = 10_000;
 const SWEEP_EVERY_MS = 5_000;
 
 interface Kept {
-  /** The node as it was when the client was made. */
+  /** The node's definition when the client was created. */
   readonly node: ObjectValue;
   readonly client: NodeClient;
 }
@@ -33,7 +33,7 @@ export class Federation {
   readonly #statements = new Map<string, NodeStatement>();
   #sweeping: NodeJS.Timeout | null = null;
 
-  /** @param made makes the client of a node; absent: one that speaks what the node's address says */
+  /** @param made creates the client of a node; absent: one for the protocol of the node's address */
   constructor(space: () => Namespace, outlet: Outlet, made?: (name: string, node: ObjectValue) => NodeClient) {
     this.#space = space;
     this.outlet = outlet;
@@ -41,7 +41,10 @@ export class Federation {
     this.outbox = new Outbox(space, (node, request, carriage) => this.clientOf(node).ask(request, carriage));
   }
 
-  /** The client of a node as it is now: a changed node logs in anew. @throws cascade.federation.unreachable when it is gone */
+  /**
+   * The client of a node; a changed node gets a new client, which logs in again.
+   * @throws cascade.federation.unreachable when the node was deleted
+   */
   clientOf(name: string): NodeClient {
     const space = this.#space();
     const node = space.catalog.definitions.get('nodes', name);
@@ -70,7 +73,7 @@ export class Federation {
     this.#sweeping = setInterval(() => this.#sweep(), SWEEP_EVERY_MS).unref();
   }
 
-  /** Connections to nodes that were deleted, or changed and not asked since, are closed. */
+  /** Closes connections to nodes that were deleted, or changed and not used since. */
   #sweep(): void {
     for (const [name, { node, client }] of this.#clients)
       if (this.#space().catalog.definitions.get('nodes', name) !== node) {
@@ -79,13 +82,13 @@ export class Federation {
       }
   }
 
-  /** What the last request to a node has told. */
+  /** The reachability of a node, by its last request. */
   conditionOf(name: string): { state: 'unknown' | 'reachable' | 'unreachable'; latencyMs: number | null } {
     const client = this.#clients.get(name)?.client;
     return { state: client?.state ?? 'unknown', latencyMs: client?.latencyMs ?? null };
   }
 
-  /** Statements that somebody may still take results of. */
+  /** The number of statements whose results a program may still read. */
   get underWay(): number {
     return this.#statements.size;
   }
@@ -99,13 +102,13 @@ export class Federation {
     this.#statements.set(key, statement);
   }
 
-  /** What has not been asked for is dropped, requests under way are given up. */
+  /** Drops a statement: its pages are discarded and its requests cancelled. */
   drop(key: string): void {
     this.#statements.get(key)?.abort();
     this.#statements.delete(key);
   }
 
-  /** A run has ended, or begins again: nobody takes what its statements give. */
+  /** Drops the statements of a run that has ended or restarts. */
   release(run: string): void {
     for (const [key, statement] of this.#statements) if (statement.run === run) this.drop(key);
   }

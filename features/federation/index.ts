@@ -1,4 +1,4 @@
-// The door of federation: statements that are carried out on nodes.
+// The door of federation: statements that run on nodes.
 export { FEDERATION, Federation } from './federation.ts';
 export { type Carriage, type NodeAnswer, NodeClient, type NodeRequest } from './node-client.ts';
 export { closeStatement, nextOfStatement, openStatement } from './operations.ts';

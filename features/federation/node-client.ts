@@ -1,5 +1,5 @@
-// One node as its requests go to it (integrations.md 11.3): messages of the generic API in the form that both bindings share. How they travel
-// is rest-client.ts's and socket-client.ts's.
+// The client of a node (integrations.md 11.3): messages of the generic API in the form that both bindings share. rest-client.ts and
+// socket-client.ts transport them.
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { parseJson, parseLongJson } from '../../model/values/index.ts';
@@ -11,37 +11,37 @@ export interface NodeRequest {
   readonly op: NodeOperation;
   /** Name of the resource. */
   readonly resource: string;
-  /** It is a type, not a resource of the service. */
+  /** The resource is a type, not a resource of the service. */
   readonly isType?: true;
   readonly id?: string;
   /** JSON texts by name: `where`, `props`, `sort`, `limit`, `page`, `count`, `upsert`, `active`. */
   readonly parameters?: Readonly<Record<string, string>>;
   /** JSON text. */
   readonly object?: string;
-  /** Of writes and publishes: the same where it is sent again. */
+  /** For writes and publishes; a retry has the same id. */
   readonly requestId?: string;
 }
 
 export interface NodeAnswer {
   readonly value: Value;
   readonly count: number | null;
-  /** Some of several instances failed: their places hold `{status, errors}`. */
+  /** Whether some of several instances failed: `{status, errors}` takes their places. */
   readonly isPartial: boolean;
 }
 
-/** What goes with all requests of one statement. */
+/** Context that all requests of one statement carry. */
 export interface Carriage {
   readonly hop: number;
   readonly signal: AbortSignal;
-  /** When the statement is over, by `performance.now()`: the time of day may jump. */
+  /** The statement's deadline, by `performance.now()`: the time of day may jump. */
   readonly deadline: number;
 }
 
 export abstract class NodeClient {
   protected readonly node: string;
-  /** Of the last request that was answered. */
+  /** Latency of the last request that was answered. */
   latencyMs: number | null = null;
-  /** Whether the last request was answered at all. */
+  /** Whether the last request was answered. */
   state: 'unknown' | 'reachable' | 'unreachable' = 'unknown';
   #open = 0;
   #isRetired = false;
@@ -50,7 +50,7 @@ export abstract class NodeClient {
     this.node = node;
   }
 
-  /** @throws HttpFailure, EgressError; CascadeError that the node answered with, or for what is no answer of the service */
+  /** @throws HttpFailure, EgressError; CascadeError of the node, or for an answer that does not follow the protocol */
   async ask(request: NodeRequest, carriage: Carriage): Promise<NodeAnswer> {
     this.#open++;
     try {
@@ -60,17 +60,17 @@ export abstract class NodeClient {
     }
   }
 
-  /** It is closed as soon as it has no request open: the node was changed, or deleted. */
+  /** Closes the client when its last request has ended, since the node was changed or deleted. */
   retire(): void {
     this.#isRetired = true;
     if (this.#open === 0) void this.close();
   }
 
-  /** Requests under way fail. */
+  /** Closes the connection; requests in progress fail. */
   abstract close(): Promise<void>;
   protected abstract carry(request: NodeRequest, carriage: Carriage): Promise<NodeAnswer>;
 
-  /** Code, message and params of the first error document, unchanged. */
+  /** The code, message and params of the first error document, unchanged. */
   protected refusal(status: number, body: Value): CascadeError {
     return errorIn(body, status) ?? this.noProtocol(`its answer ${status} has no error document`);
   }
@@ -82,7 +82,7 @@ export abstract class NodeClient {
 
 const SHORT_BYTES = 64 * 1024;
 
-/** A long answer is read in slices. @throws what the parser does */
+/** Parses an answer, a long one in slices so that other work can run. @throws errors of the parser */
 export const readAnswer = (bytes: Uint8Array): Value | Promise<Value> =>
   bytes.length <= SHORT_BYTES ? parseJson(bytes) : parseLongJson(bytes, nextSlice);
 
@@ -95,10 +95,10 @@ export function errorIn(list: Value, status: number): CascadeError | null {
   return new CascadeError(code, message, Array.isArray(params) ? params : [], status);
 }
 
-/** A member of an answer; null where there is none. */
+/** A member of an answer; null where it is missing. */
 export const memberOf = (value: Value, name: string): Value => (isObject(value) && Object.hasOwn(value, name) ? getOwn(value, name) : null);
 
-/** What a login answers with. Null: no token. */
+/** The token in the answer of a login; null: it has none. */
 export function tokenIn(body: Value): string | null {
   const token = memberOf(body, 'accessToken');
   return typeof token === 'string' && /^[\x21-\x7e]+$/.test(token) ? token : null;

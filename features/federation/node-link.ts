@@ -1,4 +1,4 @@
-// One WebSocket to a node: the login, requests side by side, their answers by request id, and signs of life (resources-and-api.md 2.15).
+// One WebSocket to a node: login, concurrent requests, answers matched by request id, and pings (resources-and-api.md 2.15).
 import type { ConnectionOptions } from 'node:tls';
 import { isObject, type Value } from '../../stdlib/values/index.ts';
 import { type CascadeError, apiError } from '../../model/errors/index.ts';
@@ -10,13 +10,13 @@ import { type Carriage, memberOf, type NodeAnswer, type NodeRequest, readAnswer,
 
 const PATH = '/api/v1/wsock/websocket';
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
-/** A longer message ends the socket of a node (resources-and-api.md 1.8), and with it all that is under way on it. */
+/** A longer message makes the node close the socket (resources-and-api.md 1.8), and fails all requests in progress on it. */
 const MOST_MESSAGE_BYTES = 10 * 1024 * 1024;
-/** A silent node is asked for a sign of life, and is taken for gone without one. */
+/** A silent node gets a ping, and counts as gone without a reply. */
 const PING_AFTER_MS = 10_000;
 const GONE_AFTER_MS = 25_000;
 const LOOK_EVERY_MS = 5_000;
-/** The token of the socket was ended (resources-and-api.md 2.15). */
+/** Close code: the token of the socket was ended (resources-and-api.md 2.15). */
 const TOKEN_ENDED = 4401;
 
 export interface LinkTarget {
@@ -25,15 +25,15 @@ export interface LinkTarget {
   readonly uri: URL;
   readonly outlet: Outlet;
   readonly tls: ConnectionOptions;
-  /** Null where there are none that can be opened. */
+  /** Null where no stored credentials can be opened. */
   readonly credentials: () => Promise<NodeCredentials | null>;
   readonly refusal: (status: number, body: Value) => CascadeError;
   readonly noProtocol: (detail: string) => CascadeError;
 }
 
-/** The token of the socket was ended before the request had an effect. */
+/** The token of the socket ended before the request had an effect. */
 export class LoginEnded extends Error {
-  /** What it is where a new login doesn't help. */
+  /** The error for the case that a new login does not help. */
   readonly refusal: CascadeError;
   constructor(refusal: CascadeError) {
     super(refusal.message);
@@ -42,7 +42,7 @@ export class LoginEnded extends Error {
 }
 
 interface Waiting {
-  /** It may be sent once more where the token was ended meanwhile. */
+  /** Whether the request may be sent again when the token ends during it. */
   readonly isRepeatable: boolean;
   readonly answered: (answer: Value) => void;
   readonly failed: (error: Error) => void;
@@ -72,7 +72,7 @@ export class NodeLink {
     this.#look = setInterval(() => this.#checkLife(), LOOK_EVERY_MS).unref();
   }
 
-  /** @throws EgressError; CascadeError of a login that is refused, or for what is no answer of the service */
+  /** @throws EgressError; CascadeError of a refused login, or for an answer that does not follow the protocol */
   static async open(target: LinkTarget, timeoutMs: number): Promise<NodeLink> {
     const { uri, outlet, tls, noProtocol } = target;
     const url = new URL(PATH, uri);
@@ -102,7 +102,7 @@ export class NodeLink {
     this.#ended(new HttpFailure('cut', 'the connection was closed'));
   }
 
-  /** @throws CascadeError that the node answers with; HttpFailure; LoginEnded */
+  /** @throws CascadeError of the node; HttpFailure; LoginEnded */
   async ask(request: NodeRequest, { hop, signal, deadline }: Carriage): Promise<NodeAnswer> {
     const id = String(this.#next++);
     const left = Math.max(1, deadline - performance.now());
@@ -154,7 +154,7 @@ export class NodeLink {
     else this.#ended(new HttpFailure('cut', 'the connection is closed'));
   }
 
-  /** Answers are read one after the other, long ones in slices. */
+  /** Handles answers one after the other; long ones are parsed in slices. */
   #received(data: Buffer): void {
     this.#receivedAt = performance.now();
     this.#reading = this.#reading.then(async () => {
@@ -211,7 +211,7 @@ export class NodeLink {
     this.#ended(new HttpFailure('cut', `the connection was closed (${code})`));
   }
 
-  /** Nothing that is under way is answered any more. */
+  /** Fails all requests in progress. */
   #ended(error: Error): void {
     const all = [...this.#waiting.values()];
     this.#waiting.clear();
@@ -227,7 +227,7 @@ export class NodeLink {
   }
 }
 
-/** The text of a message; what comes from the request is JSON already. */
+/** Builds the text of a message; members of the request are JSON already. */
 function messageOf(
   { op, resource, id: resourceId, parameters = {}, object, requestId }: NodeRequest,
   { id, hop, left }: { id: string; hop: number; left: number },

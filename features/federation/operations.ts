@@ -1,5 +1,5 @@
-// What programs ask for with PROCESSED BY (stdlib/isolate/protocol.ts, NodeAsked): the nodes are chosen, the statement begins on them, and each
-// page of what they give is recorded with the run, so that a repetition asks no node for what it has answered.
+// Carries out PROCESSED BY for programs (stdlib/isolate/protocol.ts, NodeAsked): chooses the nodes, starts the statement on them, and
+// records each page of results with the run, so that a replay asks no node for a page that it has delivered.
 import { createHash, randomUUID } from 'node:crypto';
 import { Long, ObjectId } from 'mongodb';
 import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -19,7 +19,7 @@ import { type Left, NodeStatement, pageJson } from './statement.ts';
 const WITHIN_MS = 60_000;
 const MOST_HOPS = 8;
 
-/** @throws cascade.federation.nodes, .within, .value; what a wrong condition gives */
+/** @throws cascade.federation.nodes, .within, .value; errors of an invalid condition */
 export const openStatement: ProgramOperation = async (space, payload, actor) => {
   const within = withinOf(payload);
   const names = nodesThat(space, getOwn(payload, 'where'), actor);
@@ -36,7 +36,7 @@ export const nextOfStatement: ProgramOperation = async (space, payload, actor) =
   const [key, until, within] = [String(getOwn(cursor, 'key')), Number(getOwn(cursor, 'until')), Number(getOwn(cursor, 'within'))];
   const federation = space.states.get(FEDERATION);
   if (!federation.statement(key)) {
-    // Another process has begun it, or this one before it was started again: the nodes that are left are asked for the rest.
+    // Another process started the statement, or this one before a restart: the remaining pages are requested from the remaining nodes.
     const left = getOwn(cursor, 'left') as unknown as Left[];
     federation.keep(key, begun(space, payload, left, { key, within: Math.max(1, until - actor.clock.now()) }, actor));
   }
@@ -54,7 +54,7 @@ interface Place {
   readonly within: number;
 }
 
-/** The next page, recorded. */
+/** Takes the next page and records it. */
 async function taken(space: Namespace, payload: ObjectValue, { key, until, within }: Place, actor: Actor): Promise<{ ok: string }> {
   const federation = space.states.get(FEDERATION);
   const statement = federation.statement(key);
@@ -118,7 +118,7 @@ const askedOf = (payload: ObjectValue, requestId: string): Asked => ({
   requestId,
 });
 
-/** The same whenever the same run comes to the same statement; a UUID, as of version 4. */
+/** The request id, a UUID of version 4, follows from run and statement, so that a replay sends the same one. */
 function requestIdOf(space: Namespace, key: string, node: string): string {
   const hex = createHash('sha256')
     .update([space.installation.about.nodeUuid ?? '', space.name, key, node].join('\n'))
@@ -126,7 +126,7 @@ function requestIdOf(space: Namespace, key: string, node: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** What cannot be sent is told before anything is sent. @throws cascade.federation.value */
+/** Checks that the values of a statement can be sent, before anything is. @throws cascade.federation.value */
 function requireTransferable(space: Namespace, payload: ObjectValue, names: readonly string[]): void {
   const asked = askedOf(payload, '');
   if (names.some((name) => name !== 'self') && isWrite(asked.kind)) writeOf(space, asked);
@@ -147,14 +147,14 @@ function checkCount(found: number, cardinality: Value): void {
   if (cardinality === 'atLeastOne' && found < 1) throw apiError('cascade.federation.nodes', found, 'at least 1');
 }
 
-/** One more than what led here, be it through rules. @throws cascade.federation.hops */
+/** The number of hops, one more than that of the cause, also through rules. @throws cascade.federation.hops */
 function hopOf({ chain }: Actor): number {
   const hop = (chain.hop ?? 0) + 1;
   if (hop > MOST_HOPS) throw apiError('cascade.federation.hops', `more than ${MOST_HOPS} installations follow one another`);
   return hop;
 }
 
-/** Errors that no handler hears of are messages of the run (11.6). */
+/** Logs errors that no handler receives as messages of the run (11.6). */
 async function warn(space: Namespace, errors: readonly (readonly [string, string, Value?])[], actor: Actor): Promise<void> {
   if (errors.length === 0) return;
   const logs = errors.map(([name, , error], index) => ({

@@ -1,5 +1,5 @@
-// The outbox of reliable nodes (integrations.md 11.8): a write is stored before it is sent, and sent again with its request id until the node has
-// answered it, in order per node, by the process that leads the namespace. The node remembers the id for a day, so that it takes effect once.
+// The outbox of reliable nodes (integrations.md 11.8): a write is stored before it is sent, and retried with its request id until the node
+// has answered, in order per node, by the owner of the namespace. The node remembers the id for a day, so that the write takes effect once.
 import { type Db, Long, ObjectId } from 'mongodb';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type CascadeError, apiError } from '../../model/errors/index.ts';
@@ -23,7 +23,7 @@ interface Waiting {
   readonly _id: ObjectId;
   readonly ars_version: Long;
   readonly node: string;
-  /** The order of the commits. */
+  /** Orders the entries as their commits. */
   readonly order: ObjectId;
   readonly at: Date;
   readonly by: string;
@@ -39,17 +39,17 @@ export class Outbox {
   readonly #ask: Ask;
   readonly #closing = new AbortController();
   readonly #waits = new Map<string, { until: number; ms: number }>();
-  /** The last thing that is done for a node, or waits its turn. */
+  /** The last task in the queue of each node. */
   readonly #turns = new Map<string, Promise<void>>();
-  /** By request id. */
+  /** Stores in progress, by request id. */
   readonly #storing = new Map<string, Promise<Waiting>>();
-  /** By node: ids of what is stored and has no answer yet, in the order of the commits. Only the owner of the namespace writes there. */
+  /** Ids of stored requests without an answer, by node, in the order of their commits. Only the owner of the namespace writes entries. */
   readonly #backlog = new Map<string, Set<string>>();
   #loading: Promise<void> | null = null;
-  /** What has its answer and is still stored: sent once more after a crash, it changes nothing there. */
+  /** Answered requests whose entries are not removed yet. A retry after a crash has no effect on the node, which knows the ids. */
   readonly #answered = new Map<string, Waiting>();
   #removing: Promise<void> | null = null;
-  /** Nodes whose entries are sent when their turn comes. */
+  /** Nodes whose backlog is scheduled to be sent. */
   readonly #senders = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
 
@@ -75,15 +75,15 @@ export class Outbox {
     await this.#removeAnswered();
   }
 
-  /** How many requests wait for a node. */
+  /** The number of requests that wait for a node. */
   async waiting(node: string): Promise<number> {
     await this.#loaded();
     return this.#backlog.get(node)?.size ?? 0;
   }
 
   /**
-   * Stores a request at once, then sends it, unless others wait before it.
-   * @throws CascadeError cascade.federation.delivery.pending when it is sent later; what the node refuses it with
+   * Stores a request, then sends it unless earlier ones wait.
+   * @throws CascadeError cascade.federation.delivery.pending when it will be sent later; the error with which the node refused it
    */
   deliver(node: string, request: NodeRequest, by: string, hop: number, signal: AbortSignal): Promise<NodeAnswer> {
     const storing = this.#store(node, request, by, hop);
@@ -98,7 +98,7 @@ export class Outbox {
       const entry = await storing;
       const backlog = this.#backlogOf(node);
       const id = entry._id.toHexString();
-      // One that is not there has been sent meanwhile: it is asked for its answer.
+      // An entry that left the backlog was sent meanwhile: a repetition with its id gets its answer.
       if (backlog.has(id) && backlog.values().next().value !== id)
         throw apiError('cascade.federation.delivery.pending', node, 'others wait before it');
       try {
@@ -114,12 +114,12 @@ export class Outbox {
     });
   }
 
-  /** Resolves when a request that was given for delivery is stored: before that nobody may be told that it will be sent. @throws what keeps it */
+  /** Resolves when a request is stored: only then may its caller be told that it will be sent. @throws the error that prevented it */
   async isStored(requestId: string): Promise<void> {
     await this.#storing.get(requestId);
   }
 
-  /** One thing at a time for a node, in the order in which they came. */
+  /** Runs one task at a time per node, in order of arrival. */
   #inTurn<T>(node: string, work: () => Promise<T>): Promise<T> {
     const turn = (this.#turns.get(node) ?? Promise.resolve()).then(work);
     const over = turn.then(
@@ -131,7 +131,7 @@ export class Outbox {
     return turn;
   }
 
-  /** What an earlier process has left. @throws what keeps the store from telling */
+  /** Loads the backlog that an earlier owner left. @throws errors of the store; the next call tries again */
   #loaded(): Promise<void> {
     this.#loading ??= this.#load().catch((error: unknown) => {
       this.#loading = null;
@@ -174,11 +174,11 @@ export class Outbox {
       return entry;
     } catch (error) {
       if (!(error instanceof DuplicateKey)) throw error;
-      return (await this.#entries().findOne({ _id })) ?? entry; // a repetition of the run: it waits already, or has its answer
+      return (await this.#entries().findOne({ _id })) ?? entry; // a replay of the run: the request waits already, or was answered
     }
   }
 
-  /** It has its answer: it is no longer in the way of others, and leaves the store with the next batch. */
+  /** Records that a request was answered: it no longer delays others, and the next batch removes it. */
   #settled(entry: Waiting): void {
     const id = entry._id.toHexString();
     if (!this.#backlogOf(entry.node).delete(id)) return;
@@ -187,10 +187,12 @@ export class Outbox {
     if (this.#answered.size >= AT_A_TIME) void this.#removeAnswered();
   }
 
-  /** All that is answered, in batches; what the store doesn't take now it is asked to take at the next look. Never rejects. */
+  /** Removes answered entries in batches; entries that could not be removed stay for the next round. Never rejects. */
   #removeAnswered(): Promise<void> {
     this.#removing ??= this.#removeBatches()
-      .catch((err: unknown) => this.#space().log.warn({ err }, 'answered requests to nodes stay stored for now'))
+      .catch((err: unknown) =>
+        this.#space().log.warn({ err }, 'answered requests could not be removed from the outbox; the next round retries'),
+      )
       .finally(() => {
         this.#removing = null;
       });
@@ -205,7 +207,7 @@ export class Outbox {
         await this.#space().transactions.submit({ writes, events: [] }, true);
       } catch (error) {
         if (!(error instanceof VersionConflict)) throw error;
-        for (const [, entry] of batch) await this.#remove(entry); // somebody else has removed one of them
+        for (const [, entry] of batch) await this.#remove(entry); // another process has removed one of them
       }
       for (const [id] of batch) this.#answered.delete(id);
     }
@@ -219,7 +221,7 @@ export class Outbox {
       const gone = { collection: OUTBOX, op: 'delete', id: _id, version: 1n } as const;
       await this.#space().transactions.submit({ writes: [gone, ...more.writes], events: more.events }, true);
     } catch (error) {
-      if (!(error instanceof VersionConflict)) throw error; // somebody else has removed it
+      if (!(error instanceof VersionConflict)) throw error; // another process has removed it
     }
   }
 
@@ -233,7 +235,7 @@ export class Outbox {
     void this.#removeAnswered();
     this.#loaded().then(
       () => this.#send(),
-      (err: unknown) => log.warn({ err }, 'what waits for nodes could not be looked at: it is tried again'),
+      (err: unknown) => log.warn({ err }, 'the outbox could not be read and will be retried'),
     );
   }
 
@@ -241,16 +243,16 @@ export class Outbox {
     const space = this.#space();
     for (const [node, backlog] of this.#backlog) {
       if (backlog.size === 0 || this.#senders.has(node) || (this.#waits.get(node)?.until ?? 0) > performance.now()) continue;
-      this.#senders.add(node); // behind those who wait already: new statements must not keep it from its turn
+      this.#senders.add(node); // queued behind earlier tasks; later statements queue behind it in turn
       const sent = this.#inTurn(node, () => this.#sendTo(space, node)).finally(() => this.#senders.delete(node));
       sent.then(
         (isMore) => isMore && this.#look(),
-        (err: unknown) => space.log.warn({ err, node }, 'what waits for a node could not be sent: it is tried again'),
+        (err: unknown) => space.log.warn({ err, node }, 'the backlog of a node could not be sent and will be retried'),
       );
     }
   }
 
-  /** In order, until the node fails. @returns whether it has taken all, and there is more */
+  /** Sends the backlog in order, until a request fails. @returns whether all were sent and more are waiting */
   async #sendTo(space: Namespace, node: string): Promise<boolean> {
     const backlog = this.#backlogOf(node);
     const entries = await this.#entries()
@@ -260,7 +262,7 @@ export class Outbox {
       .toArray();
     for (const entry of entries) {
       if (this.#closing.signal.aborted) return false;
-      if (!backlog.has(entry._id.toHexString())) continue; // it has its answer
+      if (!backlog.has(entry._id.toHexString())) continue; // it was answered meanwhile
       const registered = space.catalog.definitions.get('nodes', node);
       if (!registered) {
         await this.#bury(entry, apiError('cascade.federation.unreachable', node, 'the node was deleted'));
@@ -300,12 +302,12 @@ export class Outbox {
     return JSON.parse(openText(this.#space().storage.cipher, entry.request, PURPOSE, entry._id.toHexString())) as NodeRequest;
   }
 
-  /** It becomes a dead letter, in the same commit in which it leaves the outbox. */
+  /** Makes the request a dead letter in the commit that removes it from the outbox. */
   async #bury(entry: Waiting, error: CascadeError): Promise<void> {
     const space = this.#space();
     const { op, resource, id = null, parameters = {}, object = null, requestId = '' } = this.#requestOf(entry);
     const leave = (): boolean => this.#backlogOf(entry.node).delete(entry._id.toHexString());
-    // A run that was repeated after a crash has stored it once more: one dead letter is enough.
+    // A replay after a crash has stored the request again: one dead letter suffices.
     if (await space.storage.db.collection(DEAD_LETTERS.collection).findOne({ 'event.uuid': requestId })) {
       await this.#remove(entry);
       leave();
@@ -326,6 +328,6 @@ export class Outbox {
   }
 }
 
-/** Whether the node's statements that change something go through the outbox. */
+/** Whether writes to the node go through the outbox. */
 export const isReliable = (node: Value | undefined): boolean =>
   isObject(node ?? null) && getOwn(node as ObjectValue, 'deliveryMode') === 'reliable';

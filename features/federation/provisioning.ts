@@ -1,5 +1,5 @@
-// Definitions brought to nodes by a deployment (integrations.md 11.9): rules and sources with an activation constraint are installed active where the
-// record of the node satisfies it, inactive where not.
+// Deploys definitions to nodes (integrations.md 11.9). Rules and sources with an activation constraint are active where the node's record
+// satisfies it, and inactive elsewhere.
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { type CascadeError, apiError } from '../../model/errors/index.ts';
@@ -15,7 +15,7 @@ import { definitionRequest } from './requests.ts';
 const WITHIN_MS = 60_000;
 const MADE_BY_SERVICE = /^(?:_id|ars_(?:namespace|version|createdAt|createdBy|modifiedAt|modifiedBy))$/;
 
-/** Installs a definition on a node, or deletes it there, where an absent one is a success. Null: it is done. */
+/** Installs a definition on a node, or removes it there; removing an absent one succeeds. Null: success. */
 export async function provision(
   space: Namespace,
   node: string,
@@ -60,7 +60,7 @@ function constraintOf(value: Value): ObjectValue | null {
   return isObject(parsed) ? parsed : null;
 }
 
-/** Against the sender's own record of the node. */
+/** Evaluates the constraint on this installation's record of the node. */
 function isActiveOn(space: Namespace, node: string, constraint: ObjectValue, actor: Actor): boolean {
   const { username, namespace } = actor.identity;
   const predicate = parseWhere(constraint, NODE_SHAPE, { username, namespace, now: actor.clock.now() });

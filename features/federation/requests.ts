@@ -1,4 +1,4 @@
-// Statements as requests of the generic API (integrations.md 11.3): no text of the language crosses the wire, only values.
+// Converts statements to requests of the generic API (integrations.md 11.3): only values are sent, no text of the language.
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { aggregated } from './aggregates.ts';
 import { whole } from './options.ts';
@@ -17,14 +17,17 @@ export type Send = (request: NodeRequest) => Promise<NodeAnswer>;
 export interface Asked {
   readonly kind: string;
   readonly statement: ObjectValue;
-  /** All rows of a SELECT are one value. */
+  /** Whether all rows of a SELECT are returned as one value. */
   readonly gathers: boolean;
-  /** There is a block: as many rows as there are. */
+  /** Whether the statement has a block, which takes rows as they arrive. */
   readonly streams: boolean;
   readonly requestId: string;
 }
 
-/** What a statement gives on a node, page by page; `from`: pages that are there already. @throws CascadeError, HttpFailure, EgressError */
+/**
+ * The results of a statement on a node, page by page; `from`: pages that were taken already.
+ * @throws CascadeError, HttpFailure, EgressError
+ */
 export type Carried = AsyncGenerator<Value[], void>;
 
 const WRITES = new Set(['insert', 'upsert', 'update', 'delete', 'publish', 'publishSource', 'publishServiceEvent', 'create', 'drop']);
@@ -42,7 +45,7 @@ function json(value: Value, isCondition = false): string {
 
 const text = (object: ObjectValue, name: string): string => String(getOwn(object, name));
 
-/** The resource of a statement: those of the service stand alone, types apart. */
+/** The resource of a statement; a type is distinguished from a resource of the service. */
 function resourceOf(space: Namespace, statement: ObjectValue): Pick<NodeRequest, 'resource' | 'isType'> {
   const resource = text(statement, 'resource').replace(/^system\./, '');
   const isSystem =
@@ -71,7 +74,7 @@ const KINDS: Readonly<Record<string, string>> = {
   node: 'nodes',
 };
 
-/** The one request of each statement that changes something. */
+/** The request of each kind of write. */
 const writes: Readonly<Record<string, Write>> = {
   insert: (space, statement) => ({
     request: { op: 'insert', ...resourceOf(space, statement), object: json(getOwn(statement, 'values')) },
@@ -131,7 +134,7 @@ const writes: Readonly<Record<string, Write>> = {
   }),
 };
 
-/** Makes a definition, or changes the one of its name. @param active null: as it is, or as it usually is */
+/** Creates a definition or replaces the one of that name. @param active null: unchanged, or the default */
 export function definitionRequest(kind: string, body: Value, active: boolean | null): Omit<NodeRequest, 'requestId'> {
   const isProgram = kind === 'rules' || kind === 'procedures';
   if (isProgram)
@@ -145,7 +148,7 @@ function scheduled(schedule: Value): ObjectValue {
   return schedule;
 }
 
-/** The request of a statement that changes something. @throws cascade.federation.value */
+/** The request of a write. @throws cascade.federation.value */
 export function writeOf(
   space: Namespace,
   { kind, statement, requestId }: Asked,
@@ -154,7 +157,7 @@ export function writeOf(
   return { request: { ...request, requestId }, result };
 }
 
-/** What a write gives; one of several instances that failed is a failure of all. @throws CascadeError */
+/** The result of a write; the failure of one of several instances fails the whole. @throws CascadeError */
 export function writtenValue(answer: NodeAnswer, result: (answer: NodeAnswer) => Value): Value {
   if (answer.isPartial && Array.isArray(answer.value))
     for (const one of answer.value) {

@@ -1,4 +1,4 @@
-// A node over HTTP (integrations.md 11.3): login, session token, and the REST spelling of its messages.
+// The HTTP client of a node (integrations.md 11.3): login, session token, and requests in the form of REST.
 import type { Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { fromTyped } from '../../model/values/index.ts';
@@ -8,7 +8,7 @@ import { type Carriage, memberOf, type NodeAnswer, NodeClient, type NodeRequest,
 
 const RENEWED_BEFORE_MS = 300_000;
 const RESOURCES = '/api/v1/resources/';
-/** A longer condition goes in the body. */
+/** A condition that is longer is sent in the body. */
 const LONGEST_WHERE = 4_000;
 
 interface Token {
@@ -22,7 +22,7 @@ export class RestNodeClient extends NodeClient {
   readonly #credentials: () => Promise<NodeCredentials | null>;
   #login: Promise<Token> | null = null;
 
-  /** @param credentials of the login; null where there are none that can be opened */
+  /** @param credentials credentials for the login; null where none can be opened */
   constructor(node: string, uri: string, http: HttpClient, credentials: () => Promise<NodeCredentials | null>) {
     super(node);
     this.#origin = new URL(uri).origin;
@@ -141,13 +141,13 @@ export class RestNodeClient extends NodeClient {
 
 interface Spelling {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Below the resources, each part encoded. */
+  /** The path below the resources, each segment encoded. */
   readonly path: string;
   readonly query: Record<string, string>;
   readonly body: string | undefined;
 }
 
-/** A message in REST's spelling (resources-and-api.md 2). */
+/** Converts a message to a request of REST (resources-and-api.md 2). */
 export function spelt({ op, resource, isType, id, parameters = {}, object }: NodeRequest): Spelling {
   const base = `${isType ? 'custom/' : ''}${encodeURIComponent(resource)}`;
   const path = id === undefined ? base : `${base}/${id.split('/').map(encodeURIComponent).join('/')}`;

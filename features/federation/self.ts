@@ -1,4 +1,4 @@
-// The node `self` (integrations.md 11.1): the statement runs here, as who asks, with the shape of results that a node gives.
+// The node `self` (integrations.md 11.1): the statement runs here with the caller's rights, and its results have the form of a node's.
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -14,7 +14,7 @@ export async function* onSelf(space: Namespace, { kind, statement, gathers, stre
     yield [await executed(space, statement, actor)];
     return;
   }
-  // What it stores is part of the statement, whose own result is recorded with all pages.
+  // Writes commit as parts of the statement, whose own result is recorded with its pages.
   const within: Actor = { ...actor, enqueue: undefined, commit: (unit) => actor.commit(unit) };
   const asked = kind === 'select' && (streams || gathers) && own(statement, 'limit') === null ? { ...statement, limit: 10_000 } : statement;
   const answer = await perform(space, kind, encodeInner(asked), within);

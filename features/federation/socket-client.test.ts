@@ -1,4 +1,4 @@
-// One standing WebSocket to a node: what it says, and what becomes of requests when the node, its token or the connection fails.
+// The WebSocket client of a node: its messages, and the fate of requests when the node, its token or the connection fails.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -24,7 +24,7 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A node of the test: it keeps what it was sent. */
+/** A node of this test, which records received messages. */
 interface Node {
   readonly port: number;
   readonly client: SocketNodeClient;
@@ -102,7 +102,7 @@ test('all requests share one socket and one login, whatever the order of the ans
   expect([logins(), peers.size, client.state]).toEqual([1, 1, 'reachable']);
 });
 
-test('the count of a deletion is the first element of its answer', async () => {
+test('the first element of a deletion’s answer is the count', async () => {
   const { client } = await openNode((message, socket) => answer(socket, message, { status: 200, body: [{ count: 3 }] }));
   expect(
     await client.ask({ op: 'delete', resource: 'Pump', isType: true, parameters: { where: '{}', count: 'true' } }, carriage()),
@@ -112,7 +112,7 @@ test('the count of a deletion is the first element of its answer', async () => {
   });
 });
 
-test('a login that is refused is an error of authentication, and is tried again with the next request', async () => {
+test('a refused login is an authentication error, and the next request logs in again', async () => {
   const { port, logins } = await openNode(() => undefined);
   const stranger = clientOf(port, 'wrong');
   for (let tries = 1; tries <= 2; tries++) {
@@ -121,7 +121,7 @@ test('a login that is refused is an error of authentication, and is tried again 
   }
 });
 
-test('a 401 leads to one more try, and is the error if it comes again', async () => {
+test('a 401 is retried once, and a second one is the error', async () => {
   let refusals = 1;
   const { client } = await openNode((message, socket) =>
     refusals-- > 0
@@ -133,7 +133,7 @@ test('a 401 leads to one more try, and is the error if it comes again', async ()
   await expect(client.ask(READ, carriage())).rejects.toMatchObject({ code: 'a.b' });
 });
 
-test('where the token is ended, what may be repeated is asked again after a new login; what may have been done is not', async () => {
+test('when the token ends, repeatable requests are sent again after a new login, and requests that may have taken effect fail', async () => {
   let isFirst = true;
   const { client, logins } = await openNode((message, socket) => {
     if (message['op'] === 'execute') return;
@@ -148,7 +148,7 @@ test('where the token is ended, what may be repeated is asked again after a new 
   expect(logins()).toBe(2);
 });
 
-test('a socket that is lost fails what is under way; the next request opens another one', async () => {
+test('the loss of the socket fails requests in progress, and the next request opens another', async () => {
   const { client, peers } = await openNode((message, socket) =>
     message['op'] === 'publish' ? socket.terminate() : answer(socket, message, { status: 200, body: 1 }),
   );
@@ -158,7 +158,7 @@ test('a socket that is lost fails what is under way; the next request opens anot
   expect(peers.size).toBe(1);
 });
 
-test('what is not wanted any more is cancelled, and so is what gets no answer in time', async () => {
+test('an aborted request is cancelled, and so is one past its deadline', async () => {
   const { client, received } = await openNode(() => undefined);
   const unwanted = new AbortController();
   const asked = client.ask(READ, carriage({ signal: unwanted.signal }));
@@ -172,17 +172,17 @@ test('what is not wanted any more is cancelled, and so is what gets no answer in
 test.each([
   ['no JSON', 'none'],
   ['no object', '[]'],
-])('an answer that is %s is none of the protocol', async (_, text) => {
+])('an answer that is %s is a protocol error', async (_, text) => {
   const { client } = await openNode((__, socket) => socket.send(text));
   await expect(client.ask(READ, carriage())).rejects.toMatchObject({ code: 'cascade.federation.protocol' });
 });
 
-test('a server that speaks no WebSocket is none of the protocol', async () => {
+test('a server without WebSocket is a protocol error', async () => {
   const client = clientOf(await listening(createServer((_, response) => response.writeHead(404).end())));
   await expect(client.ask(READ, carriage())).rejects.toMatchObject({ code: 'cascade.federation.protocol' });
 });
 
-test('what is too long for a message is not sent, for it would end the socket', async () => {
+test('a request that is too long for a message is not sent, since it would end the socket', async () => {
   const { client, received } = await openNode((message, socket) => answer(socket, message, { status: 200, body: 1 }));
   const long = JSON.stringify('x'.repeat(10 * 1024 * 1024));
   await expect(client.ask({ op: 'insert', resource: 'Pump', isType: true, object: long }, carriage())).rejects.toMatchObject({

@@ -1,4 +1,5 @@
-// A node over one standing WebSocket (integrations.md 11.3): it is opened with the first request, logs in once, and carries all requests side by side.
+// The WebSocket client of a node (integrations.md 11.3): one persistent socket, opened by the first request, logs in once and carries
+// concurrent requests.
 import { apiError } from '../../model/errors/index.ts';
 import { EgressError } from '../../platform/egress/index.ts';
 import { HttpFailure } from '../sources/index.ts';
@@ -32,7 +33,7 @@ export class SocketNodeClient extends NodeClient {
       if (!(error instanceof LoginEnded)) throw error;
     }
     try {
-      return await this.#asked(request, carriage); // one new login, one more try
+      return await this.#asked(request, carriage); // one new login, one retry
     } catch (error) {
       throw error instanceof LoginEnded ? error.refusal : error;
     }
@@ -54,7 +55,7 @@ export class SocketNodeClient extends NodeClient {
     }
   }
 
-  /** The link that stands, or a new one; all who want one while it is made share it. */
+  /** The open link, or a new one; concurrent callers share the one that is being opened. */
   async #linked(): Promise<NodeLink> {
     for (;;) {
       if (this.#isClosed) throw apiError('cascade.federation.unreachable', this.node, 'the node was changed or deleted');
@@ -85,7 +86,7 @@ export class SocketNodeClient extends NodeClient {
   }
 }
 
-/** What others wait for, too, for as long as this statement wants it. */
+/** Waits for shared work until this statement is aborted or its deadline passes. */
 function wanted<T>(work: Promise<T>, { signal, deadline }: Carriage): Promise<T> {
   return new Promise((resolve, reject) => {
     const settle = (then: () => void) => (): void => {

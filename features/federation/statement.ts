@@ -1,16 +1,16 @@
-// One statement under way on its nodes (integrations.md 11.4 to 11.6): nodes are asked in parallel, what they give is taken page by page, no faster
-// than the program takes it. What is left of each node stands in the cursor, so that another process can go on with it after a crash.
+// One statement in progress on its nodes (integrations.md 11.4 to 11.6): nodes are asked in parallel, and their pages are fetched no faster
+// than the program takes them. The cursor says what is left of each node, so that another process can continue after a crash.
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { CascadeError } from '../../model/errors/index.ts';
 import type { Carried } from './requests.ts';
 
 const AT_A_TIME = 32;
-/** Pages that wait for the program. */
+/** Bounds the pages that are fetched and not taken. */
 const MOST_WAITING = 64;
-/** How long others are waited for when something has come. */
+/** A page waits so long for the answers of other nodes. */
 const GATHER_MS = 3;
 
-/** What is not taken yet of one node: how many of its pages were. */
+/** A node with pages left; `pages` have been taken. */
 export interface Left {
   readonly name: string;
   readonly pages: number;
@@ -26,11 +26,11 @@ export interface Page {
 export interface Terms {
   readonly run: string;
   readonly withinMs: number;
-  /** Begins the statement on a node, behind the pages that were taken. */
+  /** Starts the statement on a node, after the pages that were taken. */
   readonly begin: (left: Left, signal: AbortSignal) => Carried;
-  /** What a node without a complete answer within the time is told as. */
+  /** The error for a node whose answer is incomplete at the deadline. */
   readonly late: (name: string) => Promise<CascadeError>;
-  /** What the failure of a node is told as. */
+  /** The error for a node that failed. */
   readonly failure: (name: string, error: unknown) => CascadeError | Promise<CascadeError>;
 }
 
@@ -66,10 +66,10 @@ export class NodeStatement {
     for (let i = 0; i < Math.min(AT_A_TIME, left.length); i++) void worker();
   }
 
-  /** The next items, and what is then left: none at the end. */
+  /** Takes the next items, and the nodes that are left: none at the end. */
   async next(): Promise<Page> {
     while (this.#queue.length === 0 && this.#left.size > 0) await new Promise<void>((resolve) => (this.#arrived = resolve));
-    // Nodes mostly answer close together, and a page costs a step of the run.
+    // Nodes mostly answer at about the same time, and each page costs a step of the run.
     const answered = new Set(this.#queue.map(({ name }) => name));
     if (answered.size < this.#left.size) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
     const taken = this.#queue.splice(0, MOST_WAITING);
@@ -83,7 +83,7 @@ export class NodeStatement {
     return { items: taken.flatMap(({ items }) => items), left };
   }
 
-  /** Requests under way are given up, nothing more is taken. */
+  /** Cancels requests in progress and discards fetched pages. */
   abort(): void {
     clearTimeout(this.#timer);
     this.#ending.abort();
@@ -93,7 +93,7 @@ export class NodeStatement {
     this.#arrived?.();
   }
 
-  /** Never throws: what fails is the node's last item. */
+  /** Fetches a node's pages. Never throws: a failure becomes the node's last item. */
   async #carryOut(left: Left): Promise<void> {
     const { name } = left;
     const { signal } = this.#ending;
@@ -120,12 +120,12 @@ export class NodeStatement {
   }
 
   #put(taken: Taken): void {
-    if (this.#left.size === 0) return; // nobody takes it any more
+    if (this.#left.size === 0) return; // the statement was aborted
     this.#queue.push(taken);
     this.#arrived?.();
   }
 }
 
-/** Inner JSON of a page for the isolate. @param cursor null: it was the last */
+/** Inner JSON of a page for the isolate. @param cursor null: it is the last page */
 export const pageJson = (nodes: Record<string, Value>, items: readonly Item[], cursor: Value): string =>
   encodeInner({ nodes, items: items as unknown as Value, cursor });

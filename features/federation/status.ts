@@ -1,4 +1,4 @@
-// The state of a node, as the last requests to it tell: nobody is asked for it.
+// The state of a node by its last requests; no request is sent for it.
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { ResourceRequest } from '../../resources/catalog/index.ts';
@@ -6,7 +6,7 @@ import { toJson } from '../../model/values/index.ts';
 import { idOf, reply } from '../../resources/requests/index.ts';
 import { FEDERATION } from './federation.ts';
 
-/** `{name, state, latencyMs, waiting}`: `state` is `unknown` before the first request, then `reachable` or `unreachable`. */
+/** The result is `{name, state, latencyMs, waiting}`; `state` is `unknown` before the first request, then `reachable` or `unreachable`. */
 export const nodeStatus: ResourceRequest = async (space, request) => {
   const found = space.catalog.definitions.find('nodes', idOf(request));
   if (!found && idOf(request) !== 'self') throw apiError('cascade.resource.not.found', `/nodes/${idOf(request)}`);
