@@ -1,5 +1,6 @@
-// Users, tokens and namespaces (resources-and-api.md 4.9, 4.11, 4.12): kept by the installation, so neither instances nor definitions of a
-// namespace. Rights are those of 7.5 for the default profiles: admins all, others what is their own.
+// Requests to users, tokens and namespaces (resources-and-api.md 4.9, 4.11, 4.12): the installation stores them, so that they are neither
+// instances nor definitions of a namespace. Rights are those of 7.5 for the default profiles: admins may access all, others what belongs to
+// them.
 
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -30,10 +31,10 @@ import { USERS } from './users.ts';
 
 export const ACCOUNTS: readonly AccountResource[] = [USERS, TOKENS, NAMESPACES, ORGANIZATIONS];
 
-/** Operations that are no commands. */
+/** Generic operations; all others are commands. */
 const GENERIC: ReadonlySet<string> = new Set(['aggregate', 'insert', 'upsert', 'update', 'patch', 'delete']);
 
-/** The operations that it offers, besides its commands. */
+/** The generic operations that a resource supports. */
 export const operationsOf = ({ insert, update, upserts, unpatched, remove }: AccountResource): ReadonlySet<string> =>
   new Set([
     'select',
@@ -45,14 +46,14 @@ export const operationsOf = ({ insert, update, upserts, unpatched, remove }: Acc
     ...(remove ? ['delete'] : []),
   ]);
 
-/** What `If-Match` or `ars_version` demands. The id of the request may be a token itself, which no error shows. */
+/** The version that `If-Match` or `ars_version` requires. The id of the request may be a token itself, which no error may show. */
 const versionOfRequest = ({ name }: AccountResource, request: ApiRequest, stored: ObjectValue): bigint | undefined =>
   demandedVersion({ kind: 'definitions', name }, { ...request, resourceId: String(getOwn(stored, '_id')) }, stored);
 
 export async function carryOutAccount(space: Namespace, resource: AccountResource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { parameters, resourceId } = request;
   const caller = actor.identity;
-  const by = { actor, address: request.address || null }; // empty: the client has gone
+  const by = { actor, address: request.address || null }; // empty: the client has disconnected
   const op = request.op === 'insert' && parameters['upsert'] === true ? 'upsert' : request.op;
   const isOffered = operationsOf(resource).has(op) && !(op === 'delete' && resourceId === undefined && resource.removesOneByOne);
   if (GENERIC.has(op) && !isOffered) throw apiError('cascade.method.not.allowed', op, resource.name);

@@ -1,4 +1,4 @@
-// What users, tokens, namespaces and organizations have in common: a resource of the installation.
+// The common interface of users, tokens, namespaces and organizations, the resources of the installation.
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
@@ -6,29 +6,29 @@ import type { Identity } from '../../resources/api.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import type { Audited } from './along.ts';
 
-/** How one of them is listed and changed; what is absent is not offered. */
+/** How such a resource is listed and changed; an absent member is an operation that it does not support. */
 export interface AccountResource {
   readonly name: 'users' | 'tokens' | 'namespaces' | 'organizations';
   readonly type: TypeDefinition;
-  /** What the caller may see, as it is shown. */
+  /** The objects that the caller may see, in their shown form. */
   list(space: Namespace, caller: Identity): Promise<ObjectValue[]>;
-  /** Whether this id means that object. */
+  /** Whether this id identifies the object. */
   isAt(space: Namespace, id: string, object: ObjectValue): Promise<boolean> | boolean;
   insert?(space: Namespace, body: ObjectValue, caller: Identity, along: Audited): Promise<ObjectValue>;
   update?(space: Namespace, stored: ObjectValue, changes: ObjectValue, caller: Identity, how: HowChanged): Promise<void>;
-  /** Whether an UPSERT is offered (4.22). */
+  /** UPSERT is supported (4.22). */
   readonly upserts?: true;
-  /** Its changes are not audited (4.22). */
+  /** Changes are not audited (4.22). */
   readonly unaudited?: true;
-  /** What may be updated, but not patched (4.22). */
+  /** UPDATE is supported, PATCH is not (4.22). */
   readonly unpatched?: true;
   remove?(space: Namespace, stored: ObjectValue, caller: Identity, along: Audited): Promise<void>;
-  /** Each is for one that is named. */
+  /** DELETE needs an id: a condition must not remove several. */
   readonly removesOneByOne?: true;
   readonly commands?: Readonly<Record<string, AccountCommand>>;
   /**
-   * Who may do an operation to any at all (7.5): who may not is refused before it is looked whether there is such a one. Absent: which they are
-   * is the operation's own matter.
+   * The capability that an operation needs on any object (7.5): it is checked before the object is looked up. Absent: the operation itself
+   * checks rights.
    */
   readonly needs?: Readonly<Partial<Record<'read' | 'insert' | 'update' | 'delete' | 'command', Need>>>;
 }
@@ -36,14 +36,14 @@ export interface AccountResource {
 type Need = (space: Namespace, caller: Identity) => boolean;
 
 export interface HowChanged {
-  /** Of the client, where one asks. */
+  /** The address of the client; null where the service or a program makes the change. */
   readonly address: string | null;
-  /** That it must be changed from; undefined: any. */
+  /** The expected version of the object; undefined: any. */
   readonly version: bigint | undefined;
   readonly along: Audited;
 }
 
-/** @returns `user` whom it has let in or out, as its event tells */
+/** @returns `user` whose access the command granted or revoked, for its event */
 export type AccountCommand = (
   space: Namespace,
   stored: ObjectValue,

@@ -1,4 +1,5 @@
-// Whose users are whose (resources-and-api.md 4.9, 4.11, 4.12): two namespaces, their admins, and the users of the installation.
+// Which users an admin may see and change (resources-and-api.md 4.9, 4.11, 4.12): two namespaces, their admins, and the users of the
+// installation.
 
 import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
@@ -17,7 +18,7 @@ let t: TestEngine;
 const mark = randomBytes(4).toString('hex');
 const SYSTEM: Identity = { username: `system${mark}`, namespace: `Rulers_${mark}`, profiles: ['admin', 'admin__system'], system: true };
 const FIRST: Identity = { username: `first${mark}`, namespace: `Makers_${mark}`, profiles: ADMIN, installationAdmin: true };
-/** Two namespaces, new for each test. */
+/** Names of two namespaces, created for each test. */
 let north: string;
 let south: string;
 let [northAdmin, southAdmin, bob]: Identity[] = [];
@@ -25,7 +26,7 @@ let count = 0;
 
 beforeAll(async () => {
   t = await openTestEngine();
-  await t.engine.identity.ensureFirstStart({}); // its indexes
+  await t.engine.identity.ensureFirstStart({}); // creates its indexes
 });
 afterAll(() => t[Symbol.asyncDispose]());
 beforeEach(async () => {
@@ -70,7 +71,7 @@ const draft = (username: string, profiles = USER) => command(northAdmin!, north,
 const seenBy = async (caller: Identity, username: string) =>
   ((await json(as(caller, 'select', 'users'))) as { username: string }[]).find((one) => one.username === username);
 
-test('the admin of a namespace cannot take over a user whom it has brought in from elsewhere', async () => {
+test('an admin cannot take over a user of another namespace by inviting it', async () => {
   const { username } = bob!;
   for (const enter of [() => Promise.resolve(bob), () => login(username, PASSWORD, north)]) {
     await draft(username);
@@ -92,7 +93,7 @@ test('the admin of a namespace cannot take over a user whom it has brought in fr
   await login(username);
 });
 
-test('of a user of elsewhere an admin sees the name and the profiles here, and sets these', async () => {
+test('an admin sees only the name and the local profiles of a user of another namespace, and may change the profiles', async () => {
   const { username } = bob!;
   const details = { username, preferredUsername: 'Bobby', password: undefined };
   await as(southAdmin!, 'update', 'users', { id: username, body: { preferredUsername: 'Bobby' } });
@@ -111,12 +112,12 @@ test('of a user of elsewhere an admin sees the name and the profiles here, and s
   expect(await seenBy(southAdmin!, username)).toMatchObject({ profiles: USER, preferredUsername: details.preferredUsername });
 });
 
-test('who is brought in from elsewhere is in the namespace once it has entered it, and not before', async () => {
+test('an invited user of another namespace belongs to the namespace only after it has entered', async () => {
   const { username } = bob!;
   await draft(username, ADMIN);
   const users = await json(as(northAdmin!, 'getAuthorizedUsers', 'namespaces', { id: north }));
   expect(users).toContainEqual({ username, preferredUsername: username, profiles: ADMIN, home: false });
-  // Not an admin yet: the last one cannot go.
+  // The invited user is no admin yet: the last admin cannot be demoted.
   const demotion = as(northAdmin!, 'update', 'users', { id: northAdmin!.username, body: { profiles: USER } });
   await expect(demotion).rejects.toMatchObject({ code: 'cascade.namespace.last.admin' });
   const there = await login(username, PASSWORD, north);
@@ -125,7 +126,7 @@ test('who is brought in from elsewhere is in the namespace once it has entered i
   await expect(draft(username)).rejects.toBeDefined();
 });
 
-test('nobody but the system admin brings in who has rights on the whole installation', async () => {
+test('only the system admin may invite users with rights on the whole installation', async () => {
   const { username } = bob!;
   await t.engine.identity
     .createUser({ username: SYSTEM.username, password: PASSWORD, namespace: SYSTEM.namespace, createdBy: 'test' })
@@ -135,7 +136,7 @@ test('nobody but the system admin brings in who has rights on the whole installa
   for (const name of [SYSTEM.username, username]) await expect(draft(name)).rejects.toMatchObject(DENIED);
   const taken = as(FIRST, 'insert', 'namespaces', { body: { namespace: `${north}_b`, username: SYSTEM.username } });
   await expect(taken).rejects.toMatchObject(DENIED);
-  // Nor does an admin of its home have more rights than it.
+  // An admin of the user's own namespace has no more rights than the user.
   for (const body of [{ password: NEW_PASSWORD }, { active: false }, { profiles: ADMIN }])
     await expect(as(southAdmin!, 'update', 'users', { id: username, body })).rejects.toMatchObject(DENIED);
   await expect(as(southAdmin!, 'delete', 'users', { id: username })).rejects.toMatchObject(DENIED);
@@ -143,10 +144,10 @@ test('nobody but the system admin brings in who has rights on the whole installa
   expect(await login(SYSTEM.username, PASSWORD, north)).toMatchObject({ namespace: north, profiles: ADMIN });
 });
 
-test('the system admin administers the users of the installation, each at its home', async () => {
+test('the system admin administers all users of the installation, each in its own namespace', async () => {
   const { username } = bob!;
   const inSystem = { ...SYSTEM, namespace: 'system' };
-  // Other tests' engines audit there what happens to users of no namespace: it is theirs until they have ended.
+  // Other tests' engines audit changes of users without a namespace there, and hold the namespace until they have ended.
   const free = { timeout: 30_000, interval: 100 };
   const seen = await vi.waitFor(() => seenBy(inSystem, username), free);
   expect(seen).toMatchObject({ email: 'bob@example.com', ars_namespace: south });
@@ -156,13 +157,13 @@ test('the system admin administers the users of the installation, each at its ho
   await expect(last).rejects.toMatchObject({ code: 'cascade.namespace.last.admin' });
 });
 
-test('nobody with less rights sets a password, and so becomes the other', async () => {
+test('an admin cannot set the password of a user with more rights', async () => {
   const { username } = bob!;
   await command(SYSTEM, south, 'authorizeUser', { username, profiles: ['admin', 'admin__system'] });
   await expect(as(southAdmin!, 'update', 'users', { id: username, body: { password: NEW_PASSWORD } })).rejects.toMatchObject(DENIED);
 });
 
-test('a user changes its own password with the old one, and the session that does it goes on', async () => {
+test('a user changes its password by giving the old one, and keeps that session', async () => {
   const { username } = bob!;
   const change = (oldPassword?: string) => as(bob!, 'update', 'users', { id: username, body: { password: NEW_PASSWORD, oldPassword } });
   await expect(change()).rejects.toMatchObject({ code: 'cascade.user.password.mismatch' });
@@ -171,10 +172,10 @@ test('a user changes its own password with the old one, and the session that doe
   await login(username, NEW_PASSWORD);
   const both = { email: 'new@example.com', password: 'short', oldPassword: NEW_PASSWORD };
   await expect(as(bob!, 'update', 'users', { id: username, body: both })).rejects.toMatchObject({ code: 'cascade.user.password.weak' });
-  expect(await seenBy(bob!, username)).toMatchObject({ email: 'bob@example.com' }); // all of a change, or nothing
+  expect(await seenBy(bob!, username)).toMatchObject({ email: 'bob@example.com' }); // a change applies as a whole or not at all
 });
 
-test('an invitation is redeemed once, by a user with all of its rights', async () => {
+test('an invitation is redeemed once, by a user who is not limited to a namespace', async () => {
   const made = (data: object) =>
     json(command(northAdmin!, north, 'delegateUserAuthZ', data)) as Promise<{ code: string; expiresAt: string }>;
   const { code, expiresAt } = await made({ profiles: USER });
@@ -192,7 +193,7 @@ test('an invitation is redeemed once, by a user with all of its rights', async (
   await expect(command(bob!, south, 'delegateUserAuthZ', {})).rejects.toMatchObject(DENIED);
 });
 
-test('a namespace that was refused can be made with what was wrong put right', async () => {
+test('a namespace whose creation was refused can be created after a correction', async () => {
   const namespace = `${north}_c`;
   const make = (more: object) => as(FIRST, 'insert', 'namespaces', { body: { namespace, ...more } });
   const refusals: [object, string][] = [
@@ -212,7 +213,7 @@ test('a namespace that was refused can be made with what was wrong put right', a
   await expect(otherCase).rejects.toMatchObject({ code: 'cascade.resource.duplicate.key', status: 409 });
 });
 
-test('an audit that cannot be stored fails what it audits: nothing of it is there', async () => {
+test('a change whose audit cannot be stored fails as a whole', async () => {
   await as(southAdmin!, 'insert', 'tokens', { body: { name: 'kept' } });
   await withAuditsRefused(south, async () => {
     const body = { username: `new.${south}`, password: PASSWORD };
@@ -235,7 +236,7 @@ test('an audit that cannot be stored fails what it audits: nothing of it is ther
   expect(await json(as(southAdmin!, 'select', 'namespaces'))).toMatchObject([{ namespace: south, ars_version: 1 }]);
 });
 
-test('the end of a namespace is audited among what lasts, with it', async () => {
+test('the deletion of a namespace is audited in the installation, in the same transaction', async () => {
   await as(southAdmin!, 'delete', 'namespaces', { id: south });
   await withMongo(async (client) => {
     const entity = { resource: 'namespaces', resourceId: south };
@@ -246,7 +247,7 @@ test('the end of a namespace is audited among what lasts, with it', async () => 
   });
 });
 
-test('a change from a version that is not the stored one is refused for tokens and namespaces, too', async () => {
+test('a version conflict is refused for tokens and namespaces, too', async () => {
   await as(southAdmin!, 'insert', 'tokens', { body: { name: 'first' } });
   const conflict = { code: 'cascade.update.authorization.or.version.conflict', status: 409 };
   for (const ars_version of [0, 2]) {
@@ -257,7 +258,7 @@ test('a change from a version that is not the stored one is refused for tokens a
   }
 });
 
-/** No audit can be stored in a namespace while this is done. */
+/** Makes the store refuse audits in a namespace during `work`. */
 async function withAuditsRefused(namespace: string, work: () => Promise<void>): Promise<void> {
   await withMongo(async (client) => {
     const refuse = (validator: object) => client.db(`cascade_ns_${namespace}`).command({ collMod: 't.ArsAudit', validator });
@@ -271,7 +272,7 @@ async function withMongo(work: (client: MongoClient) => Promise<void>): Promise<
   await work(client).finally(() => client.close());
 }
 
-/** What only the first start gives. */
+/** Grants rights that only the first start grants. */
 async function promote(username: string, rights: object): Promise<void> {
   await withMongo(async (client) => void (await client.db('cascade').collection('users').updateOne({ username }, { $set: rights })));
 }

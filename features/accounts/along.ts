@@ -1,5 +1,5 @@
-// The audits of what is done to users, tokens and namespaces (resources-and-api.md 8.3), stored in the transactions that do it: these are the
-// installation's, not the namespace's committer's, so an audit is there with its change or neither is.
+// Audits of users, tokens and namespaces (resources-and-api.md 8.3), stored in the transactions that make the changes: these belong to the
+// installation instead of a namespace's committer. A change and its audit are stored together or not at all.
 
 import type { ClientSession, Db, Document } from 'mongodb';
 import type { StoredEvent, UnitOfWork } from '../../runtime/transactions/index.ts';
@@ -7,7 +7,7 @@ import { AUDITS } from '../../resources/access/index.ts';
 
 /**
  * Stores the audit of a change in the change's transaction.
- * @param key of what is changed: the natural key; of a token its `_id`, as its name is unique for its creator only
+ * @param key identifies the changed object: its natural key, or the `_id` of a token, whose name is unique per creator only
  */
 export type Audited = (session: ClientSession, key: string) => Promise<void>;
 
@@ -16,18 +16,18 @@ export class AuditAlong {
   readonly #made: (key: string) => Pick<UnitOfWork, 'writes' | 'events'> | null;
   #events: readonly StoredEvent[] = [];
 
-  /** @param made the audit by the key of what is changed; null: it is not audited */
+  /** @param made creates the audit for the key of an object; null: the change is not audited */
   constructor(db: Db, made: (key: string) => Pick<UnitOfWork, 'writes' | 'events'> | null) {
     this.#db = db;
     this.#made = made;
   }
 
-  /** Its events, to be raised once it is stored. */
+  /** Events of the stored audit, to be raised after the commit. */
   get events(): readonly StoredEvent[] {
     return this.#events;
   }
 
-  /** A transaction that is tried again stores it again: what was stored last is what there is. */
+  /** A retried transaction calls this again: the last call counts. */
   readonly store: Audited = async (session, key) => {
     const unit = this.#made(key);
     if (!unit) return;

@@ -1,5 +1,6 @@
-// What REST and programs do to users, tokens and namespaces, each instance with its line in the log and its event. They are in the installation's
-// database: its audit is in the same transaction (along.ts), its event is committed after it, so that a crash in between loses the event.
+// Changes of users, tokens and namespaces by REST and by programs, each with its log entry and its event. They are stored in the
+// installation's database: the audit in the same transaction (along.ts), the event committed after it, so that a crash in between loses the
+// event.
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -15,13 +16,13 @@ import { AuditAlong } from './along.ts';
 import type { AccountResource } from './account-resource.ts';
 import { objectOf } from '../../resources/requests/index.ts';
 
-/** Who changes something; the address of the client, where one asks. */
+/** Who makes a change; `address` is the client's, where there is one. */
 export interface By {
   readonly actor: Actor;
   readonly address: string | null;
 }
 
-/** What is in the answer to an INSERT and nowhere else. */
+/** Properties that only the answer to an INSERT has. */
 const SECRETS: ReadonlySet<string> = new Set(['accessToken', 'generatedPassword']);
 
 export async function insertAccount(space: Namespace, resource: AccountResource, given: Value, by: By): Promise<ObjectValue> {
@@ -34,7 +35,7 @@ export async function insertAccount(space: Namespace, resource: AccountResource,
   return made;
 }
 
-/** By the natural key (resources-and-api.md 2.6). */
+/** Finds the object by its natural key (resources-and-api.md 2.6). */
 export async function upsertAccount(space: Namespace, resource: AccountResource, given: Value, by: By): Promise<ObjectValue> {
   const body = bodyOf(given);
   const { identity } = by.actor;
@@ -50,8 +51,8 @@ export async function upsertAccount(space: Namespace, resource: AccountResource,
 }
 
 /**
- * @param options `version` that it must be changed from; `among`: it is one of many, whose audits' events are told together
- * @returns it after the change
+ * @param options `version`: the expected version; `among`: collects the audits' events of a change of many, which are raised together
+ * @returns the object after the change
  */
 export async function updateAccount(
   space: Namespace,
@@ -65,15 +66,15 @@ export async function updateAccount(
   const { identity } = by.actor;
   const audit = auditOf(space, resource, 'update', by.actor);
   await resource.update(space, stored, changes, identity, { address: by.address, version, along: audit.store });
-  if (Object.keys(changes).every(isServiceSet)) return stored; // as whoever may change it is told
+  if (Object.keys(changes).every(isServiceSet)) return stored; // shown as to a caller who may change it
   note(space, resource, 'update', by, stored, changes);
-  const after = await accountAt(space, resource, String(getOwn(stored, '_id')), identity); // its name may be another one now
+  const after = await accountAt(space, resource, String(getOwn(stored, '_id')), identity); // the change may have renamed it
   if (among) among.push(...audit.events);
   else await raiseEvent(space, resource, 'update', after, by.actor, audit.events);
   return after;
 }
 
-/** @param where of a DELETE of many: several have one event together, those before a refusal, too */
+/** @param where the condition of a DELETE of many, whose deletions share one event, even if a later one is refused */
 export async function removeAccounts(
   space: Namespace,
   resource: AccountResource,
@@ -93,14 +94,14 @@ export async function removeAccounts(
       events.push(...audit.events);
     }
   } finally {
-    // Of a namespace that is gone nothing is told in itself.
+    // A deleted namespace cannot raise an event.
     if (!gone.some((one) => resource.name === 'namespaces' && getOwn(one, 'namespace') === space.name))
       await raiseEvents(space, resource, 'delete', gone, where, by.actor, events);
   }
 }
 
 // ---------------------------------------------------------------- statements of programs
-/** INSERT and UPSERT of one or several, recorded as the run's statement where the result is no secret. */
+/** Carries out INSERT and UPSERT of one or several, recorded as the run's statement where the result holds no secret. */
 export async function putAccounts(
   space: Namespace,
   resource: AccountResource,
@@ -117,7 +118,7 @@ export async function putAccounts(
   return recorded(actor, made);
 }
 
-/** One gives the instance, several their number, none null (language.md U2). */
+/** @returns the instance for one, the count for several, null for none (language.md U2) */
 export async function updateAccounts(
   space: Namespace,
   resource: AccountResource,
@@ -148,7 +149,7 @@ export async function deleteAccounts(space: Namespace, resource: AccountResource
   return recorded(actor, found.length);
 }
 
-/** The events are units of their own: the statement's result is recorded when all of it is done. */
+/** The events are units of their own: the statement's result is recorded when all changes are done. */
 const apart = (actor: Actor): Actor => ({ ...actor, commit: (unit) => actor.commit(unit) });
 
 async function recorded(actor: Actor, result: Value): Promise<Answer> {
@@ -159,13 +160,13 @@ async function recorded(actor: Actor, result: Value): Promise<Answer> {
 
 const hasSecret = (value: Value): boolean => isObject(value) && Object.keys(value).some((name) => SECRETS.has(name));
 
-/** @throws cascade.resource.not.found where the condition names one */
+/** @throws cascade.resource.not.found where the condition names one object */
 function unlessNamed<T extends Value>(space: Namespace, resource: AccountResource, where: Value, caller: Identity, none: T): T {
   if (queryOf(space, resource, where, caller)) throw apiError('cascade.resource.not.found', `/${resource.name}`);
   return none;
 }
 
-/** What an operation asks for; others are commands. */
+/** Capabilities that generic operations need; other operations are commands. */
 const NEEDED = new Map([
   ['aggregate', 'read'],
   ['insert', 'insert'],
@@ -181,8 +182,8 @@ export function requireCapability(space: Namespace, { name, needs }: AccountReso
   if (need && !need(space, caller)) throw apiError('cascade.authorization.denied', operation, name);
 }
 
-// ---------------------------------------------------------------- finding
-/** What the caller may see and a condition matches, as it is shown. */
+// ---------------------------------------------------------------- look-up
+/** The objects that the caller may see and the condition matches, in their shown form. */
 export async function matching(space: Namespace, resource: AccountResource, where: Value, caller: Identity): Promise<ObjectValue[]> {
   const predicate = predicateOf(space, resource, where, caller);
   return (await resource.list(space, caller)).filter((object) => matches(predicate, object));
@@ -196,14 +197,15 @@ function predicateOf(space: Namespace, resource: AccountResource, where: Value, 
 const queryOf = (space: Namespace, resource: AccountResource, where: Value, caller: Identity): InstanceQuery | null =>
   instanceQuery(predicateOf(space, resource, where, caller), resource.type);
 
-/** @throws cascade.resource.not.found also for what the caller may not see */
+/** @throws cascade.resource.not.found, also for objects that the caller may not see */
 export async function accountAt(space: Namespace, resource: AccountResource, id: string, caller: Identity): Promise<ObjectValue> {
   const found = await accountWith(space, resource, id, caller, true);
-  if (!found) throw apiError('cascade.resource.not.found', `/${resource.name}/${resource.name === 'tokens' ? '…' : id}`); // the id may be the token itself
+  // the id may be the token itself
+  if (!found) throw apiError('cascade.resource.not.found', `/${resource.name}/${resource.name === 'tokens' ? '…' : id}`);
   return found;
 }
 
-/** @param anyKey whether the id may also be another one than the natural key */
+/** @param anyKey whether the id may be another key than the natural one */
 async function accountWith(
   space: Namespace,
   resource: AccountResource,
@@ -219,11 +221,11 @@ async function accountWith(
   return null;
 }
 
-// ---------------------------------------------------------------- told
-/** What a namespace has no event for: that there is another one is none of its business. */
+// ---------------------------------------------------------------- events
+/** Resources without events: a namespace must not learn of other namespaces. */
 const SILENT: ReadonlySet<string> = new Set(['namespaces', 'organizations']);
 
-/** Those who may see all accounts may hear of them: subscribers and rules that are admins'. */
+/** Raises an event for subscribers and rules of admins, who may see all accounts. */
 async function raiseEvent(
   space: Namespace,
   resource: AccountResource,
@@ -241,7 +243,7 @@ async function raiseEvent(
 const auditOf = (space: Namespace, { name, unaudited }: AccountResource, operation: string, actor: Actor): AuditAlong =>
   new AuditAlong(space.storage.db, (key) => (unaudited ? null : entryFor(space, `/${name}/${key}`, operation, actor)));
 
-/** Of a namespace that goes with its audits: this one is the installation's, where no subscriber hears of it. */
+/** The audit of a namespace that is deleted with its own audits: the installation stores it, where it raises no event. */
 function auditOfEnd({ installation }: Namespace, { identity, clock, chain }: Actor): AuditAlong {
   const initiator = { identity: { ...identity, namespace: 'system' }, clock, chain };
   return new AuditAlong(installation.lasting, (key) => {
@@ -250,7 +252,9 @@ function auditOfEnd({ installation }: Namespace, { identity, clock, chain }: Act
   });
 }
 
-/** A command on a namespace, audited (8.3) and told (4.9): who was let in or out, and with which profiles. */
+/**
+ * Runs a command on a namespace, with its audit (8.3) and its event (4.9): whose access was granted or revoked, and with which profiles.
+ */
 export async function command(
   space: Namespace,
   resource: AccountResource,
@@ -288,7 +292,7 @@ const AUDITED_COMMANDS: Readonly<Record<string, string>> = {
   revokeUserAuthZ: 'revoked',
 };
 
-/** Several have one event (resources-and-api.md 8.1). */
+/** Raises one event for several objects (resources-and-api.md 8.1). */
 async function raiseEvents(
   space: Namespace,
   resource: AccountResource,
@@ -304,7 +308,7 @@ async function raiseEvents(
   await raiseEvent(space, resource, operation, value, actor, ofAudits);
 }
 
-/** The log has what was done, by whom, from where; values only where they are no secrets. */
+/** Logs the change, its author and address; values only where they are no secrets. */
 export function note(
   space: Namespace,
   { name: resource, type }: AccountResource,

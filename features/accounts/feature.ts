@@ -1,4 +1,4 @@
-// Users, tokens and namespaces (resources-and-api.md 4.9, 4.11, 4.12): the installation keeps them.
+// Users, tokens, namespaces and organizations (resources-and-api.md 4.9 to 4.12), which the installation stores.
 import type { InstallationResource, Feature } from '../../resources/catalog/index.ts';
 import { deleteAccounts, matching, putAccounts, updateAccounts } from './changes.ts';
 import { ACCOUNTS, carryOutAccount, operationsOf } from './account-requests.ts';
@@ -10,7 +10,7 @@ const installed = (account: AccountResource): InstallationResource => ({
   type: account.type,
   operations: operationsOf(account),
   commands: Object.keys(account.commands ?? {}),
-  hasEvents: account.name !== 'namespaces' && account.name !== 'organizations', // a namespace hears of no other
+  hasEvents: account.name !== 'namespaces' && account.name !== 'organizations', // a namespace must not learn of others
   carryOut: (space, request, actor) => carryOutAccount(space, account, request, actor),
   matching: (space, where, caller) => matching(space, account, where, caller),
   put: (space, values, upserts, actor) => putAccounts(space, account, values, upserts, actor),

@@ -1,4 +1,4 @@
-// Redeeming an invitation by its code (resources-and-api.md 4.9): by any user of the installation, whatever namespace it is in.
+// Redeems an invitation by its code (resources-and-api.md 4.9), for any user of the installation, whichever namespace the request is in.
 
 import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../../resources/api.ts';
@@ -12,11 +12,12 @@ import { requireAnotherAdmin } from './users.ts';
 
 export const INVITATIONS = 'delegatedrequests';
 
-/** @throws method.not.allowed, authorization.denied, namespace.last.admin; resource.not.found also for a code that is used or expired */
+/** @throws method.not.allowed, authorization.denied, namespace.last.admin; resource.not.found also for a used or expired code */
 export async function redeemInvitation(space: Namespace, { op, resourceId, address }: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { identity } = actor;
   if (op !== 'redeem' || resourceId === undefined) throw apiError('cascade.method.not.allowed', op, INVITATIONS);
-  if (identity.restricted) throw apiError('cascade.authorization.denied', op, INVITATIONS); // a token for one namespace joins no other
+  // a token that is limited to one namespace cannot join another
+  if (identity.restricted) throw apiError('cascade.authorization.denied', op, INVITATIONS);
   const { installation } = space;
   const offered = await installation.identity.invitation(resourceId);
   if (!offered) throw apiError('cascade.resource.not.found', `/${INVITATIONS}/…`);

@@ -1,5 +1,5 @@
-// The resource namespaces (resources-and-api.md 4.9): made by the system admin, the first admin of the installation, and within an organization by
-// the admins of its root namespace; who may enter.
+// The resource namespaces (resources-and-api.md 4.9): created by the system admin, by the first admin of the installation, and in an
+// organization by admins of its root namespace; commands grant and revoke access.
 
 import type { ClientSession } from 'mongodb';
 import { convert } from '../../stdlib/convert/index.ts';
@@ -67,7 +67,7 @@ export const NAMESPACES: AccountResource = {
     if (!stored) throw apiError('cascade.resource.not.found', `/namespaces/${namespace}`);
     return { ...shown(stored), ...(password === null && !known && { generatedPassword: generated }) };
   },
-  /** `ars_properties`, by an admin of the namespace. */
+  /** Changes `ars_properties`, for an admin of the namespace. */
   async update(space, stored, changes, caller, { version, along }) {
     const namespace = administered(space, stored, caller, 'update');
     requireKnown('namespaces', changes, ['namespace', 'organizationRef', 'encryptionKey', 'ars_properties']);
@@ -81,7 +81,7 @@ export const NAMESPACES: AccountResource = {
     const how = { by: caller.username, version, along: (session: ClientSession) => along(session, namespace) };
     await space.installation.directory.setNamespaceProperties(namespace, json, how);
   },
-  /** By its own admin, with all that is in it. */
+  /** Deletes the namespace with all its data, for its admin. */
   async remove(space, stored, caller, along) {
     const namespace = String(getOwn(stored, 'namespace'));
     if (namespace !== space.name || LASTING.has(namespace)) throw apiError('cascade.authorization.denied', 'delete', 'namespaces');
@@ -98,7 +98,7 @@ export const NAMESPACES: AccountResource = {
       });
       return { result };
     },
-    /** A user of elsewhere who is not in the namespace yet is invited: it accepts by entering the namespace. */
+    /** Grants access. A user of another namespace is invited, and accepts by entering the namespace. */
     async authorizeUser(space, stored, data, { identity: caller }, along) {
       const namespace = administered(space, stored, caller, 'authorizeUser');
       const body = objectOf(data);
@@ -117,14 +117,14 @@ export const NAMESPACES: AccountResource = {
       });
       return { result: {}, user: shownUser(user, namespace, profiles) };
     },
-    /** The code is for whoever is given it: see `redeemInvitation`. */
+    /** Creates an invitation whose code anyone may redeem who gets it: see `redeemInvitation`. */
     async delegateUserAuthZ(space, stored, data, { identity: caller }, along) {
       const namespace = administered(space, stored, caller, 'delegateUserAuthZ');
       const body = objectOf(data);
       requireKnown('namespaces', body, ['profiles', 'requireExisting', 'expiresAt', 'timeout']);
       const given = getOwn(body, 'profiles');
       const profiles = given === null ? DEFAULT_PROFILES : profilesIn(space, given, caller);
-      const requireExisting = getOwn(body, 'requireExisting'); // only users can log in to redeem it: they all exist
+      const requireExisting = getOwn(body, 'requireExisting'); // every redeemer is logged in, so that the user exists in any case
       if (requireExisting !== null && typeof requireExisting !== 'boolean') throw invalid('requireExisting', 'no Boolean');
       const expiresAt = expiryIn(body);
       const invitation = { namespace, profiles, createdBy: caller.username, expiresAt };
@@ -138,7 +138,7 @@ export const NAMESPACES: AccountResource = {
       const username = requiredText('namespaces', body, 'username').toLowerCase();
       const transfers = getOwn(body, 'transferResources');
       if (transfers !== null && typeof transfers !== 'boolean') throw invalid('transferResources', 'no Boolean');
-      // Whom they go to is who asks, as a user of the namespace: the system admin need not be one.
+      // The new owner is the caller as a user of the namespace, which the system admin need not be.
       if (transfers && namespace !== space.name) throw invalid('transferResources', 'the caller is in another namespace');
       const user = (await space.installation.directory.users(namespace)).find((one) => one.username === username);
       if (!user) throw apiError('cascade.user.not.found', username);
@@ -155,14 +155,14 @@ export const NAMESPACES: AccountResource = {
   },
 };
 
-/** What the events of a command tell of a user. */
+/** The user as events of commands show it. */
 const shownUser = ({ username, home, details }: UserRecord, namespace: string, profiles: readonly string[]): ObjectValue => ({
   username,
   preferredUsername: (home === namespace ? details.preferredUsername : undefined) ?? username,
   profiles: [...profiles],
 });
 
-/** The organization whose admin somebody is: an admin of its root namespace, with all the rights of the user. */
+/** The organization that a user administers, as an unlimited admin of its root namespace. */
 const organizationOf = async (space: Namespace, caller: Identity): Promise<string | null> =>
   isAdmin(caller) && caller.restricted !== true && caller.lent !== true
     ? space.installation.directory.organizationWithRoot(space.name)
@@ -170,7 +170,7 @@ const organizationOf = async (space: Namespace, caller: Identity): Promise<strin
 
 const denied = (operation: string) => apiError('cascade.authorization.denied', operation, 'namespaces');
 
-/** They are the installation's. */
+/** Namespaces that cannot be deleted: they belong to the installation. */
 const LASTING: ReadonlySet<string> = new Set(['system', 'main']);
 
 const invalid = (property: string, reason: string) => apiError('cascade.resource.property.invalid', 'namespaces', property, reason);
@@ -185,7 +185,7 @@ function organizationIn(body: ObjectValue): { name: string; description?: string
   return { name, ...(description !== null && { description }) };
 }
 
-/** `expiresAt`, or so many seconds from now; two days without either. */
+/** The time of `expiresAt`, or of so many seconds from now; the default is two days. */
 function expiryIn(body: ObjectValue): Date {
   const at = getOwn(body, 'expiresAt');
   const timeout = getOwn(body, 'timeout');
@@ -196,7 +196,7 @@ function expiryIn(body: ObjectValue): Date {
   try {
     ms = (convert(at, { type: 'DateTime' }, 'property') as DateTime).ms;
   } catch {
-    throw invalid('expiresAt', 'no DateTime'); // whatever is wrong with it
+    throw invalid('expiresAt', 'no DateTime'); // any error means an invalid time
   }
   if (ms <= Date.now()) throw invalid('expiresAt', 'it is not in the future');
   return new Date(ms);
@@ -206,7 +206,7 @@ function expiryIn(body: ObjectValue): Date {
 const MOST_SECONDS = 10 * 366 * 24 * 60 * 60;
 
 /**
- * The namespace of a command: an admin decides about the one that the request acts in, the system admin about all.
+ * The namespace of a command: an admin may name the one that the request is in, the system admin any.
  * @throws authorization.denied
  */
 function administered(space: Namespace, stored: ObjectValue, caller: Identity, operation: string): string {
@@ -217,7 +217,11 @@ function administered(space: Namespace, stored: ObjectValue, caller: Identity, o
   return namespace;
 }
 
-/** Who has rights on the whole installation enters a namespace only by its own doing, or the system admin's. @throws authorization.denied */
+/**
+ * Requires that the caller may invite the user: users with rights on the whole installation are invited by the system admin, or enter
+ * themselves.
+ * @throws authorization.denied
+ */
 function requireInvitable(user: UserRecord, caller: Identity): void {
   if (user.isInstallations && user.username !== caller.username && caller.system !== true)
     throw apiError('cascade.authorization.denied', 'authorizeUser', 'namespaces');

@@ -1,4 +1,5 @@
-// The resource organizations (resources-and-api.md 4.10): made with a root namespace, changed by the system admin, seen by those who are in one.
+// The resource organizations (resources-and-api.md 4.10): created with a root namespace, changed by the system admin, visible to users of
+// their namespaces.
 import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { parseJson, toJson } from '../../model/values/index.ts';
@@ -30,7 +31,7 @@ export const ORGANIZATIONS: AccountResource = {
     const quota = Object.hasOwn(changes, 'quota') ? getOwn(changes, 'quota') : undefined;
     if (quota !== undefined && quota !== null && !isObject(quota))
       throw apiError('cascade.resource.property.invalid', 'organizations', 'quota', 'no Object');
-    if (quota !== undefined) parseQuota(quota); // refuses what means nothing
+    if (quota !== undefined) parseQuota(quota); // throws for an invalid quota
     const change = {
       ...(description !== undefined && { description }),
       ...(quota !== undefined && { quota: toJson(quota ?? {}) }),

@@ -1,4 +1,5 @@
-// Users, tokens and namespaces by AGGREGATE, UPSERT and the statements of programs, and what is told of it (resources-and-api.md 4.11, 4.12, 8.1).
+// Users, tokens and namespaces by AGGREGATE, UPSERT and the statements of programs, and their events (resources-and-api.md 4.11, 4.12,
+// 8.1).
 
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -45,7 +46,7 @@ async function called(identity: Identity, body: string): Promise<unknown> {
   return json(as(identity, 'execute', 'procedures', { id }));
 }
 
-/** What a subscriber hears of `work`: an event is told when it is committed, before who made the change is answered. */
+/** The events that a subscriber receives during `work`: an event is delivered when it is committed, before the change is answered. */
 async function received(path: string, work: () => Promise<unknown>): Promise<Record<string, unknown>[]> {
   const reported: Notice[] = [];
   const { close } = await t.engine.subscribe(t.identity, path, {}, (notice) => reported.push(notice));
@@ -57,7 +58,7 @@ async function received(path: string, work: () => Promise<unknown>): Promise<Rec
     .map(({ path: at, valueJson }) => ({ path: at, value: JSON.parse(valueJson) as unknown }));
 }
 
-test('AGGREGATE sees what the caller may see, dollars and all', async () => {
+test('AGGREGATE covers what the caller may see, names with dollar signs included', async () => {
   await as(t.identity, 'insert', 'users', { body: { username: name('agg'), password: 'correct horse', firstName: '$username' } });
   const pipeline = [
     { $match: { username: { $in: [name('agg'), name('plain')] } } },
@@ -84,7 +85,7 @@ test('UPSERT of a user inserts, then updates, and is not for plain users', async
   await expect(as(t.identity, 'upsert', 'tokens', { body: { name: 'x' } })).rejects.toMatchObject({ status: 405 });
 });
 
-test('statements of programs change users with the rights of who calls them', async () => {
+test('statements of programs change users with the rights of their caller', async () => {
   const made = `INSERT system.users(username: "${name('eve')}", password: "correct horse")`;
   await expect(called(user, made)).rejects.toMatchObject(DENIED);
   expect(await called(t.identity, `var u = ${made} return u.username`)).toBe(name('eve'));
@@ -104,7 +105,7 @@ test('statements of programs change users with the rights of who calls them', as
   });
 });
 
-test('subscribers and rules hear what becomes of users and tokens, without secrets', async () => {
+test('subscribers and rules receive events of users and tokens without secrets', async () => {
   await t.type('UserHeard', { u: { type: 'Object' } });
   await t.program('rules', 'RULE hearUsers WHEN INSERT OCCURS ON system.users AS u INSERT UserHeard(u: u)');
   const body = { username: name('told'), password: 'correct horse', firstName: 'T' };
@@ -129,7 +130,7 @@ test('subscribers and rules hear what becomes of users and tokens, without secre
   expect(await received('/types/system.tokens/delete', () => as(t.identity, 'delete', 'tokens', { parameters: { where } }))).toEqual([
     { path: '/types/system.tokens/delete', value: { ars_bulkOperation: true, count: 2, qual: where } },
   ]);
-  // A plain user hears of what is its own.
+  // A plain user receives events of its own objects only.
   const own: string[] = [];
   const { close } = await t.engine.subscribe(user, '/types/system.users/update', {}, (notice) => {
     if (notice.kind === 'event') own.push(notice.path);

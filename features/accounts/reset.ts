@@ -1,4 +1,5 @@
-// A new password for an account that nobody can enter any more, from outside the service: audited in the same transaction, in the user's namespace.
+// Sets a new password for an account that nobody can log in to, from outside the service; audited in the same transaction, in the user's
+// namespace.
 import { openDirectory, openIdentity } from '../../identity/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
 import type { Store } from '../../platform/mongo/index.ts';
@@ -7,7 +8,7 @@ import { AUDITS, auditWrite, newAudit } from '../../resources/access/index.ts';
 const INSTALLATION = 'system';
 
 /**
- * @param operator who does it, as the machine calls them
+ * @param operator the user of the operating system who does it
  * @throws user.not.found, user.password.weak
  */
 export async function resetAccount(

@@ -1,4 +1,4 @@
-// Which profiles may be given to whom (resources-and-api.md 7.5 for the default profiles, 4.11).
+// Checks which profiles a caller may grant (resources-and-api.md 7.5 for the default profiles, 4.11).
 
 import type { Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
@@ -7,7 +7,7 @@ import { isAdmin } from '../../resources/access/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 
 /**
- * Whoever lets others act under profiles must have these, or administer the namespace that they are of (language.md P8).
+ * A caller may let others act under profiles that it has itself, or whose namespace it administers (language.md P8).
  * @throws cascade.profile.escalation
  */
 export function requireGrantable(names: readonly string[], caller: Identity): void {
@@ -15,17 +15,17 @@ export function requireGrantable(names: readonly string[], caller: Identity): vo
   if (missing !== undefined) throw apiError('cascade.profile.escalation', missing);
 }
 
-/** Whether a caller has what a profile gives, or administers the namespace that it is of. @param name in its usual spelling */
+/** Whether the caller has the rights of a profile, or administers its namespace. @param name the profile in its usual spelling */
 export function isGrantable(name: string, caller: Identity): boolean {
   if (caller.system === true || name === 'user__system' || caller.profiles.includes(name)) return true;
   return !name.endsWith('__system') && isAdmin(caller);
 }
 
-/** `system.p` is another spelling of `p__system`. */
+/** The usual spelling of a profile: `system.p` is `p__system`. */
 const usualName = (name: string): string => (name.startsWith('system.') ? `${name.slice('system.'.length)}__system` : name);
 
 /**
- * One profile of this namespace and one of the system namespace, in their usual spelling.
+ * Exactly one profile of this namespace and one of the system namespace, in their usual spelling.
  * @throws cascade.user.profiles.invalid, cascade.profile.escalation
  */
 export function profilesIn(space: Namespace, value: Value, caller: Identity): string[] {

@@ -1,4 +1,4 @@
-// What the log has about users, tokens and rights: who, from where, what, and no secret.
+// The log entries about users, tokens and rights: author, address and change, and no secret.
 
 import { randomBytes } from 'node:crypto';
 import { Writable } from 'node:stream';
@@ -53,7 +53,7 @@ const as = (identity: Identity, op: string, resourceName: string, resourceId?: s
   });
 const security = () => lines.filter((line) => line['security'] !== undefined);
 
-test('logins are lines, failures and lockouts are warnings', async () => {
+test('logins are logged; failures and lockouts are warnings', async () => {
   const { identity } = t.engine;
   await identity.login(ANN, PASSWORD, ADDRESS);
   expect(security()).toMatchObject([{ level: 20, security: 'login', username: ANN, namespace, address: ADDRESS }]);
@@ -66,7 +66,7 @@ test('logins are lines, failures and lockouts are warnings', async () => {
   expect(security()).toMatchObject([{ level: 40, security: 'loginFailed', reason: 'token', address: ADDRESS }]);
 });
 
-test('changes of accounts are lines with who did them, and without what is secret', async () => {
+test('changes of accounts are logged with their author and without secrets', async () => {
   await as(admin, 'update', 'users', ANN, { password: 'another horse', profiles: ['admin', 'user__system'], active: true });
   const token = JSON.parse((await as(admin, 'insert', 'tokens', undefined, { name: 'edge' })).body!) as { accessToken: string };
   await as(admin, 'delete', 'tokens', token.accessToken);
@@ -96,7 +96,7 @@ test('changes of accounts are lines with who did them, and without what is secre
   for (const secret of [PASSWORD, 'another horse', token.accessToken, code]) expect(text).not.toContain(secret);
 });
 
-test('an operation that is refused is a warning', async () => {
+test('a refused operation is logged as a warning', async () => {
   const user: Identity = { username: ADMIN, namespace, profiles: ['user', 'user__system'] };
   await as(user, 'insert', 'tokens', undefined, { name: 'more' }).catch(() => undefined);
   expect(security()).toMatchObject([

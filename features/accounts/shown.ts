@@ -1,10 +1,10 @@
-// What all resources of the installation show besides their own fields (resources-and-api.md 1.3).
+// System properties that all resources of the installation show (resources-and-api.md 1.3).
 import { DateTime, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { UserRecord } from '../../identity/index.ts';
 
 type Made = Pick<UserRecord, 'version' | 'createdAt' | 'createdBy' | 'modifiedAt' | 'modifiedBy'>;
 
-/** @param namespace null: it is of no namespace */
+/** @param namespace null: the object belongs to no namespace */
 export const systemPropertiesOf = (
   namespace: string | null,
   { version, createdAt, createdBy, modifiedAt, modifiedBy }: Made,

@@ -1,4 +1,4 @@
-// The resource tokens (resources-and-api.md 4.12): long-lived access tokens. The token itself is in the answer to its INSERT and nowhere else.
+// The resource tokens (resources-and-api.md 4.12): long-lived access tokens. Only the answer to the INSERT contains the token itself.
 
 import { eq } from '../../stdlib/operators/index.ts';
 import { DateTime, getOwn, isInteger, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -14,7 +14,7 @@ import { requireKnown, requiredText } from '../../resources/requests/index.ts';
 
 const KNOWN = ['name', 'profiles', 'singleNamespace', 'tokenTimeout', 'tokenType', 'username', 'lastUsedAt'];
 
-/** Of a Date. */
+/** The greatest time of a Date. */
 const LAST_TIME_MS = 8.64e15;
 
 export const TOKENS: AccountResource = {
@@ -39,7 +39,7 @@ export const TOKENS: AccountResource = {
     const name = requiredText('tokens', body, 'name');
     const given = getOwn(body, 'profiles');
     const isPersonal = given === null || (Array.isArray(given) && given.length === 0);
-    // A token that is limited makes none that acts as its whole user.
+    // A limited token cannot create one with all the rights of its user.
     if (isPersonal && caller.restricted) throw apiError('cascade.profile.escalation', caller.username);
     const profiles = isPersonal ? undefined : profilesIn(space, withSystem(given), caller);
     const singleNamespace = getOwn(body, 'singleNamespace') === true;
@@ -90,7 +90,7 @@ function requireGiven(body: ObjectValue): void {
   requireKnown('tokens', body, KNOWN);
 }
 
-/** A missing profile of the system is `user__system` (resources-and-api.md 7.2). */
+/** Adds the system's profile: a missing one is `user__system` (resources-and-api.md 7.2). */
 const withSystem = (profiles: Value): Value =>
   Array.isArray(profiles) && profiles.length === 1 && !/^system\.|__system$/.test(String(profiles[0]))
     ? [...profiles, 'user__system']
@@ -104,7 +104,7 @@ function tokenTypeIn(body: ObjectValue): TokenType {
   return type;
 }
 
-/** Whose it is cannot be given as anything else. @throws cascade.resource.property.invalid */
+/** The owner of a token cannot be given otherwise. @throws cascade.resource.property.invalid */
 function requireKept(body: ObjectValue, caller: Identity): void {
   const single = getOwn(body, 'singleNamespace');
   if (single !== null && typeof single !== 'boolean')

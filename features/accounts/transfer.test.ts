@@ -1,4 +1,4 @@
-// A user's things pass to the admin who revokes its right to enter; the admin of an organization's root makes namespaces in it.
+// Transfers a user's objects to the admin who revokes its access; admins of an organization's root create namespaces in it.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => t[Symbol.asyncDispose]());
 
-test('an admin of the root makes namespaces in its organization, and sees them', async () => {
+test('an admin of the root namespace creates namespaces in its organization, and sees them', async () => {
   const body = { namespace: other, username: guest.username, password: 'correct horse' };
   await expect(as(boss, 'insert', 'namespaces', undefined, { ...body, organization: { name: 'x' } })).rejects.toMatchObject({
     status: 403,
@@ -39,7 +39,7 @@ test('an admin of the root makes namespaces in its organization, and sees them',
   await expect(as(below, 'insert', 'namespaces', undefined, { namespace: `More_${mark}` })).rejects.toMatchObject({ status: 403 });
 });
 
-test('with transferResources what a user has becomes the admin’s; its tokens go on with what they could do', async () => {
+test('transferResources makes a user’s objects the admin’s; its tokens keep their rights', async () => {
   const authorized = { username: guest.username, profiles: ['admin', 'user__system'] };
   const events: unknown[] = [];
   for (const name of ['authorized', 'revoked'])
@@ -73,7 +73,7 @@ test('with transferResources what a user has becomes the admin’s; its tokens g
   expect(await as(boss, 'select', 'groups', 'theirs')).toMatchObject({ owner: boss.username, members: [boss.username] });
   expect(await as(boss, 'select', 'tokens', undefined)).toMatchObject([
     { name: 'bound', username: boss.username, profiles: ['user', 'user__system'] },
-    { name: 'personal', username: boss.username, profiles: authorized.profiles }, // what it could do, not what its new owner may
+    { name: 'personal', username: boss.username, profiles: authorized.profiles }, // the token's own rights, not those of its new owner
   ]);
   for (const kind of ['rules', 'sources'])
     expect(await as(boss, 'select', kind, 'theirs')).toMatchObject({ ars_createdBy: boss.username, ars_modifiedBy: boss.username });

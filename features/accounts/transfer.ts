@@ -1,5 +1,5 @@
-// What becomes of a user's things when its right to enter a namespace is revoked with `transferResources` (resources-and-api.md 4.9): they pass
-// to the admin who revokes it. Each change is a commit of its own, and repeating the command goes on where it stopped.
+// Transfers a user's objects when its access to a namespace is revoked with `transferResources` (resources-and-api.md 4.9): they pass to
+// the admin who revokes it. Each change is a commit of its own, and repeating the command resumes it.
 import type { ObjectId } from 'mongodb';
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../../model/errors/index.ts';
@@ -9,13 +9,13 @@ import { resolve, type DefinitionResource, type InstanceResource, type Namespace
 import { changeDefinition } from '../../resources/definitions/index.ts';
 import { readAt, updateOne } from '../../resources/instances/index.ts';
 
-/** Levels under which an instance is its creator's (7.3). */
+/** Access levels that depend on an instance's creator (7.3). */
 const OWNER_LEVELS: ReadonlySet<string> = new Set(['ars_readByOwner', 'ars_writeByOwner']);
 
 /**
- * Groups, rules, sources, documents, and instances of types with an owner's access level. Tokens go over in the transaction that ends the
- * authorization (identity/revocation.ts).
- * @throws what a BEFORE rule refuses a change of an instance with
+ * Transfers groups, rules, sources, documents, and instances of types with an access level for owners. The transaction that ends the
+ * authorization transfers tokens (identity/revocation.ts).
+ * @throws the error of a BEFORE rule that refuses the change of an instance
  */
 export async function transferResources(space: Namespace, from: string, to: Identity): Promise<void> {
   const actor: Actor = { ...serviceActor(space), identity: { ...to, ofService: true }, takesOver: from };
@@ -57,7 +57,7 @@ async function transferInstances(space: Namespace, resource: InstanceResource, f
     );
 }
 
-/** What is deleted meanwhile is nobody's. */
+/** Ignores objects that were deleted meanwhile. */
 async function unlessGone(change: Promise<unknown>): Promise<void> {
   try {
     await change;

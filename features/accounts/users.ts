@@ -1,4 +1,4 @@
-// The resource users (resources-and-api.md 4.11). Passwords go in and never come out.
+// The resource users (resources-and-api.md 4.11). Passwords are written and never shown.
 
 import { isServiceSet } from '../../model/types/index.ts';
 import { DateTime, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
@@ -93,18 +93,18 @@ async function requireRoom(space: Namespace): Promise<void> {
     throw apiError('cascade.quota.exceeded', 'users', limit);
 }
 
-/** What is a user's own: nobody but the user, an admin of its home and the system admin may see or change it. */
+/** Personal properties: only the user, an admin of its own namespace and the system admin may see or change them. */
 const PERSONAL = ['password', 'oldPassword', 'active', 'lastLogin', ...USER_DETAILS];
 
-/** The namespace whose users a caller deals with; null: those of the installation, which the system admin administers (7.5). */
+/** The namespace whose users a caller manages; null: the users of the installation, which the system admin manages (7.5). */
 const placeOf = (space: Namespace, caller: Identity): string | null =>
   caller.system === true && space.name === caller.namespace && space.name === SYSTEM ? null : space.name;
 
 const SYSTEM = 'system';
 
 /**
- * Whether a caller may set the password, activity and details of another user: an admin of its home, or the system admin. Whoever sets a
- * password can act as that user, so nobody may who has less rights than it.
+ * Whether a caller may set the password, activity and details of another user: an admin of the user's own namespace, or the system admin.
+ * Setting a password allows acting as the user, so the caller must not have fewer rights.
  */
 function manages(space: Namespace, caller: Identity, user: UserRecord): boolean {
   if (caller.system === true) return true;
@@ -114,7 +114,7 @@ function manages(space: Namespace, caller: Identity, user: UserRecord): boolean 
 
 const denied = (operation: string) => apiError('cascade.authorization.denied', operation, 'users');
 
-/** Undefined where it is what it was. */
+/** The new value; undefined where it is unchanged. */
 function changed<T>(next: T | undefined, before: T): T | undefined {
   return next === undefined || String(next) === String(before) ? undefined : next;
 }
@@ -143,7 +143,7 @@ function activeIn(body: ObjectValue): boolean | undefined {
   return active ?? undefined;
 }
 
-/** Of a user of elsewhere an admin sees no more than whom it is about. */
+/** The shown form of a user; of a user of another namespace an admin sees little but its name. */
 function shown(space: Namespace, user: UserRecord, caller: Identity): ObjectValue {
   const { _id, username, profiles, active, lastLogin, details } = user;
   const isOwn = user.home === space.name || username === caller.username || caller.system === true;

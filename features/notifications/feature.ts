@@ -1,4 +1,4 @@
-// Messages to the devices of users.
+// Notifications: messages to the devices of users.
 import type { Feature } from '../../resources/catalog/index.ts';
 import { notifications as builtins } from './notifications.ts';
 import { publishNotification } from './direct.ts';

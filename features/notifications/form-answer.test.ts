@@ -1,4 +1,4 @@
-// What people enter in forms (integrations.md 8.4, 8.6).
+// Answers to forms (integrations.md 8.4, 8.6).
 import { expect, test } from 'vitest';
 import { isObject, type ObjectValue, parseJsonText } from '../../stdlib/values/index.ts';
 import { CascadeError, CascadeErrors } from '../../model/errors/api-errors.ts';
@@ -13,7 +13,7 @@ const object = (text: string): ObjectValue => {
 
 const PHOTO = 'rcs/image/0b8e2a4c-3d5f-4e6a-9b7c-1d2e3f4a5b6c.jpg';
 
-/** The answer's values, or what is wrong: the code's end and the params. */
+/** The values of the answer, or its error: the end of the code and the params. */
 async function answered(fields: string, values: string, submit = 'null', location = 'null'): Promise<string> {
   try {
     const answer = await answerOf(object(`{"responseTopic":"/r","fields":[${fields}]}`), {
@@ -103,7 +103,7 @@ test.each([
   expect((await answered(fields, values)).replace(/^0 /, '')).toBe(expected);
 });
 
-test('the place of the device stands for a field that nobody fills in', async () => {
+test('the location of the device is the value of a location field that is left empty', async () => {
   expect(await answered(field('currentLocation'), '{}', 'null', '{"longitude":7,"latitude":50}')).toBe(
     '0 {"f":{"longitude":7,"latitude":50}}',
   );

@@ -1,4 +1,5 @@
-// What a person has entered in a form, as the rules get it (integrations.md 8.4, steps 2 to 5). Pure, but for the question whether a document is there.
+// Converts what a user entered in a form to the values that rules receive (integrations.md 8.4, steps 2 to 5). Pure, but for the look-up of
+// documents.
 import {
   formatDateTime,
   getOwn,
@@ -14,24 +15,24 @@ import {
 import { CascadeError, CascadeErrors, apiError } from '../../model/errors/index.ts';
 
 export interface Entered {
-  /** The button's; null: none was named. */
+  /** The value of the button; null: none was named. */
   readonly submitValue: Value;
   readonly values: ObjectValue;
-  /** Where the device is; null: unknown. */
+  /** The location of the device; null: unknown. */
   readonly location: Value;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Whether the person may read a document of that name. */
+  /** Whether the user may read a document of that name. */
   readonly hasDocument: (name: string) => Promise<boolean>;
 }
 
 export interface FormAnswer {
   readonly submitValue: Value;
-  /** One for each field that produces a value, in their order. */
+  /** One for each field that produces a value, in the order of the fields. */
   readonly values: ObjectValue;
 }
 
-/** What is entered is of this type: its value as the rules get it; undefined: it is not. */
+/** Converts an entered value to the one that rules receive; undefined: it does not fit the field. */
 type Accept = (value: Value, field: ObjectValue) => Value | undefined;
 
 const string: Accept = (value) => (typeof value === 'string' ? value : undefined);
@@ -59,7 +60,7 @@ const time: Accept = (value) => {
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const day: Accept = (value) => (typeof value === 'string' && DAY.test(value) && parseDateTime(value) ? value : undefined);
 
-/** The types that produce a value. */
+/** The types of fields that produce a value. */
 const TYPES: Readonly<Record<string, Accept>> = {
   audio: media('audio', 'm4a'),
   barcode: string,
@@ -81,12 +82,12 @@ const TYPES: Readonly<Record<string, Accept>> = {
 const MEDIA: ReadonlySet<string> = new Set(['audio', 'camera', 'markupImage', 'video']);
 const NEVER_MISSING: ReadonlySet<string> = new Set(['checkbox', 'currentDateTime', 'currentLocation']);
 
-/** The default of a field, where its type takes one: a recording has none, whatever the payload says. */
+/** The default of a field, where its type allows one: a recording has none, whatever the payload says. */
 const presetOf = (type: string, field: ObjectValue): Value => (MEDIA.has(type) ? null : own(field, 'default'));
 
 /**
- * @param payload a form that was found valid (payload-form.ts)
- * @throws CascadeError, CascadeErrors cascade.notification.submit.value; .value.invalid for each value that is: [id, reason];
+ * @param payload a form that payload-form.ts has found valid
+ * @throws CascadeError, CascadeErrors cascade.notification.submit.value; .value.invalid for each invalid value: [id, reason];
  * .required.missing: the ids, in the order of the fields
  */
 export async function answerOf(payload: ObjectValue, entered: Entered): Promise<FormAnswer> {
@@ -109,7 +110,7 @@ export async function answerOf(payload: ObjectValue, entered: Entered): Promise<
   return { submitValue, values };
 }
 
-/** Its params are the ids, however many. */
+/** An error whose params are the ids, however many. */
 function requiredMissing(ids: readonly string[]): CascadeError {
   const { code, message, status } = apiError('cascade.notification.required.missing', [...ids]);
   return new CascadeError(code, message, [...ids], status);
@@ -145,7 +146,7 @@ function accepted(type: string, field: ObjectValue, given: Value): Taken {
   return { value };
 }
 
-/** What a field has that nobody has entered anything in. */
+/** The value of a field that was left empty. */
 function untouched(type: string, field: ObjectValue, now: number): Value {
   const preset = presetOf(type, field);
   if (type === 'currentDateTime') return formatDateTime(now);
@@ -162,7 +163,7 @@ const isSlider = (type: string, field: ObjectValue): boolean =>
 const isMandatory = (type: string, field: ObjectValue): boolean =>
   own(field, 'optional') !== true && presetOf(type, field) === null && !NEVER_MISSING.has(type) && !isSlider(type, field);
 
-/** The values that a form can be submitted with. Without a button of its own it has one with the value 0. */
+/** The values that a form can be submitted with; a form without a button has one with the value 0. */
 function buttonsOf(fields: readonly ObjectValue[]): Value[] {
   const single = fields.filter((field) => ['footerButton', 'inlineButton'].includes(String(own(field, 'type'))));
   const clusters = fields.filter((field) => own(field, 'type') === 'buttonCluster');
@@ -181,7 +182,7 @@ function choicesOf(field: ObjectValue): Value[] {
 
 const equal = (a: Value, b: Value): boolean => (isNumber(a) && isNumber(b) ? numberOf(a) === numberOf(b) : a === b);
 
-/** Null is as if it were not there. */
+/** A member, null where it is absent or null. */
 function own(object: ObjectValue, name: string): Value {
   return Object.hasOwn(object, name) ? getOwn(object, name) : null;
 }

@@ -1,5 +1,6 @@
-// Hands what was stored to push services: what is queued in a message's deliveries goes to its device, is tried again at growing distances, and is
-// noted as sent or failed. The leader of a namespace does so; what a crash interrupts is still queued, so a note may come twice, and never not at all.
+// Sends stored messages to push services: a queued delivery of a message is sent to its device, retried with back-off, and recorded as sent
+// or failed. The owner of the namespace does so. After a crash an unrecorded delivery is still queued: a note may arrive twice, but is
+// never lost.
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { serviceActor } from '../../runtime/context/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
@@ -12,9 +13,9 @@ import { type Delivery, deliveredAs, QUEUED, queuedIn } from './payload-messages
 import { type Device, devicesNamed, retire } from './push-targets.ts';
 import { webPushKey } from './web-push-key.ts';
 
-/** Messages that are looked at together. */
+/** Messages per batch. */
 const AT_ONCE = 100;
-/** How often it is looked for what a process before has left. */
+/** The queue is searched at this interval for deliveries that an earlier process left. */
 const LOOK_EVERY_MS = 30_000;
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS, TRIES] = [1_000, 60_000, 8];
 const MOST_TEXT = 1_000;
@@ -28,27 +29,27 @@ interface State {
   running: Promise<void> | null;
   isWanted: boolean;
   lookedAt: number;
-  /** By message and device: what was tried in vain. */
+  /** Failed attempts, by message and device. */
   readonly attempts: Map<string, Attempt>;
 }
 
 const STATE = new StateKey<State>('notes to push services', () => ({ running: null, isWanted: false, lookedAt: 0, attempts: new Map() }));
 
-/** The push service that a device is reached by through a source; null: it has its inbox alone. */
+/** The push service for a device of a source; null: the device has only its inbox. */
 export function deviceTransport({ platform, token }: Device, source: ObjectValue): string | null {
   if (token === null || own(source, 'mockMode') === true) return null;
   const config = own(source, 'config');
   return transportFor(platform, isObject(config) ? config : {});
 }
 
-/** Something was queued. */
+/** Starts sending, after deliveries were queued. */
 export function handOver(space: Namespace): void {
   const state = space.states.get(STATE);
   state.isWanted = true;
   begin(space, state);
 }
 
-/** Regular upkeep: what is to be tried again, and what a crash has left. */
+/** Periodic maintenance: starts retries that are due, and deliveries that a crash left. */
 export function settleHandOver(space: Namespace, now: number): void {
   const state = space.states.get(STATE);
   if (now - state.lookedAt >= LOOK_EVERY_MS) state.isWanted = true;
@@ -59,7 +60,7 @@ export function settleHandOver(space: Namespace, now: number): void {
 function begin(space: Namespace, state: State): void {
   if (state.running) return;
   state.running = drain(space, state)
-    .catch((error: unknown) => space.log.warn({ err: error, namespace: space.name }, 'notes could not be handed to push services'))
+    .catch((error: unknown) => space.log.warn({ err: error, namespace: space.name }, 'queued notes could not be sent to push services'))
     .finally(() => {
       state.running = null;
     });
@@ -114,7 +115,7 @@ async function send(
   }
 }
 
-/** Read when a note is sent, so that a corrected contact counts for what is tried again. */
+/** The contact is read when a note is sent, so that retries use a corrected one. */
 function contactIn(space: Namespace, source: Value): string {
   const definition = space.catalog.definitions.get('sources', String(source));
   const config = definition ? own(definition, 'config') : null;
@@ -133,14 +134,14 @@ function noteOf(message: ObjectValue): PushNote {
   return { title: text(message, 'title'), body: body || category, data: { kind: 'notify', messageId: text(message, '_id'), category } };
 }
 
-/** What came of it, in the message; a device that is gone gets nothing more. */
+/** Records the outcome in the message; a device that no longer exists is retired. */
 async function note(space: Namespace, id: string, delivery: Delivery, outcome: PushOutcome): Promise<void> {
   const actor = serviceActor(space);
   const error = outcome.kind === 'sent' ? null : outcome.reason;
   await atomically(space, `message ${id}`, actor, async (batching) => {
     const [at] = addressFilters(PAYLOAD_MESSAGES, id);
     const [message] = at ? await read(space, PAYLOAD_MESSAGES, at, 1) : [];
-    if (!message) return null; // it was deleted meanwhile
+    if (!message) return null; // the message was deleted meanwhile
     const changes = deliveredAs(message, delivery, outcome.kind === 'sent' ? 'sent' : 'failed', error);
     await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), batching);
     if (outcome.kind === 'dead') await retire(space, delivery.deviceId, batching);

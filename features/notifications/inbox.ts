@@ -1,4 +1,4 @@
-// The inbox of a device (integrations.md 7.4): what is pending for its user when it begins to listen, then what happens.
+// The inbox of a device (integrations.md 7.4): pending messages of its user when it starts to listen, then changes.
 import { DateTime, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity, Notice, Subscription } from '../../resources/api.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -11,15 +11,15 @@ import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
 import { isExpired } from './payload-messages.ts';
 import { deviceOf, devicesOf } from './push-targets.ts';
 
-/** Pending messages that a device is sent when it begins to listen. */
+/** Pending messages that a device gets when it starts to listen. */
 const MOST = 1_000;
 
-/** A device that has come to another user hears nothing more of the one before: the path of its events names both. */
+/** The path names user and device, so that a device that passes to another user receives nothing more of the former one. */
 const pathOf = (username: string, deviceId: string): string => `/inbox/${encodeURIComponent(username)}/${deviceId}`;
 
 /**
- * `removed`: submitted or deleted, on another device; `retract`: the sender has taken it back.
- * @param isTold false: not this device
+ * Notifies a user's devices. `removed`: the message was answered or deleted on another device; `retract`: the sender has withdrawn it.
+ * @param isTold false: this device is not notified
  */
 export async function notifyDevices(
   space: Namespace,
@@ -52,9 +52,9 @@ function inboxValue(kind: string, message: ObjectValue): ObjectValue {
 }
 
 /**
- * Listens to what the device is sent: first its user's pending messages, the oldest first.
- * @param filter members that a value must have; null: every event is wanted
- * @throws cascade.authorization.denied: the device is not the caller's
+ * Subscribes a device to its inbox: first it gets its user's pending messages, the oldest first.
+ * @param filter members that a value must have; null: all events
+ * @throws cascade.authorization.denied: the device belongs to another user
  */
 export async function listen(
   space: Namespace,

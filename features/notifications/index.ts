@@ -1,4 +1,4 @@
-// The door of messages to people.
+// The door of notifications: messages to users and their devices.
 export { settleHandOver } from './hand-over.ts';
 export { notifications } from './feature.ts';
 export { handOver } from './hand-over.ts';

@@ -1,5 +1,5 @@
-// Messages to the devices of users (integrations.md 7.3), in ArsPayloadMessage. A message is stored for its users; the source that it
-// is sent by takes it from there.
+// Messages to the devices of users (integrations.md 7.3), stored as ArsPayloadMessage. A message is stored for its users; the source that
+// it names sends it from there.
 import { DateTime, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -16,17 +16,21 @@ import { type Device, devicesOf } from './push-targets.ts';
 import { deletedBy, isExpired, pendingRecipients, withdrawn } from './payload-messages.ts';
 
 const LONGEST_TITLE = 256;
-/** Unknown users in one line of the logs. */
+/** Limits the unknown users in one log entry. */
 const MOST_NAMED = 10;
 const MOST = 1_000;
 
-/** What a message that is replaced has kept of the one before. */
+/** Properties that a replacement must not keep of the message before. */
 const AS_NEW: ObjectValue = { expiresAt: null, clientName: null };
 
 const onlyOf = (all: ReadonlyMap<string, readonly Device[]>, only: ReadonlySet<string> | null): ReadonlyMap<string, readonly Device[]> =>
   only ? new Map([...all].map(([user, devices]) => [user, devices.filter(({ deviceId }) => only.has(deviceId))])) : all;
 
-/** Stores a message for the users of the namespace among those named. @param only devices that are told; null: all. @throws as integrations.md 7.3 says, in its order */
+/**
+ * Stores a message for those of the named users that the namespace has.
+ * @param only devices that are notified; null: all
+ * @throws the errors of integrations.md 7.3, in its order
+ */
 export async function storeMessage(
   space: Namespace,
   { source, messageId, users, ...message }: ObjectValue & { source: Value; messageId: Value; users: Value },
@@ -66,7 +70,7 @@ export async function storeMessage(
   return after;
 }
 
-/** Not all of them where there are many: the message has them. */
+/** Names at most ten unknown users; the message itself has all. */
 function unknownText(users: readonly string[]): string {
   const named = users.slice(0, MOST_NAMED).map((user) => JSON.stringify(cut(user)));
   const more = users.length > named.length ? ` and ${users.length - named.length} more` : '';

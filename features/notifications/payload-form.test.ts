@@ -1,4 +1,4 @@
-// Forms of messages to devices (integrations.md 8.6, 8.5).
+// Validation of the forms of messages (integrations.md 8.5, 8.6).
 import { expect, test } from 'vitest';
 import { getOwn, parseJsonText } from '../../stdlib/values/index.ts';
 import { CascadeErrors } from '../../model/errors/api-errors.ts';
@@ -77,7 +77,7 @@ test.each([
   expect(faultsOf(payload)).toEqual(expected.map((one) => `payload ${one}`));
 });
 
-test('what a form has that is not known is kept and ignored', () => {
+test('unknown members of a form are kept and ignored', () => {
   const payload = parseJsonText(form('{"type":"checkbox","id":"c","whatever":{"a":1}}'));
   checkForm(payload);
   expect(getOwn(payload as never, 'fields')).toHaveLength(1);

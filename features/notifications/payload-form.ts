@@ -1,10 +1,10 @@
-// The form of a message to devices (integrations.md 8.1 to 8.3, 8.5): what is wrong with it, all at once and in document order.
+// Validates the form of a message (integrations.md 8.1 to 8.3, 8.5): reports all faults, in document order.
 import { getOwn, isInteger, isNumber, isObject, numberOf, type ObjectValue, parseDateTime, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError, CascadeErrors, apiError } from '../../model/errors/index.ts';
 import { checkTopic } from '../topics/index.ts';
 
 type Reason = 'missing' | 'type' | 'pattern' | 'duplicate.id' | 'duplicate.value' | 'range' | 'default.not.in.values' | 'empty' | 'enum';
-/** A reason, or null where the value will do. */
+/** The reason why a value is invalid, or null. */
 type Check = (value: Value) => Reason | null;
 
 const text: Check = (value) => (typeof value === 'string' ? null : 'type');
@@ -29,7 +29,7 @@ const degrees =
 const LONGITUDE = degrees(180);
 const LATITUDE = degrees(90);
 
-/** Of a place, by what is wrong in it: a GeoJSON Point, or a longitude and a latitude. */
+/** Checks a location: a GeoJSON Point, or a longitude and a latitude. */
 function checkPlace(place: Value, at: string, report: (property: string, reason: Reason) => void): void {
   if (!isObject(place)) return report(at, 'type');
   const isPoint = present(place, 'type') === 'Point';
@@ -63,13 +63,13 @@ const REFUSED_IDS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'p
 const id: Check = (value) => (typeof value === 'string' && REFUSED_IDS.has(value) ? 'pattern' : matching(ID)(value));
 
 interface FieldType {
-  /** Needs an id, since it has a value. */
+  /** Whether fields of the type have a value, and so need an id. */
   readonly value: boolean;
   readonly required?: readonly string[];
   readonly own?: Readonly<Record<string, Check>>;
-  /** Of the default, where the type takes one. */
+  /** Checks the default, where the type allows one. */
   readonly default?: Check;
-  /** What concerns several properties: told at the property it names. */
+  /** Checks across several properties; a fault is reported at the property that it names. */
   readonly more?: (field: ObjectValue, report: (property: string, reason: Reason) => void) => void;
 }
 
@@ -193,7 +193,7 @@ function checkFields(fields: readonly Value[], report: (pointer: string, reason:
     const name = present(field, 'type');
     if (typeof name !== 'string') return report(`${pointer}/type`, name === null ? 'missing' : 'type');
     const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;
-    if (!type) return; // of a later version: ignored everywhere
+    if (!type) return; // fields of later versions are ignored everywhere
     const reportAt = (property: string, reason: Reason): void => report(`${pointer}/${property}`, reason);
     const given = present(field, 'id');
     const idFault = given === null ? (type.value ? 'missing' : null) : (id(given) ?? (ids.has(given) ? 'duplicate.id' : null));
@@ -224,15 +224,15 @@ function checkField(name: string, type: FieldType, field: ObjectValue, reportAt:
   type.more?.(field, reportAt);
 }
 
-/** The values of a list to choose from; undefined where it is told what is wrong with it. */
+/** The values of a list of choices; undefined where faults were reported. */
 function choices(field: ObjectValue, report: (property: string, reason: Reason) => void, isCluster = false): Value[] | undefined {
   const values = present(field, 'values');
   const refuse = (reason: Reason): undefined => report('values', reason) as undefined;
-  if (values === null) return undefined; // told as missing
+  if (values === null) return undefined; // reported as missing
   if (!Array.isArray(values)) return refuse('type');
   if (values.length === 0) return refuse('empty');
   const areTexts = !isCluster && values.every((one) => typeof one === 'string');
-  if (!areTexts && values.some((one) => typeof one === 'string')) return refuse('type'); // of both kinds, or of the wrong one
+  if (!areTexts && values.some((one) => typeof one === 'string')) return refuse('type'); // values of both kinds, or of the wrong one
   let isSound = true;
   const reportAt = (property: string, reason: Reason): void => {
     isSound = false;
@@ -247,7 +247,7 @@ function choices(field: ObjectValue, report: (property: string, reason: Reason) 
   return isSound ? found : undefined;
 }
 
-/** One of them with its label; of a cluster of buttons its value is an Integer. */
+/** Checks a choice with its label; in a cluster of buttons its value is an Integer. */
 function checkPair(pair: Value, at: string, isCluster: boolean, reportAt: (property: string, reason: Reason) => void): void {
   if (!isObject(pair)) return reportAt(at, 'type');
   const [label, value] = [present(pair, 'label'), present(pair, 'value')];
@@ -256,7 +256,7 @@ function checkPair(pair: Value, at: string, isCluster: boolean, reportAt: (prope
   if (!fits) reportAt(`${at}/value`, value === null ? 'missing' : 'type');
 }
 
-/** What is marked on a map. */
+/** Checks the markers of a map. */
 function checkMarkers(field: ObjectValue, report: (property: string, reason: Reason) => void): void {
   const markers = present(field, 'markers');
   if (markers === null) return;
@@ -271,7 +271,7 @@ function checkMarkers(field: ObjectValue, report: (property: string, reason: Rea
   });
 }
 
-/** The submit values of a button, or of a cluster of them: within a cluster each once, its own repetitions are told with its list. */
+/** The submit values of a button, or of a cluster; repetitions within a cluster are reported with its list. */
 function buttonValues(name: string, field: ObjectValue): { value: Value; property: string }[] {
   if (BUTTONS.has(name)) return [{ value: present(field, 'value'), property: 'value' }].filter(({ value }) => isInteger(value));
   const values = name === 'buttonCluster' ? present(field, 'values') : null;
@@ -286,7 +286,7 @@ const bound = (field: ObjectValue, name: string, unlessTold: number): number => 
 };
 const equal = (a: Value, b: Value): boolean => (isNumber(a) && isNumber(b) ? numberOf(a) === numberOf(b) : a === b);
 
-/** Null is as if it were not there. */
+/** A member, null where it is absent or null. */
 function present(object: ObjectValue, name: string): Value {
   return Object.hasOwn(object, name) ? getOwn(object, name) : null;
 }

@@ -1,4 +1,4 @@
-// The type in which messages to people are kept.
+// The type in which messages to users are stored.
 
 import { getOwn, isObject } from '../../stdlib/values/index.ts';
 import { keptByService, type InstanceResource } from '../../resources/catalog/index.ts';
@@ -19,7 +19,7 @@ const MESSAGES = keptByService('ArsPayloadMessage', {
   collaborationId: 'indexed String',
 });
 
-/** Of the recipients everybody sees the own entry. */
+/** Each recipient sees its own entry of `recipients` only. */
 export const PAYLOAD_MESSAGES: InstanceResource = {
   ...MESSAGES,
   seen: {

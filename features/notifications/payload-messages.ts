@@ -1,13 +1,13 @@
-// What happens to the recipients of a message to devices (integrations.md 7.2, 7.3), as plain changes of its record.
+// State changes of a message's recipients (integrations.md 7.2, 7.3), as changes of its record. Pure.
 import { DateTime, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Device } from './push-targets.ts';
 
 export const recipientsOf = (message: ObjectValue): ObjectValue[] => listIn(message, 'recipients').filter(isObject);
 
 /**
- * New recipients: all are pending.
- * @param devices of a user, each of which has the message in its inbox
- * @param transportOf the push service that a device is reached by; null: it is not
+ * The entries of new recipients: all are pending.
+ * @param devices the devices of each user; each has the message in its inbox
+ * @param transportOf the push service of a device; null: it has none
  */
 export const pendingRecipients = (
   users: readonly string[],
@@ -23,7 +23,7 @@ export const pendingRecipients = (
     deliveries: (devices.get(username) ?? []).map((device) => deliveryTo(device, transportOf(device))),
   }));
 
-/** Browsers have what comes in their inbox; a push service only says that something came. */
+/** The delivery to a device. A push service only announces the message to a browser, which reads it from its inbox. */
 const deliveryTo = ({ deviceId }: Device, transport: string | null): ObjectValue => ({
   deviceId,
   transport: transport ?? 'inbox',
@@ -39,7 +39,7 @@ export interface Delivery {
   readonly transport: string;
 }
 
-/** What has not been handed to its push service yet. */
+/** Deliveries that have not been sent to their push service. */
 export const queuedIn = (message: ObjectValue): Delivery[] =>
   recipientsOf(message).flatMap((recipient) =>
     listIn(recipient, 'deliveries')
@@ -52,7 +52,7 @@ export const queuedIn = (message: ObjectValue): Delivery[] =>
       })),
   );
 
-/** A delivery has come to an end. */
+/** Records the outcome of a delivery. */
 export function deliveredAs(message: ObjectValue, of: Delivery, status: 'sent' | 'failed', error: Value): ObjectValue {
   const isMeant = (one: Value): one is ObjectValue =>
     isObject(one) && one['deviceId'] === of.deviceId && one['transport'] === of.transport && one['status'] === QUEUED;
@@ -63,30 +63,30 @@ export function deliveredAs(message: ObjectValue, of: Delivery, status: 'sent' |
   return { recipients };
 }
 
-/** Takes it back from all who have not answered but these; null where nobody is left to take it back from. */
+/** Withdraws the message from all who have not answered, except the named users; null where nobody is left. */
 export function withdrawn(message: ObjectValue, except: readonly string[]): ObjectValue | null {
   return changed(message, 'retracted', ({ status, username }) => status === 'pending' && !except.includes(String(username)));
 }
 
-/** One user has deleted it; null where the user is no recipient, or has done so before. */
+/** Records that a user has deleted the message; null where the user is no recipient, or has deleted it before. */
 export function deletedBy(message: ObjectValue, user: string): ObjectValue | null {
   return changed(message, 'deleted', ({ status, username }) => username === user && status !== 'deleted');
 }
 
-/** One user has opened it; null where the user is no recipient, or has done so before. */
+/** Records that a user has opened the message; null where the user is no recipient, or has opened it before. */
 export function readBy(message: ObjectValue, user: string, readAt: Value): ObjectValue | null {
   const recipients = recipientsOf(message);
   const isNew = ({ username, ...one }: ObjectValue): boolean => username === user && (one['readAt'] ?? null) === null;
   return recipients.some(isNew) ? { recipients: recipients.map((one) => (isNew(one) ? { ...one, readAt } : one)) } : null;
 }
 
-/** Whether it may still be answered. */
+/** Whether the message can no longer be answered. */
 export function isExpired(message: ObjectValue, now: number): boolean {
   const at = Object.hasOwn(message, 'expiresAt') ? getOwn(message, 'expiresAt') : null;
   return at instanceof DateTime && at.ms <= now;
 }
 
-/** One user has answered it. */
+/** Records a user's answer. */
 export function submittedBy(message: ObjectValue, user: string, answer: ObjectValue): ObjectValue {
   const recipients = recipientsOf(message).map((one) => (one['username'] === user ? { ...one, ...answer, status: 'submitted' } : one));
   return { recipients, pendingUsers: listIn(message, 'pendingUsers').filter((one) => one !== user) };

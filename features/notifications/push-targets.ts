@@ -1,4 +1,4 @@
-// Devices that messages go to (integrations.md 7.2): each belongs to the user who has registered it last.
+// Devices for messages (integrations.md 7.2): each belongs to the user who registered it last.
 import { apiError } from '../../model/errors/index.ts';
 import { DateTime, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor, Initiator } from '../../runtime/context/index.ts';
@@ -8,7 +8,7 @@ import { read, changeOf, updateOne } from '../../resources/instances/index.ts';
 const NAME = 'ArsPushTarget';
 const LONGEST_ID = 128;
 const PLATFORMS: ReadonlySet<Value> = new Set(['web', 'android', 'ios']);
-/** Devices of one user that a message goes to. */
+/** Devices per user that a message is sent to. */
 const MOST_DEVICES = 100;
 
 const TYPE = systemType(
@@ -38,9 +38,9 @@ export const PUSH_TARGETS: InstanceResource = {
   receive: registered,
 };
 
-/** What a registration says, completed by what only the service knows. @throws cascade.type.property.invalid, .required */
+/** Completes a registration by properties that only the service sets. @throws cascade.type.property.invalid, .required */
 function registered(body: Value, { identity, clock }: Initiator, isNew: boolean): Value {
-  if (!isObject(body)) return body; // is refused as what it is
+  if (!isObject(body)) return body; // the insert refuses it
   const deviceId = own(body, 'deviceId');
   if (typeof deviceId === 'string' && (deviceId === '' || deviceId.length > LONGEST_ID || deviceId.includes('/')))
     throw invalid('deviceId', `1 to ${LONGEST_ID} characters without a slash`);
@@ -69,13 +69,13 @@ const deviceIn = (device: ObjectValue): Device => {
   };
 };
 
-/** Devices by their ids, whoever has them. */
+/** Devices by their ids, whoever owns them. */
 export async function devicesNamed(space: Namespace, ids: readonly string[]): Promise<(Device & { readonly username: string })[]> {
   const found = await read(space, PUSH_TARGETS, { deviceId: { $in: [...ids] }, active: true }, ids.length);
   return found.map((device) => ({ ...deviceIn(device), username: String(own(device, 'username')) }));
 }
 
-/** The push service says that nobody is there any more: nothing more is sent to the device until it registers again. */
+/** Deactivates a device that its push service no longer knows, until it registers again. */
 export async function retire(space: Namespace, deviceId: string, actor: Actor): Promise<void> {
   const [device] = await read(space, PUSH_TARGETS, { deviceId }, 1);
   if (!device) return;
@@ -83,7 +83,7 @@ export async function retire(space: Namespace, deviceId: string, actor: Actor): 
   await updateOne(space, PUSH_TARGETS, async () => device, changeOf(PUSH_TARGETS, changes), actor);
 }
 
-/** The device of that id, when it is the user's. */
+/** The device of that id, if it belongs to the user. */
 export async function deviceOf(space: Namespace, username: string, deviceId: string): Promise<ObjectValue | null> {
   return (await read(space, PUSH_TARGETS, { deviceId, username }, 1))[0] ?? null;
 }
@@ -91,11 +91,11 @@ export async function deviceOf(space: Namespace, username: string, deviceId: str
 export interface Device {
   readonly deviceId: string;
   readonly platform: string;
-  /** What a push service knows it by; null: none. */
+  /** The device's address at its push service; null: none. */
   readonly token: string | null;
 }
 
-/** Devices that are in use, by user. */
+/** Active devices, by user. */
 export async function devicesOf(space: Namespace, users: readonly string[]): Promise<Map<string, Device[]>> {
   const found = new Map<string, Device[]>();
   for (const username of users) {

@@ -1,4 +1,4 @@
-// What a recipient does with a message beside answering it: opens it, wants no more of it; and how it looks to a recipient (docs/forms.md).
+// Commands of recipients besides answering: they open a message, dismiss it, and preview it (docs/forms.md).
 import { DateTime, type ObjectValue } from '../../stdlib/values/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -14,14 +14,14 @@ import { deletedBy, readBy, recipientsOf } from './payload-messages.ts';
 const isRecipient = (message: ObjectValue, username: string): boolean =>
   recipientsOf(message).some((one) => own(one, 'username') === username);
 
-/** @throws cascade.resource.not.found: no such message of the caller's */
+/** @throws cascade.resource.not.found: the caller is no recipient of such a message */
 async function messageOf(space: Namespace, id: string, { identity }: Actor): Promise<ObjectValue> {
   const message = await readAt(space, PAYLOAD_MESSAGES, id);
   if (!isRecipient(message, identity.username)) throw notFound(PAYLOAD_MESSAGES, id);
   return message;
 }
 
-/** Notes when the caller has opened a message for the first time. */
+/** Records when the caller first opened a message. */
 export const read: Command = async (space, id, _request, actor) => {
   await atomically(space, `message ${id}`, actor, async (batching) => {
     const message = await messageOf(space, id, batching);
@@ -32,7 +32,7 @@ export const read: Command = async (space, id, _request, actor) => {
   return NO_CONTENT;
 };
 
-/** Takes a message from the caller's inbox without an answer; a second time does nothing. */
+/** Removes a message from the caller's inbox without an answer. Idempotent. */
 export const dismiss: Command = async (space, id, _request, actor) => {
   await atomically(space, `message ${id}`, actor, async (batching) => {
     const message = await messageOf(space, id, batching);
@@ -46,7 +46,7 @@ export const dismiss: Command = async (space, id, _request, actor) => {
   return NO_CONTENT;
 };
 
-/** What a recipient sees of a message: for recipients and admins. Programs get it as JSON, browsers as the page that shows it. */
+/** The message as a recipient sees it, for recipients and admins: JSON for programs, the page that shows it for browsers. */
 export const preview: Command = async (space, id, _request, { identity }) => {
   const message = await readAt(space, PAYLOAD_MESSAGES, id);
   if (!isAdmin(identity) && !isRecipient(message, identity.username)) throw notFound(PAYLOAD_MESSAGES, id);

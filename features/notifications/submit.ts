@@ -1,4 +1,4 @@
-// The answer to a message (integrations.md 8.4): checked as the device has checked it, published, and noted, all in one unit.
+// Answers a message (integrations.md 8.4): the answer is checked as on the device, published and recorded in one unit.
 import { DateTime, decodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { toFilter } from '../../model/query/index.ts';
@@ -17,9 +17,9 @@ import { isExpired, recipientsOf, submittedBy } from './payload-messages.ts';
 import { deviceOf } from './push-targets.ts';
 
 /**
- * Answers a message for the caller. Data: `deviceId`, `submitValue`, `values`, `location`.
+ * Answers a message for the caller. The body has `deviceId`, `submitValue`, `values`, `location`.
  * @returns the response object, as it was published
- * @throws cascade.resource.not.found: no such message of the caller's, or no such device; cascade.notification.not.pending, what answerOf throws
+ * @throws cascade.resource.not.found: the caller has no such message or device; cascade.notification.not.pending, errors of answerOf
  */
 export const submit: Command = async (space, id, { object = null }, actor) => {
   const body = bodyIn(object);
@@ -77,7 +77,7 @@ async function submitted(space: Namespace, id: string, body: Body, actor: Actor)
   return response;
 }
 
-/** Whether there is a document of that name that the caller may see. */
+/** Whether a document of that name exists and the caller may see it. */
 async function hasDocument(space: Namespace, name: string, actor: Actor): Promise<boolean> {
   const documents = space.catalog.features.named('documents');
   if (documents?.kind !== 'instances') return false;

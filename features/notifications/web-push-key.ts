@@ -1,11 +1,11 @@
-// The key that a namespace sends Web Push by (VAPID): made when it is first wanted, sealed in the store, the same in all processes.
+// The key with which a namespace signs Web Push (VAPID): created at its first use, stored sealed, the same in all processes.
 import type { Namespace, ResourceRequest } from '../../resources/catalog/index.ts';
 import { StateKey } from '../../resources/states.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { reply } from '../../resources/requests/index.ts';
 import { newVapidKey, type VapidKey, sourcesOf } from '../sources/index.ts';
 
-/** No source has such a name: it is kept beside what sources keep. */
+/** The key is stored with the records of sources, under a name that no source can have. */
 const PLACE = '/push';
 const KEY = 'vapid';
 
@@ -27,7 +27,7 @@ async function readOrMake(space: Namespace): Promise<VapidKey> {
   return JSON.parse(kept) as VapidKey;
 }
 
-/** `GET …/pushkey`: what a page subscribes with, for everybody who is logged in. */
+/** `GET …/pushkey`: the public key for subscriptions of pages, for any user that is logged in. */
 export const pushKey: ResourceRequest = async (space, { op }) => {
   if (op !== 'select') throw apiError('cascade.method.not.allowed', op, 'pushkey');
   const { publicKey } = await webPushKey(space);
