@@ -1,4 +1,4 @@
-// Built-ins that the host answers, called by programs of a real engine.
+// Built-ins that the host answers, called by programs through an engine.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { allBuiltins } from '../../stdlib/builtins/index.ts';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
@@ -14,12 +14,12 @@ afterAll(() => t[Symbol.asyncDispose]());
 
 const value = evaluator(() => t);
 
-test('every built-in that the host is asked for is answered, and no other', () => {
+test('the host answers exactly the built-ins that are declared as the host’s', () => {
   const asked = [...allBuiltins()].filter(({ host }) => host && !host.known && !host.shared).map(({ info }) => info.name);
   expect([...FEATURES.builtins.keys()].sort()).toEqual(asked.sort());
 });
 
-test('builtins.md 19, 20: namespace and profiles are the caller’s', async () => {
+test('builtins.md 19, 20: Context gives the namespace and profiles of the caller', async () => {
   const { namespace } = t.identity;
   const profiles = [`${namespace}.admin`, `${namespace}.admin__system`];
   expect(await value('Context.profiles()')).toEqual(profiles);
@@ -28,7 +28,7 @@ test('builtins.md 19, 20: namespace and profiles are the caller’s', async () =
   expect(await value('Context.licenseInfo()')).toBe('cascade.authorization.denied ["select","licenses"]');
 });
 
-test('resources-and-api.md 7.6: a rule has the profiles that its last editor has now', async () => {
+test('resources-and-api.md 7.6: a rule runs with the current profiles of its last editor', async () => {
   const { namespace } = t.identity;
   const username = `editor.${namespace}`;
   const { identity } = t.engine;
@@ -46,7 +46,7 @@ test('resources-and-api.md 7.6: a rule has the profiles that its last editor has
   expect((await t.eventually('Told', { n: 2 }, 1))[0]?.['profiles']).toEqual([`${namespace}.admin`, `${namespace}.user__system`]);
 });
 
-test('builtins.md 21: insert gives the instance, by whose properties the list answers', async () => {
+test('builtins.md 21: insert returns the instance, whose properties the result list offers', async () => {
   expect(await value('ResourceAPI.executeOp({op:"insert",resourceName:"T",object:{n:1}}).n')).toBe(1);
   expect(
     await value(
@@ -86,7 +86,7 @@ test('builtins.md 21: select with where, count and resourceId', async () => {
   ).toEqual(['Sequence', 306]);
 });
 
-test('builtins.md 21: executeOpAsSequence goes through more rows than a result list holds', async () => {
+test('builtins.md 21: executeOpAsSequence reads more rows than a result list holds', async () => {
   await t.type('Many', { n: { type: 'Integer' } });
   for (const base of [0, 10_000])
     await t.ask('insert', 'Many', { body: JSON.stringify(Array.from({ length: base === 0 ? 10_000 : 1 }, (_, i) => ({ n: base + i }))) });
@@ -144,7 +144,7 @@ test('builtins.md 21: update, patch, upsert, delete, publish and execute', async
   );
 });
 
-test('builtins.md 11: Utils.get reads the instance of a reference', async () => {
+test('builtins.md 11: Utils.get reads the instance that a reference names', async () => {
   const made = JSON.parse((await t.ask('insert', 'T', { body: '{"n":300}' })).body ?? '')[0];
   for (const ref of [`"/T/${made._id}"`, `"T/${made._id}"`, `{resource:"T",resourceId:"${made._id}"}`])
     expect(await value(`Utils.get(${ref}).n`), ref).toBe(300);
@@ -167,7 +167,7 @@ test('builtins.md 11: a reference to an instance is built from its resource and 
   expect(await value('Utils.buildResourceRef("NoType", {_id: "1"})')).toBe('cascade.resource.not.found ["/NoType"]');
 });
 
-test('effects of executeOp in a rule fire the same events and are recorded once', async () => {
+test('executeOp in a rule raises the events of a statement, and its effects are recorded once', async () => {
   await t.type('Source', { n: { type: 'Integer' } });
   await t.type('Sink', { n: { type: 'Integer', unique: true } });
   await t.type('Echo', { n: { type: 'Integer' } });
@@ -186,8 +186,8 @@ test('effects of executeOp in a rule fire the same events and are recorded once'
   expect((await t.rows('Echo', { n: { $lt: 100 } })).map(({ n }) => n).sort()).toEqual([11, 12, 7, 8]);
 });
 
-// A run that loses its race for the total starts again: what it has inserted is answered from the record then.
-test('an update by executeOp of what was read is not lost among many, and what was done before is not done again', async () => {
+// A run that loses a race for the total restarts: its history then answers for what it has inserted.
+test('concurrent updates by executeOp lose no increment, and a restarted run repeats no earlier effect', async () => {
   await t.type('Note', { n: { type: 'Integer' } });
   await t.type('Tick', { n: { type: 'Integer' } });
   await t.type('Total', { key: { type: 'String', unique: true }, n: { type: 'Integer' } }, { naturalKey: ['key'] });
@@ -205,7 +205,7 @@ test('an update by executeOp of what was read is not lost among many, and what w
   expect(await t.rows('Note')).toHaveLength(150);
 });
 
-test('builtins.md 20: a procedure sees the headers of the request that called it, a rule none', async () => {
+test('builtins.md 20: a procedure sees the headers of its request, a rule sees none', async () => {
   await t.program('procedures', 'PROCEDURE headers() return Utils.getHttpHeaders()');
   await t.program(
     'procedures',
@@ -224,7 +224,7 @@ test('builtins.md 20: a procedure sees the headers of the request that called it
   expect(await value('Utils.getHttpHeaders()')).toEqual({});
 });
 
-test('builtins.md 20: getNamespaceAndProfiles is also called from outside', async () => {
+test('builtins.md 20: getNamespaceAndProfiles can also be called by clients', async () => {
   const { body } = await t.ask('execute', 'procedures', { id: 'Utils.getNamespaceAndProfiles', body: '[]' });
   expect(JSON.parse(body ?? '')).toMatchObject({ namespace: t.identity.namespace });
 });

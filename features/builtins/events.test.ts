@@ -1,4 +1,4 @@
-// Requests by service events, and what Context tells (builtins.md 19, 22), by programs of a real engine.
+// Requests by service events, and the run's own data in Context (builtins.md 19, 22), by programs through an engine.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { evaluator } from './testing/value.ts';
@@ -31,7 +31,7 @@ test('a request waits for the first reply of the rule that its event starts', as
   expect((await t.eventually('Told', { first: false }, 1))[0]).toMatchObject({ second: false });
 });
 
-test('a request that nobody answers ends in time', async () => {
+test('a request without a reply ends at its timeout', async () => {
   await t.program('rules', 'RULE mute WHEN EVENT OCCURS ON "/services/Calc/Mute" AS e\nvar x = 1');
   expect(await value('Event.request("Calc/Mute", {}, 50)')).toBe('cascade.builtin.timeout ["Event.request",50]');
   expect(await value('Event.request("Calc/None", {})')).toBe('cascade.resource.not.found ["/services/Calc/None"]');
@@ -39,7 +39,7 @@ test('a request that nobody answers ends in time', async () => {
   expect(await value('[Event.reply(1), Event.isRedelivered(), Event.ack()]')).toEqual([false, false, null]);
 });
 
-test('Context tells who runs, and what', async () => {
+test('Context names the user and the program of the run', async () => {
   const { namespace } = t.identity;
   const username = `may.${namespace}`;
   await t.engine.identity.createUser({

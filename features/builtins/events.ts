@@ -1,5 +1,5 @@
-// Requests by service events (builtins.md 22): who asks waits for the reply of a rule that the event has started. What is asked and not
-// yet answered lives with the process: a run that is repeated after a crash asks again.
+// Requests by service events (builtins.md 22): the caller waits for the reply of a rule that the event starts. Pending requests are kept in
+// memory: a run that is replayed after a crash sends its request again.
 import { langError } from '../../stdlib/errors.ts';
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
@@ -7,7 +7,7 @@ import { publishServiceEvent } from '../services/index.ts';
 import type { Namespace, HostBuiltin, HostBuiltins } from '../../resources/catalog/index.ts';
 import { outOfRange } from '../../resources/operations/index.ts';
 
-/** By namespace and event the one who waits. */
+/** Callers that wait for a reply, by namespace and event. */
 const waiting = new WeakMap<Namespace, Map<string, (reply: Value) => void>>();
 
 const waitingIn = (space: Namespace): Map<string, (reply: Value) => void> => {
@@ -16,7 +16,7 @@ const waitingIn = (space: Namespace): Map<string, (reply: Value) => void> => {
   return known;
 };
 
-/** `<service>/<event>`, also as a path. */
+/** `<service>/<event>`, also as the path `/services/<service>/<event>`. */
 const NAME = /^(?:\/services\/)?([^/]+)\/([^/]+)$/;
 
 const request: HostBuiltin = async (space, [name = null, data = null, timeout = null], actor) => {
@@ -36,7 +36,7 @@ const request: HostBuiltin = async (space, [name = null, data = null, timeout = 
     const listening: typeof actor = {
       ...actor,
       commit: (unit) => {
-        // Before the commit: the rule may have answered by the time that it is known.
+        // Registered before the commit: the rule may reply before its result is known.
         for (const { uuid } of unit.events) {
           asked.push(uuid);
           replies.set(uuid, (reply) => settle(() => resolve({ ok: encodeInner(reply) })));
@@ -45,7 +45,7 @@ const request: HostBuiltin = async (space, [name = null, data = null, timeout = 
       },
     };
     publishServiceEvent(space, service, event, data, listening).then(
-      () => asked.length === 0 && timeout === null && settle(() => reject(expired())), // nobody listens: no reply will ever come
+      () => asked.length === 0 && timeout === null && settle(() => reject(expired())), // no rule listens, so that no reply will come
       (error: unknown) => settle(() => reject(error instanceof Error ? error : new Error(String(error)))),
     );
   });

@@ -1,4 +1,4 @@
-// Built-ins of the host that belong to no other feature.
+// Host built-ins that belong to no other feature.
 import type { Feature } from '../../resources/catalog/index.ts';
 import { events } from './events.ts';
 import { identity } from './identity.ts';

@@ -1,4 +1,4 @@
-// Under whose identity code runs, as far as the run itself does not know it (builtins.md 19, 20).
+// Built-ins about the identity of a run, as far as the run itself does not know it (builtins.md 19, 20).
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
 import { namespaceAndProfiles } from '../../identity/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
@@ -18,7 +18,7 @@ export const identity: HostBuiltins = {
   'Context.email': async (space, _args, { identity: { username } }) => ok((await detailsOf(space, username)).email ?? null),
   'Context.serverUri': (space) => ok(space.installation.about.serverUri()),
   'Context.buildInfo': (space) => ok({ ...space.installation.about.build }),
-  // There are no licenses; but who may not ask about them is not told so.
+  // The result is always empty, since there are no licenses; callers without the right get an error all the same.
   'Context.licenseInfo': async (space, _args, actor) => {
     if (actor.identity.system !== true) throw apiError('cascade.authorization.denied', 'select', 'licenses');
     return ok({ exp: null, iat: null });

@@ -1,4 +1,4 @@
-// Sources that procedures stand for, the source for devices, and what Context tells of the installation (builtins.md 19, 20, 28.3).
+// Built-ins for mocked sources, the source for devices, and data of the installation (builtins.md 19, 20, 28.3).
 import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -7,7 +7,7 @@ import { changeDefinition, putDefinition } from '../../resources/definitions/ind
 import { receive } from '../sources/index.ts';
 import { adminOnly, own, sourceNamed } from '../../resources/operations/index.ts';
 
-/** @throws cascade.resource.type.not.found where sources are no part of the installation */
+/** @throws cascade.resource.type.not.found where the installation has no sources */
 function sources(space: Namespace): DefinitionResource {
   const found = resolve(space, 'sources', false);
   if (found.kind !== 'definitions') throw apiError('cascade.resource.type.not.found', 'sources');

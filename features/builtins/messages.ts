@@ -1,10 +1,11 @@
-// A message of a program as a request (builtins.md 21): names and rules of the WebSocket binding (resources-and-api.md 2.17).
+// Converts a message of a program to a request (builtins.md 21), with the names and rules of the WebSocket binding (resources-and-api.md
+// 2.17).
 import { getOwn, isInteger, isObject, type ObjectValue, setOwn, text, type Value } from '../../stdlib/values/index.ts';
 import { type ApiRequest, type Identity, OPERATIONS } from '../../resources/api.ts';
 import { apiError } from '../../model/errors/index.ts';
 
 const COMMANDS = ['authorizeUser', 'delegateUserAuthZ', 'revokeUserAuthZ'];
-/** What a client's messages may ask for, but for logins and subscriptions. */
+/** Operations of client messages, except logins and subscriptions. */
 const KNOWN: ReadonlySet<string> = new Set([...OPERATIONS.filter((op) => op !== 'schema' && op !== 'status'), 'deleteOne', ...COMMANDS]);
 const NEEDS_ID: ReadonlySet<string> = new Set([
   'update',
@@ -35,7 +36,7 @@ export function requestOf(message: ObjectValue, identity: Identity): ApiRequest 
     identity,
     op: op === 'deleteOne' ? 'delete' : op,
     resourceName: isCustom ? named.slice('custom/'.length) : named,
-    custom: isCustom ? true : null, // else a type or a resource of the system
+    custom: isCustom ? true : null, // otherwise a type or a resource of the service
     parameters: parametersIn(message),
   };
   const resourceId = own(message, 'resourceId');
@@ -47,7 +48,7 @@ export function requestOf(message: ObjectValue, identity: Identity): ApiRequest 
   return request;
 }
 
-/** Those that operations know; null is as if not given. */
+/** The parameters that operations know; null counts as absent. */
 function parametersIn(message: ObjectValue): ObjectValue {
   const given = own(message, 'parameters') ?? {};
   if (!isObject(given)) throw invalid('parameters', given);

@@ -1,4 +1,4 @@
-// References: to an instance, and to the instance that one names (builtins.md 11).
+// Built-ins for references: they create one, and read the instance that one names (builtins.md 11).
 import { CascadeError, langError } from '../../stdlib/errors.ts';
 import { encodeInner, getOwn, isInteger, isReference, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -8,7 +8,7 @@ import type { Namespace, HostBuiltins } from '../../resources/catalog/index.ts';
 
 const SHAPE = /^\/?([^/]+)\/([\s\S]+)$/;
 
-/** @throws cascade.lang.range when it is none */
+/** @throws cascade.lang.range for a text that is no reference */
 function partsOf(ref: Value): { resourceName: string; resourceId: string } {
   const written = typeof ref === 'string' ? ref : isReference(ref) ? text(ref) : '';
   const [, resourceName, resourceId] = SHAPE.exec(written) ?? [];
@@ -17,7 +17,7 @@ function partsOf(ref: Value): { resourceName: string; resourceId: string } {
   return { resourceName, resourceId };
 }
 
-/** System resources whose instances are not named by `name` (resources-and-api.md 1.2). */
+/** Resources of the service whose natural key is not `name` (resources-and-api.md 1.2). */
 const KEYS: ReadonlyMap<string, string> = new Map([
   ['users', 'username'],
   ['namespaces', 'namespace'],
@@ -29,7 +29,7 @@ const KEYS: ReadonlyMap<string, string> = new Map([
   ['deploystatus', '_id'],
 ]);
 
-/** @throws cascade.resource.not.found for what is neither a resource of the service nor a type of the namespace */
+/** @throws cascade.resource.not.found for a name of neither a resource of the service nor a type of the namespace */
 function referenceTo(space: Namespace, resourceType: string, instance: ObjectValue): { resource: string; resourceId: string } {
   const resource = resourceType.replace(/^system\./, '');
   if (resource === '') throw langError('cascade.lang.range', 'resourceType', resourceType);

@@ -1,5 +1,5 @@
-// The operations of the resource API for programs (builtins.md 21): the same requests as a client's, carried out as the run's own
-// statements are, so that their effects are recorded with it. What they give is a result list (language.md Q7).
+// The resource API for programs (builtins.md 21): the requests of clients, carried out like the run's own statements, so that their effects
+// are recorded with the run. Results are result lists (language.md Q7).
 import { decodeInner, encodeInner, isObject, numberOf, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiRequest } from '../../resources/api.ts';
@@ -33,10 +33,10 @@ export const resourceApi: HostBuiltins = {
     answerTo(space, requestOf({ op: 'patch', resourceName, resourceId, object }, actor.identity), actor, asRow),
 };
 
-/** What the program is answered: from all the rows as one text, or one by one. */
+/** Shapes the answer to the program: all rows as one text, or row by row. */
 type Shape = (list: string, rows: readonly string[]) => Answer;
 
-/** The first page. All rows of a condition are walked through, however many; what else there is to read is one page. */
+/** The first page of a sequence. A query by condition is paged through completely; other results are a single page. */
 async function executeOpAsSequence(space: Namespace, [message = null]: readonly Value[], actor: Actor): Promise<Answer> {
   const request = requestOf(message as ObjectValue, actor.identity);
   const pages = walkOf(space, request, actor);
@@ -44,7 +44,7 @@ async function executeOpAsSequence(space: Namespace, [message = null]: readonly 
   return answerTo(space, request, actor, (list) => ({ ok: `{"cursor":null,"rows":${list},"done":true}` }));
 }
 
-/** Null where the result is not a walk: one instance, a page of them, a count, a resource that is in memory. */
+/** The cursor of a query; null where the result is no query: an instance, a single page, a count, a resource in memory. */
 function walkOf(
   space: Namespace,
   { op, resourceName, custom, resourceId, parameters }: ApiRequest,
@@ -73,7 +73,7 @@ async function answerTo(space: Namespace, request: ApiRequest, actor: Actor, sha
     const all = request.parameters['count'] === true ? [`{"count":${count}}`, ...rows] : rows;
     return shape(`[${all.join(',')}]`, rows);
   };
-  // An operation with one effect is recorded with what the program gets for it.
+  // An operation with a single effect records its result together with the effect.
   let recorded: Answer | null = null;
   const recording: Actor = {
     ...actor,
@@ -90,8 +90,8 @@ async function answerTo(space: Namespace, request: ApiRequest, actor: Actor, sha
 }
 
 /**
- * Several instances in one message. All that a repetition after a crash must not store again stands in one unit where the store
- * takes them all; else they go as a client's do, each for itself (resources-and-api.md 2.12).
+ * Several instances in one message. If all are accepted, the effects are stored in one unit, so that a replay does not store some of them
+ * again; otherwise each instance is stored on its own, as for clients (resources-and-api.md 2.12).
  */
 async function answerToMany(space: Namespace, request: ApiRequest, actor: Actor, shape: Shape): Promise<Answer> {
   const resource = resolve(space, request.resourceName, request.custom);
@@ -107,7 +107,7 @@ async function answerToMany(space: Namespace, request: ApiRequest, actor: Actor,
   return answer;
 }
 
-/** Null when one of them is refused: then nothing is stored. */
+/** Stores all instances in one unit; null when one of them is refused, and nothing is stored. */
 async function atOnce(
   space: Namespace,
   resource: InstanceResource,
@@ -136,12 +136,12 @@ async function atOnce(
   }
 }
 
-/** Some of several are about to be stored without the others. */
+/** Signals that only some of several instances could be stored. */
 class NotAtOnce extends Error {}
 
 /**
  * The results of a request, each a value of the language.
- * @throws CascadeError what a client would be told
+ * @throws CascadeError, the error that a client would get
  */
 export async function rowsOf(space: Namespace, request: ApiRequest, actor: Actor): Promise<Value[]> {
   const account = space.catalog.features.installationResource(request.resourceName, request.custom);
@@ -162,7 +162,7 @@ export async function rowsOf(space: Namespace, request: ApiRequest, actor: Actor
   }
 }
 
-/** Users, tokens and namespaces are the installation's: what is done to them is not part of the run's own commits. */
+/** Users, tokens and namespaces belong to the installation: changes of them are not part of the run's commits. */
 async function accountRows(space: Namespace, account: InstallationResource, request: ApiRequest, actor: Actor): Promise<Value[]> {
   const reply = await account.carryOut(space, request, actor);
   const body = reply.body === undefined ? [] : parseJson(reply.body);
@@ -172,14 +172,16 @@ async function accountRows(space: Namespace, account: InstallationResource, requ
 
 const isOfResource = (op: string): boolean => op.startsWith('select') || INSTANCE_OPERATIONS.has(op);
 
-/** Every one of several was refused: the first refusal stands for them. */
+/** The first of several errors, where all instances were refused. */
 function firstOf(errors: readonly Value[], status: number): CascadeError {
   const [first = null] = errors;
   const { code, message, params } = (isObject(first) ? first : {}) as { code?: string; message?: string; params?: Value[] };
   return new CascadeError(code ?? 'cascade.server.unexpected', message ?? '', params ?? [], status);
 }
 
-/** Reading for a rule is as by SELECT (language.md U7): what it has read is remembered, and a contended instance has its line. */
+/**
+ * Records what a rule reads, as SELECT does (language.md U7): versions enter the read set, and runs take turns for a contended instance.
+ */
 async function mustReadAgain(resource: Resource, rows: readonly Value[], actor: Actor): Promise<boolean> {
   if (resource.kind !== 'instances' || !actor.readSet) return false;
   const whole = rows.filter((row): row is ObjectValue => isObject(row) && Object.hasOwn(row, '_id') && Object.hasOwn(row, 'ars_version'));

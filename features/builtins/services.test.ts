@@ -1,4 +1,4 @@
-// Services that keep what they know in types of their own (builtins.md 23 to 30), called by programs of a real engine.
+// Built-in services that keep their data in types of their own (builtins.md 23 to 30), called by programs through an engine.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { evaluator } from './testing/value.ts';
@@ -30,7 +30,7 @@ describe('Chat (builtins.md 25)', () => {
   const room = (users: string[], topic = 'Pump 7'): Promise<unknown> =>
     value(`Chat.createChatroom(null, ${textOf(topic)}, ${textOf(users)})`);
 
-  test('a room begins with a message of its own, and each message is published as it is stored', async () => {
+  test('a new room has a first message, and each message is published when it is stored', async () => {
     await t.type('Heard', { m: { type: 'Object' } });
     const id = String(await room(['bo', 'cy', 'bo']));
     expect(await t.rows('ArsChat')).toMatchObject([{ _id: id, topic: 'Pump 7', users: ['bo', 'cy'], createdBy: 'ann' }]);
@@ -42,7 +42,7 @@ describe('Chat (builtins.md 25)', () => {
     expect(received?.['m']).toMatchObject({ _id: sent['_id'], msg: 'hello', sequence: 2 });
   });
 
-  test('only an admin sends in the name of somebody else', async () => {
+  test('only an admin sends messages in another user’s name', async () => {
     const id = String(await room(['bo'], 'names'));
     const username = await user('plain');
     const identity = { username, namespace: t.identity.namespace, profiles: ['user', 'user__system'], token: '000000000000000000000002' };
@@ -58,7 +58,7 @@ describe('Chat (builtins.md 25)', () => {
     await expect(speak('bo')).rejects.toMatchObject({ code: 'cascade.authorization.denied', status: 403 });
   });
 
-  test('messages that come at once are numbered without gaps', async () => {
+  test('concurrent messages are numbered without gaps', async () => {
     const id = String(await room(['bo'], 'busy'));
     await t.program('procedures', 'PROCEDURE say(id String, n Integer)\nreturn Chat.sendMessage(id, "text", "m" + n).sequence');
     const said = await Promise.all(
@@ -68,7 +68,7 @@ describe('Chat (builtins.md 25)', () => {
     expect(numbers).toEqual(Array.from({ length: 30 }, (_, n) => n + 2));
   });
 
-  test('members come and go, and only they are written to', async () => {
+  test('members can be added and removed, and only members get messages', async () => {
     const id = String(await room(['bo']));
     expect(await value(`Chat.addUser("${id}", ["cy", "bo"])`)).toEqual(['bo', 'cy']);
     expect(await value(`Chat.addUser("${id}", "di")`)).toEqual(['bo', 'cy', 'di']);
@@ -83,7 +83,7 @@ describe('Chat (builtins.md 25)', () => {
     expect(await value(`Chat.addUser("${unknown}", "bo")`)).toBe(`cascade.resource.not.found ["/ArsChat/${unknown}"]`);
   });
 
-  test('a client is told what has changed since it looked, and what is gone', async () => {
+  test('a client gets the rooms and messages that changed or were deleted since its last request', async () => {
     const [old, left, gone] = [await room(['eve'], 'old'), await room(['eve'], 'left'), await room(['eve'], 'gone')].map(String);
     const known = ((await value('Chat.updateChatrooms("eve").changed')) as Row[]).map(({ _id, modifiedAt }) => ({ _id, modifiedAt }));
     expect(known.map(({ _id }) => _id)).toEqual([old, left, gone]);
@@ -108,7 +108,7 @@ describe('LocationTracking (builtins.md 26)', () => {
       body: textOf({ username, location: { type: 'Point', coordinates: [longitude, latitude] } }),
     });
 
-  test('the record follows the positions, and the arrival is told once', async () => {
+  test('the record has the last position, and the arrival is published once', async () => {
     await t.type('Arrived', { m: { type: 'Object' } });
     await t.program('rules', 'RULE arrived WHEN PUBLISH OCCURS ON "/yard/arrived" AS e INSERT Arrived(m: e.value)');
     const record = await track(`user: "bo", destination: ${at(0, 1.0)}, arrivalTopic: "/yard/arrived", reportingTopic: "/yard/at"`);
@@ -124,7 +124,7 @@ describe('LocationTracking (builtins.md 26)', () => {
     expect(arrived?.['m']).toMatchObject({ username: 'bo', activity: 'go' });
   });
 
-  test('the same activity of a user replaces, other activities stay', async () => {
+  test('a new track replaces one of the same user and activity, and no other', async () => {
     await track('user: "di", reportingTopic: "/yard/di"');
     const second = (await track('user: "di", level: "coarse", reportingTopic: "/yard/di"')) as Row;
     await value('LocationTracking.trackCollaborator(activity: "other", user: "di", reportingTopic: "/yard/di")');
@@ -144,7 +144,7 @@ describe('LocationTracking (builtins.md 26)', () => {
 });
 
 describe('ResourceConfig (builtins.md 28.2)', () => {
-  test('gives any value under its name, which is there once', async () => {
+  test('stores any value under a unique name', async () => {
     for (const config of [5, 'five', { a: [1.5, null] }, [1, 'x'], true, null])
       await t.ask('upsert', 'ArsResourceConfig', { body: textOf({ name: `c${textOf(config)}`, value: config }) });
     expect(await value('[ResourceConfig.get("c5"), ResourceConfig.get("c\\"five\\""), ResourceConfig.get("c[1,\\"x\\"]")]')).toEqual([
@@ -172,7 +172,7 @@ describe('Notification and Client (builtins.md 23, 24)', () => {
   const pending = async (user: string): Promise<unknown[]> =>
     ((await value(`Notification.listPending("${user}")`)) as Row[]).map(({ _id }) => _id);
 
-  test('a message is pending until it is taken back', async () => {
+  test('a message is pending until it is withdrawn', async () => {
     const [first, second] = [await message(['bo', 'cy']), await message(['bo'])];
     expect(await pending('bo')).toEqual([first, second]);
     expect(await value(`Notification.retractPayload("${first}", ["cy"])`)).toBe(true);
@@ -188,7 +188,7 @@ describe('Notification and Client (builtins.md 23, 24)', () => {
     expect(await value(`Notification.deletePayloadMessages(["${first}", "${second}", "x"])`)).toBe(2);
   });
 
-  test('who is no admin sees and deletes the own part only', async () => {
+  test('a user who is no admin sees and deletes only the own entry of a message', async () => {
     const clerk = { ...t.identity, username: 'cy', profiles: ['user', 'user__system'] };
     const { namespace } = t.identity;
     await t.engine.identity
@@ -225,7 +225,7 @@ describe('Notification and Client (builtins.md 23, 24)', () => {
     await expect(ask({ op: 'submit', resourceId: await message(['bo']), object: {} })).rejects.toMatchObject({ status: 404 });
   });
 
-  test('without the source nothing is sent', async () => {
+  test('no message is sent without a source for devices', async () => {
     expect(await value('Notification.sendPayload("push", null, null, "t", {responseTopic: "/r"}, ["ann"])')).toBe(
       'cascade.resource.not.found ["/sources/push"]',
     );
@@ -238,7 +238,7 @@ describe('Collaborations (builtins.md 29)', () => {
   const create = async (rest = ''): Promise<string> =>
     String(((await value(`CollaborationUtils.createCollaboration("c"${rest})`)) as Row)['id']);
 
-  test('roles, people and results are kept; an ended one changes no more', async () => {
+  test('roles, users and results are stored; a completed collaboration is immutable', async () => {
     const bo = await user('bo');
     const id = await create(`, {pump: "/Pump/1", site: {resource: "Site", resourceId: "s"}}`);
     expect(await value(`CollaborationUtils.getCollaboration("${id}")`)).toMatchObject({
@@ -269,7 +269,7 @@ describe('Collaborations (builtins.md 29)', () => {
     expect(await t.rows('system.collaborations', { id })).toHaveLength(1);
   });
 
-  test('a change of a collaboration is an event of the system resource', async () => {
+  test('a change of a collaboration raises an event of its resource', async () => {
     await t.type('Begun', { name: { type: 'String' } });
     await t.program(
       'rules',
@@ -279,7 +279,7 @@ describe('Collaborations (builtins.md 29)', () => {
     expect(await t.eventually('Begun', { name: 'seen' }, 1)).toHaveLength(1);
   });
 
-  test('results that come at once are all kept', async () => {
+  test('concurrent results are all stored', async () => {
     const id = await create();
     await t.program('procedures', 'PROCEDURE keep(id String, n Integer)\nCollaborationUtils.setResult(id, "r" + n, n)');
     await Promise.all(Array.from({ length: 20 }, (_, n) => t.ask('execute', 'procedures', { id: 'keep', body: textOf([id, n]) })));
@@ -311,7 +311,7 @@ describe('Collaborations (builtins.md 29)', () => {
     );
   });
 
-  test('the predefined patterns do what they are called, and the end takes tracks and messages with it', async () => {
+  test('the predefined patterns act as named, and the end of a collaboration deletes its tracks and messages', async () => {
     const di = await user('di');
     await t.type('Spare', { n: { type: 'String' }, v: { type: 'Integer' } });
     await t.ask('insert', 'Spare', { body: '[{"n":"x","v":1},{"n":"y","v":9}]' });
@@ -379,7 +379,7 @@ describe('Collaborations (builtins.md 29)', () => {
 });
 
 describe('Deployment, Test and sources (builtins.md 28.3, 30)', () => {
-  test('a configuration goes to all matching nodes, of which there are none', async () => {
+  test('a configuration is deployed to no node where none matches', async () => {
     await t.ask('insert', 'configurations', { body: '{"name":"north","resources":["/rules/r1",{"resource":"types","resourceId":"T"}]}' });
     expect(await t.rows('configurations', { name: 'north' })).toMatchObject([
       { resources: ['/rules/r1', '/types/T'], provisioningConstraint: {}, provisionAsTree: true, active: true },
@@ -391,7 +391,7 @@ describe('Deployment, Test and sources (builtins.md 28.3, 30)', () => {
       await expect(t.ask('insert', 'configurations', { body: wrong })).rejects.toMatchObject({ status: 400 });
   });
 
-  test('the state of a configuration is that of its rules', async () => {
+  test('the state of a configuration is computed from its rules', async () => {
     await t.type('Switched', { n: { type: 'Integer' } });
     await t.program('rules', 'RULE switched WHEN INSERT OCCURS ON Switched AS s WHERE s.n == 1\nvar x = 1');
     await t.ask('insert', 'configurations', { body: '{"name":"off","resources":["/rules/switched","/rules/none"]}' });
@@ -401,7 +401,7 @@ describe('Deployment, Test and sources (builtins.md 28.3, 30)', () => {
     expect((await t.rows('rules', { name: 'switched' }))[0]?.['active']).toBe(true);
   });
 
-  test('a source is mocked until that is stopped', async () => {
+  test('a source is mocked until the mock is stopped', async () => {
     await t.type('Got', { m: { type: 'Object' } });
     await t.ask('insert', 'sources', {
       body: '{"name":"tanks","type":"REMOTE","direction":"BOTH","active":true,"mockMode":true,"config":{"uri":"http://tanks.example/"}}',
@@ -417,7 +417,7 @@ describe('Deployment, Test and sources (builtins.md 28.3, 30)', () => {
     expect((await t.rows('sources', { name: 'tanks' }))[0]).toMatchObject({ mockMode: false });
   });
 
-  test('a message to devices is stored for those who are there', async () => {
+  test('a message to devices is stored for existing users', async () => {
     const bo = await user('bobo');
     expect(await value('Utils.initPushSource()')).toMatchObject({ name: 'PushNotification', type: 'PUSH_NOTIF' });
     expect(await value('Utils.initPushSource("tanks")')).toBe('cascade.notification.source ["tanks"]');
@@ -438,7 +438,7 @@ describe('Deployment, Test and sources (builtins.md 28.3, 30)', () => {
     });
   });
 
-  test('what is not there cannot be deployed or mocked', async () => {
+  test('an unknown configuration or source cannot be deployed or mocked', async () => {
     expect(await value('Deployment.deploy("c")')).toBe('cascade.resource.not.found ["/configurations/c"]');
     expect(await value('Deployment.undeployPartitions("c")')).toBe('cascade.resource.not.found ["/deployconfigs/c"]');
     expect(await value('Test.startSourceMocking("s")')).toBe('cascade.resource.not.found ["/sources/s"]');

@@ -1,4 +1,4 @@
-// Map, Cache, Value and Lock (builtins.md 10) by programs of a real engine with two lanes: one state for all runs.
+// Map, Cache, Value and Lock (builtins.md 10), by programs through an engine with two lanes: all runs share their state.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { evaluator } from './testing/value.ts';
@@ -11,7 +11,7 @@ afterAll(() => t[Symbol.asyncDispose]());
 
 const value = evaluator(() => t);
 
-test('a Map has entries', async () => {
+test('a Map stores entries', async () => {
   const made = 'var m = Concurrent.Map()\n';
   expect(
     await value(
@@ -49,7 +49,7 @@ test('a Map has entries', async () => {
   expect(await value(`${made}m.put("a", 1)\nm.clear()\nreturn m.size()`)).toBe(0);
 });
 
-test('a Map is read by a subscript and by a member where the text shows that it is one, and never written so', async () => {
+test('a variable that is declared as a Map can be read by subscript and member, and not assigned so', async () => {
   const made = 'var m = Concurrent.Map()\nm.put("a", 1)\nm.put("b", {c: 2})\n';
   expect(await value(`${made}var k = "a"\nreturn [m["a"], m[k], m.a, m.x, m.b.c]`)).toEqual([1, 1, 1, null, 2]);
   expect(await value(`${made}return toArray(MAP (k IN ["a", "b"]) { return m[k] })`)).toEqual([1, { c: 2 }]);
@@ -57,7 +57,7 @@ test('a Map is read by a subscript and by a member where the text shows that it 
   expect(await value(`${made}m.a = 2`)).toMatch(/^cascade\.lang\.map\.assign/);
 });
 
-test('what a Map refuses', async () => {
+test('a Map refuses invalid keys, values and calls', async () => {
   const made = 'var m = Concurrent.Map()\n';
   expect(await value(`${made}m.put(null, 1)`)).toBe('cascade.lang.null ["key"]');
   expect(await value(`${made}m.put("a", null)`)).toBe('cascade.lang.null ["value"]');
@@ -71,7 +71,7 @@ test('what a Map refuses', async () => {
   expect(await value('return [({a: 1}).size(), "ab".size(), [1].size(), ({a: 1}).get("a"), [7].get(0)]')).toEqual([1, 2, 1, 1, 7]);
 });
 
-test('an exception in a lambda leaves the entry as it was and goes on', async () => {
+test('an exception in a lambda leaves the entry unchanged and propagates', async () => {
   expect(
     await value(`var m = Concurrent.Map()
 m.put("a", 1)
@@ -90,7 +90,7 @@ test('a Value and a Lock', async () => {
   expect(await value('var l = Concurrent.Lock()\nreturn [l.synchronize(() => l.synchronize(() => 5)), typeOf(l)]')).toEqual([5, 'Lock']);
 });
 
-test('a lambda may ask the host while it holds its entry', async () => {
+test('a lambda may call the host while it holds its entry', async () => {
   await t.type('Noted', { n: { type: 'Integer' } });
   expect(
     await value('var m = Concurrent.Map()\nvar r = m.compute("a", (k, v) => { INSERT Noted(n: 1)\n return 2 })\nreturn [r, m.get("a")]'),
@@ -98,7 +98,7 @@ test('a lambda may ask the host while it holds its entry', async () => {
   expect(await t.rows('Noted')).toHaveLength(1);
 });
 
-test('a Cache lets the one go that was used longest ago, and tells a topic', async () => {
+test('a Cache evicts the least recently used entry, and publishes that on a topic', async () => {
   await t.type('Gone', { m: { type: 'Object' } });
   await t.program('rules', 'RULE gone WHEN PUBLISH OCCURS ON "/cache/gone" AS e INSERT Gone(m: e.value)');
   expect(
@@ -109,7 +109,7 @@ test('a Cache lets the one go that was used longest ago, and tells a topic', asy
   expect((await t.eventually('Gone', {}, 1))[0]?.['m']).toEqual({ key: 'b', value: 2 });
 });
 
-test('one state for all lanes: what many do at once is all counted', async () => {
+test('concurrent runs of all lanes share the state and lose no update', async () => {
   await t.type('CounterState', { m: { type: 'Map' }, v: { type: 'Value' } }, { role: 'schema' });
   await t.ask('insert', 'services', { body: '{"name":"Counting","globalType":"CounterState"}' });
   const program = (text: string): Promise<void> => t.program('procedures', text);

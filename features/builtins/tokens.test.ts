@@ -1,4 +1,4 @@
-// JSON Web Tokens (builtins.md 18.1), against Node's own signatures and jose.
+// JSON Web Tokens (builtins.md 18.1), checked against signatures by Node and by jose.
 import { createHmac, generateKeyPairSync, verify } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { tokens } from './tokens.ts';
 
 type Row = Record<string, Value>;
 
-/** The value, or the code and params of the error. */
+/** The result, or the code and params of the error. */
 function call(name: string, ...args: Value[]): Value {
   try {
     const answer = tokens[`JWT.${name}` as keyof typeof tokens](null, args) as { ok: string };
@@ -23,7 +23,7 @@ const verified = (token: Value, key: string): Value => (call('decodeAndVerifyTok
 const TOKEN = 'eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1MSJ9.D42inLtjVHGhh1BU-30HrZlpMLPolSYpbCLg8YmhU98';
 const headers = { typ: 'JWT', alg: 'HS256' };
 
-test('a token is header, claims and signature', () => {
+test('a token consists of header, claims and signature', () => {
   expect(call('createToken', 'HS256', { sub: 'u1' }, 'k1')).toBe(TOKEN);
   expect(call('createTokenWithHeaders', headers, { sub: 'u1' }, 'k1')).toBe(TOKEN);
   expect(call('decodeAndVerifyToken', TOKEN, null)).toEqual({ headers, claims: { sub: 'u1' } });
@@ -32,11 +32,11 @@ test('a token is header, claims and signature', () => {
   expect(verified(`${TOKEN}=`, 'k1')).toBe(false);
 });
 
-test.each(['abc', 'a.b.c', '..', `${TOKEN}.`])('%s is no token', (token) => {
+test.each(['abc', 'a.b.c', '..', `${TOKEN}.`])('%s is not a token', (token) => {
   expect(call('decodeAndVerifyToken', token, null)).toBe('cascade.builtin.parse ["not a token",0]');
 });
 
-test('what is missing or unknown is refused', () => {
+test('missing and unknown parameters are refused', () => {
   expect(call('createToken', 'XX256', {}, 'k1')).toBe('cascade.lang.range ["signingAlgorithm","XX256"]');
   expect(call('createTokenWithHeaders', { typ: 'JWT' }, {}, 'k1')).toBe('cascade.lang.range ["headers","an Object without alg"]');
   expect(call('createToken', 'HS256', {}, null)).toBe('cascade.lang.null ["signingKey"]');
@@ -49,7 +49,7 @@ test('an unsigned token is never verified', () => {
   expect(verified(token, 'k')).toBe(false);
 });
 
-test.each(['HS384', 'HS512'])('a token by %s is verified by its key only', (algorithm) => {
+test.each(['HS384', 'HS512'])('a token signed by %s is verified only with its key', (algorithm) => {
   const token = call('createToken', algorithm, { n: 1 }, 'key');
   expect([verified(token, 'key'), verified(token, 'other')]).toEqual([true, false]);
 });
@@ -96,7 +96,7 @@ test.each([
   expect(call('decodeAndVerifyToken', foreign, open)).toMatchObject({ headers: { alg: algorithm }, claims, verified: true });
 });
 
-test('a key of another kind is refused, and a public key is no secret', () => {
+test('a key of another kind is refused, and a public key is not accepted as a secret', () => {
   const [secret, open] = pair(curve('P-384'));
   expect(call('createToken', 'ES256', {}, secret)).toBe('cascade.lang.range ["signingKey","a key of another kind"]');
   expect(call('createToken', 'RS256', {}, secret)).toBe('cascade.lang.range ["signingKey","a key of another kind"]');
@@ -105,7 +105,7 @@ test('a key of another kind is refused, and a public key is no secret', () => {
   expect(verified(forged, open)).toBe(false);
 });
 
-test('numbers of a size that no key has are refused before they are reckoned with', () => {
+test('keys with numbers of implausible sizes are refused before they are used', () => {
   const forged = (bits: number, factorBits: number): string => {
     const odd = (length: number): Buffer => Buffer.alloc(length / 8, 0xff);
     const integer = (number: Buffer): Buffer => wrap(2, Buffer.concat([Buffer.from([0]), number]));

@@ -1,4 +1,4 @@
-// JSON Web Tokens (builtins.md 18.1). Keys of RS… and ES… are base64 of DER: PKCS#8 to sign with, SPKI to verify with.
+// JSON Web Tokens (builtins.md 18.1). Keys for RS… and ES… are base64 of DER: PKCS#8 for signing, SPKI for verification.
 import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto';
 import { langError } from '../../stdlib/errors.ts';
 import { encodeInner, isObject, type ObjectValue, parseJsonText, stringify, type Value } from '../../stdlib/values/index.ts';
@@ -12,7 +12,7 @@ import { readDocument } from '../documents/index.ts';
 interface Algorithm {
   readonly family: 'HS' | 'RS' | 'ES';
   readonly hash: string;
-  /** Of an elliptic curve's key. */
+  /** The curve of an elliptic key. */
   readonly curve?: string;
 }
 const CURVES: Readonly<Record<string, string>> = { '256': 'prime256v1', '384': 'secp384r1', '512': 'secp521r1' };
@@ -23,7 +23,7 @@ const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map(
     [`ES${bits}`, { family: 'ES', hash: `sha${bits}`, curve: CURVES[bits] ?? '' }],
   ]),
 );
-/** No signature at all. */
+/** The algorithm without a signature. */
 const UNSIGNED = 'NONE';
 
 const encoded = (value: Value): string => Buffer.from(stringify(value)).toString('base64url');
@@ -45,13 +45,13 @@ function signature(algorithm: Algorithm, signed: string, key: string): string {
   return sign(hash, Buffer.from(signed), { key: privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url');
 }
 
-/** @throws cascade.lang.range for what is no key, or one of another kind */
+/** @throws cascade.lang.range for a text that is no key, or a key of another kind */
 function keyOf({ family, curve }: Algorithm, parameter: string, read: () => KeyObject): KeyObject {
   let key: KeyObject;
   try {
     key = read();
   } catch {
-    throw outOfRange(parameter, 'no key'); // what exactly is wrong with it would tell of the key
+    throw outOfRange(parameter, 'no key'); // details would reveal something about the key
   }
   const fits =
     family === 'RS' ? key.asymmetricKeyType === 'rsa' : key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === curve;
@@ -60,25 +60,25 @@ function keyOf({ family, curve }: Algorithm, parameter: string, read: () => KeyO
   return key;
 }
 
-/** As long keys are in use; the time of one that was made up grows with the third power of its numbers. */
+/** The longest usual modulus; the time for a made-up key grows with the cube of its size. */
 const MOST_MODULUS_BITS = 4096;
 const MOST_EXPONENT = 2n ** 32n;
 
-/** Whether the numbers of an RSA key have the sizes that belong together: the library reckons with whatever stands there, and for as long as it takes. */
+/** Whether the numbers of an RSA key have consistent sizes: the library computes with any numbers, however long that takes. */
 function isOrdinary(key: KeyObject): boolean {
   const { modulusLength = Number.POSITIVE_INFINITY, publicExponent = MOST_EXPONENT } = key.asymmetricKeyDetails ?? {};
   if (modulusLength > MOST_MODULUS_BITS || publicExponent >= MOST_EXPONENT) return false;
   if (key.type === 'public') return true;
   const { d = '', p = '', q = '', dp = '', dq = '', qi = '' } = key.export({ format: 'jwk' });
   const bits = (number: string): number => Buffer.from(number, 'base64url').length * 8;
-  // Half the modulus, and a byte more for primes of different lengths.
+  // Half the modulus, and some bits more for primes of different lengths.
   return bits(d) <= modulusLength + 8 && [p, q, dp, dq, qi].every((number) => bits(number) <= modulusLength / 2 + 16);
 }
 
-/** Twice what a key of the longest modulus takes, with armour and line breaks. */
+/** Twice the length of a key with the longest modulus, including armour and line breaks. */
 const MOST_KEY_TEXT = 8 * 1024;
 
-/** Line breaks and armour are no part of it. @throws RangeError when it is too long for a key */
+/** Decodes a key without armour and line breaks. @throws RangeError for a text that is too long */
 const der = (key: string): Buffer => {
   if (key.length > MOST_KEY_TEXT) throw new RangeError('too long for a key');
   return Buffer.from(key.replace(/-----[A-Z ]+-----|\s/g, ''), 'base64');
@@ -111,12 +111,12 @@ function decodedPart(part: string): ObjectValue {
 
 function isSignedBy(algorithm: Algorithm, signed: string, given: string, key: string): boolean {
   const bytes = Buffer.from(given, 'base64url');
-  if (bytes.toString('base64url') !== given) return false; // one signature has one spelling
+  if (bytes.toString('base64url') !== given) return false; // a signature has exactly one valid encoding
   if (algorithm.family !== 'HS') {
     const spki = keyOf(algorithm, 'verificationKey', () => publicKey(key));
     return verify(algorithm.hash, Buffer.from(signed), { key: spki, dsaEncoding: 'ieee-p1363' }, bytes);
   }
-  // Who has the public key of RS… or ES… must not sign with it as if it were a secret.
+  // Holders of the public key of RS… or ES… must not be able to sign with it as a secret.
   if (isPublicKey(key)) return false;
   const expected = createHmac(algorithm.hash, key).update(signed).digest();
   return expected.length === bytes.length && timingSafeEqual(expected, bytes);
@@ -130,20 +130,20 @@ function isPublicKey(key: string): boolean {
   }
 }
 
-/** A longer key is none. */
+/** A longer document is no key. */
 const MOST_KEY_BYTES = 64 * 1024;
 
-/** The key that a document holds. @throws cascade.lang.range, cascade.resource.not.found, cascade.document.too.large */
+/** The key in a document. @throws cascade.lang.range, cascade.resource.not.found, cascade.document.too.large */
 async function keyIn(space: Namespace, resource: Value, resourceId: Value, actor: Actor): Promise<string> {
   if (resource !== 'system.documents') throw outOfRange('resource', resource);
   return (await readDocument(space, String(resourceId), actor, MOST_KEY_BYTES)).bytes.toString('utf8');
 }
 
-/** They need nothing of a namespace. */
+/** Built-ins that need no namespace. */
 const answered =
   (make: (args: readonly Value[]) => Value) =>
   (_space: unknown, args: readonly Value[]): Answer => ({ ok: encodeInner(make(args)) });
-/** With the key in a document: its resource and name are the last two arguments. */
+/** Built-ins whose last two arguments name a document with the key. */
 const answeredBy =
   (make: (args: readonly Value[], key: string) => Value) =>
   async (space: Namespace, args: readonly Value[], actor: Actor): Promise<Answer> => {

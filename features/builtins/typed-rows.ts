@@ -1,4 +1,4 @@
-// Rows of a reply as values of the language: what a client gets as text (a DateTime, a Decimal, a whole Real) is of its declared type.
+// Restores the types of a reply's rows: a value that clients get as text (a DateTime, a Decimal, a whole Real) gets its declared type.
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { isApiError } from '../../model/errors/index.ts';
 import {
@@ -22,7 +22,7 @@ function typedProperty(type: TypeDefinition, key: string, value: Value): Value {
     if (property) return coerceProperty(type, property, value);
     return isSystemProperty(key) ? coerceSystemProperty(type, key, value) : value;
   } catch (error) {
-    // Part of a structure by `props`, or stored before the type was changed: it is what the client would see.
+    // A part of a structure chosen by `props`, or stored before the type changed: it stays as clients see it.
     if (isApiError(error)) return value;
     throw error;
   }

@@ -1,5 +1,5 @@
-// Named steps of collaborations (builtins.md 29), in ArsActivityPattern: the predefined ones, and procedures of users. The value of a
-// step becomes the result of its activity, in one unit with what the step has changed.
+// Activity patterns (builtins.md 29), the steps of collaborations, in ArsActivityPattern: predefined ones and procedures of users. The
+// value of a step becomes the result of its activity, in one unit with the changes of the step.
 import { langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -18,7 +18,7 @@ import { recommend } from './recommend.ts';
 const NAME = /^[A-Za-z_][A-Za-z0-9_.]*(:[A-Za-z0-9._-]+)?$/;
 const MOST = 1_000;
 
-/** What a step is given. */
+/** The input of a step. */
 interface Given {
   readonly space: Namespace;
   readonly collaboration: ObjectValue;
@@ -27,7 +27,7 @@ interface Given {
   readonly event: Value;
   readonly batching: Actor;
 }
-/** Its value, and what it changes of the collaboration itself. */
+/** The result of a step, and its changes of the collaboration. */
 interface Outcome {
   readonly value: Value;
   readonly changes?: ObjectValue;
@@ -88,13 +88,16 @@ const PREDEFINED: Readonly<Record<string, Predefined>> = {
   },
 };
 
-/** The value of a built-in whose effects become part of the step. */
+/** Calls a built-in whose effects become part of the step. */
 async function answered(of: HostBuiltins, name: string, space: Namespace, args: readonly Value[], batching: Actor): Promise<Outcome> {
   const answer = await (of[name] as HostBuiltin)(space, args, batching);
   return { value: 'ok' in answer ? decodeInner(answer.ok) : null };
 }
 
-/** A procedure of a user as `(event, config, collaboration)`. Its effects are its own: they stay when what follows fails. */
+/**
+ * Calls a user's procedure as `(event, config, collaboration)`. Its effects are committed on their own, and stay when a later part of the
+ * step fails.
+ */
 async function procedureCalled({ space, collaboration, config, event, batching }: Given, procedure: Value): Promise<Outcome> {
   const name = String(procedure);
   if (!space.catalog.definitions.get('procedures', name)) throw langError('cascade.lang.procedure.unknown', name);
@@ -116,7 +119,7 @@ interface Pattern {
   readonly run: (given: Given) => Promise<Outcome>;
 }
 
-/** By its name, or that of its youngest version (language.md V9); null where there is none. */
+/** The pattern of that name, or its newest version (language.md V9); null where there is none. */
 async function findPattern(space: Namespace, name: string): Promise<{ pattern: Pattern; shown: ObjectValue } | null> {
   const predefined = Object.hasOwn(PREDEFINED, name) ? PREDEFINED[name] : undefined;
   if (predefined) return { pattern: { name, defaults: {}, ...predefined }, shown: shownPredefined(name) };
@@ -156,7 +159,7 @@ export async function patternNamed(space: Namespace, name: Value): Promise<Patte
   return found.pattern;
 }
 
-/** The required properties that neither the configuration nor the defaults have. */
+/** Required properties without a value in the configuration or the defaults. */
 export const missingIn = ({ required, defaults }: Pattern, config: ObjectValue): string[] =>
   required.filter((property) => own(config, property) === null && own(defaults, property) === null);
 
@@ -183,7 +186,7 @@ const run: HostBuiltin = async (space, [name = null, id = null, activity = null,
   requireComplete(pattern, complete);
   const before = await readAt(space, COLLABORATIONS, String(id));
   requireActive(before);
-  // A procedure may itself change the collaboration: it runs before the result is put there, not while others wait in line.
+  // A procedure may itself change the collaboration: it runs before the result is recorded, outside the queue for changes.
   const isProcedure = !Object.hasOwn(PREDEFINED, pattern.name) || pattern.name === 'Procedure';
   const given = { space, activity: String(activity), config: complete, event };
   const early = isProcedure ? await pattern.run({ ...given, collaboration: before, batching: actor }) : null;

@@ -1,5 +1,5 @@
-// Chat rooms and their messages (builtins.md 25), in ArsChat and ArsChatMessage. What changes a room changes it in one unit with the
-// message and its event, and those who change one room go one after the other: so the messages are numbered without gaps.
+// Chat rooms and messages (builtins.md 25), in ArsChat and ArsChatMessage. A change of a room is one unit with its message and event, and
+// changes of one room run one after the other, so that messages are numbered without gaps.
 import {
   DateTime,
   dateTimeOf,
@@ -23,7 +23,7 @@ import type { Namespace, HostBuiltin, HostBuiltins } from '../../resources/catal
 import { nameList, outOfRange, timeAfter } from '../../resources/operations/index.ts';
 
 const MESSAGE_TYPES: ReadonlySet<Value> = new Set(['text', 'image', 'audio', 'video', 'document', 'location', 'system']);
-/** Rooms of one user that updateChatrooms tells of, and messages of a room that one unit takes. */
+/** Limits the rooms of one user in updateChatrooms, and the messages that one unit deletes. */
 const MOST = 1_000;
 
 const createChatroom: HostBuiltin = async (space, [situationId = null, topic = null, users = null], actor) => {
@@ -35,7 +35,7 @@ const createChatroom: HostBuiltin = async (space, [situationId = null, topic = n
     const { username } = actor.identity;
     const room = { situationId, topic, users: members, createdBy: username, createdAt: now, modifiedAt: now };
     const chat = await insertOne(space, CHATS, room, batching);
-    if (!chat) return null; // a BEFORE rule cancelled it
+    if (!chat) return null; // a BEFORE rule cancelled the insert
     await addMessage(
       space,
       { chat, sequence: 1, type: 'system', msg: topic, metadata: null, notified: members, sender: username, now },
@@ -64,7 +64,7 @@ const sendMessage: HostBuiltin = async (space, args, actor) => {
   });
 };
 
-/** Whoever is no admin speaks for nobody else. @throws cascade.authorization.denied */
+/** A caller who is no admin may use its own name only. @throws cascade.authorization.denied */
 function requireOwnName(sender: string | null, { identity }: Actor): void {
   if (sender !== null && sender !== identity.username && !isAdmin(identity))
     throw apiError('cascade.authorization.denied', 'sendMessage', sender);
@@ -81,7 +81,7 @@ interface Message {
   readonly now: DateTime;
 }
 
-/** Stored, and published as it is stored. */
+/** Stores a message and publishes it in the same unit. */
 async function addMessage(space: Namespace, { chat, now, ...message }: Message, batching: Actor): Promise<Value> {
   const chatId = idOf(chat);
   const stored = await insertOne(space, CHAT_MESSAGES, { ...message, chatId, timestamp: now }, batching);
@@ -95,7 +95,7 @@ async function lastSequence(space: Namespace, chatId: string): Promise<number> {
   return Number(last?.['sequence'] ?? 0);
 }
 
-/** @param next the members after the change */
+/** @param next computes the members after the change */
 const changeMembers =
   (next: (members: readonly string[], named: readonly string[]) => string[], parameter: string): HostBuiltin =>
   async (space, [chatId = null, names = null], actor) => {
@@ -111,7 +111,7 @@ const changeMembers =
 
 const deleteChatroom: HostBuiltin = async (space, [chatId = null], actor) => {
   try {
-    // A room with many messages loses them some at a time; a crash in between leaves a room that can be deleted again.
+    // Messages of a large room are deleted in several units; after a crash in between the room can be deleted again.
     for (let more = true, part = 0; more; part++)
       await inRoom(space, chatId, checkpointing(actor, part), async (chat, batching) => {
         const messages = await read(space, CHAT_MESSAGES, { chatId: idOf(chat) }, MOST + 1);
@@ -152,7 +152,7 @@ const updateChatrooms: HostBuiltin = async (space, [username = null, old = null]
   return { ok: encodeInner({ changed, deleted: [...known.keys()].filter((id) => !present.has(id)) }) };
 };
 
-/** Milliseconds; null for what is no time. */
+/** Milliseconds since the epoch; null for a value that is no time. */
 function timeOf(value: Value): number | null {
   if (typeof value === 'string') return parseDateTime(value)?.ms ?? null;
   const date = isInteger(value) ? dateTimeOf(Number(value)) : value;

@@ -1,5 +1,5 @@
-// Rules that start collaborations (builtins.md 29): made from a definition in ArsCollaborationType. What a rule does is written in the
-// rule language, so that its text can be read like any other.
+// Generates rules that start collaborations (builtins.md 29) from a definition in ArsCollaborationType. The rules are written in the rule
+// language, so that users can read them like any other.
 import { encodeInner, isObject, type ObjectValue, stringify, type Value } from '../../stdlib/values/index.ts';
 import { checkpointing } from '../../runtime/context/index.ts';
 import { resolve, type DefinitionResource, type Namespace, type HostBuiltin, type HostBuiltins } from '../../resources/catalog/index.ts';
@@ -26,7 +26,7 @@ interface Definition {
 
 const ruleOf = (name: string): string => `ars_collab_${name}`;
 
-/** @throws cascade.lang.range for what is no definition */
+/** @throws cascade.lang.range for an invalid definition */
 function definitionOf(object: ObjectValue): Definition {
   const [name, trigger, entityRole, listed] = ['name', 'trigger', 'entityRole', 'activities'].map((key) => own(object, key));
   if (typeof name !== 'string' || !NAME.test(name)) throw outOfRange('name', name ?? null);
@@ -44,7 +44,7 @@ function definitionOf(object: ObjectValue): Definition {
   return { name, trigger, entityRole, activities };
 }
 
-/** Texts and configurations stand in it as literals, spelt as in JSON. */
+/** The text of the rule; texts and configurations are JSON literals in it. */
 function ruleText({ name, trigger, entityRole, activities }: Definition): string {
   const type = /^\/types\/([^/]+)\//.exec(trigger)?.[1];
   const entities =
@@ -73,7 +73,7 @@ const generate: HostBuiltin = async (space, [given = null], actor) => {
   const definition = definitionOf(given as ObjectValue);
   for (const { pattern, config } of definition.activities) requireComplete(await patternNamed(space, pattern), config);
   const text = ruleText(definition);
-  // The rule is there before its definition says so: made again after a crash it is the same.
+  // The rule is stored before the definition refers to it: generating it again after a crash gives the same rule.
   await putDefinition(space, rulesOf(space), { ruleText: text }, { ...checkpointing(actor, 0), ofService: true }, true);
   const rule = ruleOf(definition.name);
   const record: ObjectValue = {

@@ -1,4 +1,4 @@
-// Collaborations (builtins.md 29), in ArsCollaboration: who takes part in what role, and what the activities gave.
+// Collaborations (builtins.md 29), in ArsCollaboration: participants by role, and results of activities.
 import { randomUUID } from 'node:crypto';
 import { ConversionError, toReference } from '../../stdlib/convert/index.ts';
 import { langError } from '../../stdlib/errors.ts';
@@ -12,16 +12,16 @@ import { COLLABORATIONS, TRACKS } from './service-types.ts';
 import type { Namespace, HostBuiltin, HostBuiltins } from '../../resources/catalog/index.ts';
 import { outOfRange } from '../../resources/operations/index.ts';
 
-/** Roles are part of what the store is asked for. */
+/** Role names become part of queries. */
 const ROLE = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const MOST = 1_000;
 
-/** What one step does to a collaboration that it has read: its changed properties; null where nothing changes. */
+/** Computes the changed properties of a collaboration that was read; null where nothing changes. */
 export type Step = (collaboration: ObjectValue, batching: Actor) => Promise<ObjectValue | null> | ObjectValue | null;
 
 /**
  * Changes an active collaboration.
- * @param given what the program gets after the step; the collaboration as it is then where it is left out
+ * @param given computes the result for the program after the step; by default the collaboration after the change
  * @throws cascade.resource.not.found, cascade.collaboration.inactive
  */
 export function changeCollaboration(space: Namespace, id: Value, actor: Actor, step: Step, given?: () => Value): Promise<Answer> {
@@ -43,7 +43,7 @@ export function requireActive(collaboration: ObjectValue): void {
   if (status !== 'active') throw langError('cascade.collaboration.inactive', getOwn(collaboration, 'id'), status);
 }
 
-/** One member of a property that is an Object, set or (null) taken away. */
+/** Sets a member of a property that is an Object, or removes it (null). */
 export function withMember(collaboration: ObjectValue, property: string, name: string, value: Value, nullRemoves = false): ObjectValue {
   const before = getOwn(collaboration, property);
   const after: ObjectValue = {};
@@ -58,7 +58,7 @@ export async function assigned(space: Namespace, collaboration: ObjectValue, rol
   return withMember(collaboration, 'collaborators', roleOf(role), username);
 }
 
-/** The end of a collaboration, and of what belongs to it: tracks, and messages that nobody has answered. */
+/** Ends a collaboration, and deletes its tracks and its unanswered messages. */
 export async function closed(space: Namespace, collaboration: ObjectValue, status: Value, batching: Actor): Promise<ObjectValue> {
   if (status !== 'completed' && status !== 'failed') throw outOfRange('status', status);
   const own = { collaborationId: String(getOwn(collaboration, 'id')) };
@@ -128,7 +128,7 @@ function roleOf(role: Value): string {
   return role;
 }
 
-/** As text, in the one spelling by which it is found again. */
+/** The reference as text, in the spelling by which collaborations are found. */
 function referenceOf(value: Value): string {
   try {
     return text(toReference(typeof value === 'string' && !value.startsWith('/') ? `/${value}` : value));

@@ -1,4 +1,4 @@
-// People who work together: chats, tracks, collaborations, recommendations.
+// Collaboration of users: chats, tracks, collaborations, recommendations.
 import type { Feature } from '../../resources/catalog/index.ts';
 import { activityPatterns } from './activity-patterns.ts';
 import { chat } from './chat.ts';

@@ -1,4 +1,5 @@
-// Who is on the way, and where to (builtins.md 26), in ArsActiveTrack. The positions come by a topic: features/collaboration/tracking.ts.
+// Tracks of users on their way to a destination (builtins.md 26), in ArsActiveTrack. tracking.ts handles positions, which are published on
+// a topic.
 import { DateTime, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { CascadeError } from '../../model/errors/index.ts';
@@ -9,7 +10,7 @@ import { awaitPositions, isPoint } from './tracking.ts';
 import type { Namespace, HostBuiltins } from '../../resources/catalog/index.ts';
 import { outOfRange } from '../../resources/operations/index.ts';
 
-/** In the order of the parameters. */
+/** Properties in the order of the built-in's parameters. */
 const NAMES = [
   'activity',
   'username',
@@ -22,10 +23,10 @@ const NAMES = [
   'reportingTopic',
 ] as const;
 
-/** What a track has unless it is told; metres. */
+/** Defaults of a track; distances in metres. */
 export const TRACK_DEFAULTS = { level: 'fine', distanceFilter: 200, desiredAccuracy: 100, destinationRadius: 500 } as const;
 
-/** The record of a track that replaces an earlier one of the same activity and user; the positions are awaited from then on. */
+/** Stores a track, which replaces an earlier one of the same user and activity, and starts to handle positions on its topic. */
 export async function startTrack(space: Namespace, given: ObjectValue, actor: Actor): Promise<Value> {
   const { activity = null, username = null, level = null, destination = null, reportingTopic = null, arrivalTopic = null } = given;
   if (activity === '') throw outOfRange('activity', activity);

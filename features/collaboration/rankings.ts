@@ -1,4 +1,4 @@
-// How recommenders rank candidates (builtins.md 27), as pure functions: what is read and who may see it is settled elsewhere.
+// Rankings of recommendation candidates (builtins.md 27), as pure functions. Callers read candidates and check rights.
 import { deepEquals } from '../../stdlib/operators/index.ts';
 import {
   Currency,
@@ -20,7 +20,7 @@ export interface Directives {
   /** Metres, inclusive; null: no bound. */
   readonly maxDistance: number | null;
 }
-/** Metres between two Points. */
+/** The distance between two Points in metres. */
 export type Metres = (a: ObjectValue, b: ObjectValue) => number;
 
 interface Ranked {
@@ -30,7 +30,7 @@ interface Ranked {
   readonly added: ObjectValue;
 }
 
-/** By the mean of the properties' distances, each between 0 and 1. Both sides hold values of the declared types. */
+/** Ranks by the mean distance of the properties, each between 0 and 1. Both sides hold values of the declared types. */
 export function byLikeness(pattern: ObjectValue, candidates: readonly ObjectValue[], names: readonly string[], metres: Metres): Ranked[] {
   if (names.length === 0) return [];
   const columns = names.map((name) =>
@@ -48,11 +48,11 @@ export function byLikeness(pattern: ObjectValue, candidates: readonly ObjectValu
   });
 }
 
-/** The distance of each candidate's value from the pattern's. */
+/** The distances between the candidates' values and the pattern's. */
 function column(wanted: Value, values: readonly Value[], metres: Metres): number[] {
   const measured = values.map((value) => measure(wanted, value, metres));
   const numbers = measured.filter((one): one is number => typeof one === 'number');
-  // Of numbers the spread counts, which the pattern's own one belongs to; of places the largest distance.
+  // Numbers are scaled by the range of all values, the pattern's included; places by the largest distance.
   const place = isPoint(wanted) ? null : position(wanted);
   const range = place === null ? [0, ...numbers] : [place, ...values.map(position).filter((one) => one !== null)];
   const spread = range.reduce((m, n) => Math.max(m, n)) - range.reduce((m, n) => Math.min(m, n));
@@ -68,7 +68,7 @@ function measure(wanted: Value, value: Value, metres: Metres): number | 'same' |
   return deepEquals(wanted, value) ? 'same' : 'other';
 }
 
-/** Where a value stands among others of its kind; null for what has no order. */
+/** A number that orders values of one kind; null for kinds without order. */
 function position(value: Value): number | null {
   if (isNumber(value)) return numberOf(value);
   if (value instanceof DateTime) return value.ms;
@@ -78,7 +78,7 @@ function position(value: Value): number | null {
 
 export const isPoint = (value: Value): value is ObjectValue => isObject(value) && getOwn(value, 'type') === 'Point';
 
-/** By the sum of the distances between the places of both; who lacks one, or is too far, is left out. */
+/** Ranks by the sum of distances between the places of both; candidates that lack a place, or are too far, are left out. */
 export function byPlace(
   pattern: ObjectValue,
   candidates: readonly ObjectValue[],
@@ -103,7 +103,7 @@ export function byPlace(
   });
 }
 
-/** The best ones, each with what it is told by; ties by `_id`. */
+/** The best candidates with their relevance; ties are ordered by `_id`. */
 export function best(ranked: readonly Ranked[], { most }: Directives): ObjectValue[] {
   const id = ({ candidate }: Ranked): string => String(getOwn(candidate, '_id'));
   const sorted = [...ranked].sort((a, b) => a.distance - b.distance || (id(a) < id(b) ? -1 : 1));
@@ -114,6 +114,6 @@ export function best(ranked: readonly Ranked[], { most }: Directives): ObjectVal
   });
 }
 
-/** Without what doubles add: 0.2, not 0.19999999999999996. */
+/** Rounds away the error of floating-point sums: 0.2, not 0.19999999999999996. */
 const rounded = (n: number): number => Math.round(n * 1e12) / 1e12;
 const percent = (share: number): string => `${Math.round(share * 100)} %`;

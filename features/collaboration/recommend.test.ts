@@ -1,4 +1,4 @@
-// Recommenders (builtins.md 27), called by programs of a real engine; the rankings themselves as laws.
+// Recommenders (builtins.md 27), called by programs through an engine; properties of the rankings.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { getOwn, numberOf, type ObjectValue } from '../../stdlib/values/index.ts';
@@ -17,7 +17,7 @@ afterAll(() => t[Symbol.asyncDispose]());
 const value = evaluator(() => t);
 type Row = Record<string, unknown>;
 
-test('the example of builtins.md 27: the nearer value first', async () => {
+test('the example of builtins.md 27 ranks the nearer value first', async () => {
   await t.ask('insert', 'C', { body: '[{"n":"x","v":0},{"n":"y","v":10}]' });
   const found = (await value('Recommend.defaultRecommendations(null, {v: 2}, "C")')) as Row[];
   expect(found.map(({ n, ars_relevance }) => [n, ars_relevance])).toEqual([
@@ -27,7 +27,7 @@ test('the example of builtins.md 27: the nearer value first', async () => {
   expect(found[0]?.['ars_reason']).toBe('Alike: v 80 %');
 });
 
-test('directives: how many, and without which properties; the pattern itself is left out', async () => {
+test('directives limit the number and exclude properties; the pattern itself is excluded', async () => {
   const names = async (call: string): Promise<unknown> =>
     ((await value(`Recommend.defaultRecommendations(${call})`)) as Row[]).map(({ n }) => n);
   expect(await names('{maxRecommendations: 1}, {v: 9}, "C"')).toEqual(['y']);
@@ -42,7 +42,7 @@ test('directives: how many, and without which properties; the pattern itself is 
   expect(await value('Recommend.defaultRecommendations(null, {v: 1}, "No")')).toBe('cascade.resource.not.found ["/types/No"]');
 });
 
-test('nearby: by distance, within a bound, those without a place left out', async () => {
+test('nearby ranks by distance within a bound, and excludes candidates without a place', async () => {
   await t.ask('insert', 'C', {
     body: '[{"n":"near","at":{"type":"Point","coordinates":[0,0.01]}},{"n":"far","at":{"type":"Point","coordinates":[0,1]}}]',
   });
@@ -60,7 +60,7 @@ test('nearby: by distance, within a bound, those without a place left out', asyn
   expect(await value(nearby('null, {v: 1}, "C"'))).toBe('cascade.lang.range ["pattern","an Object without a Point"]');
 });
 
-test('a relevance is between 0 and 1, never rises down the list, and is 1 for what is equal', () => {
+test('a relevance is between 0 and 1, never increases along the list, and is 1 for equal candidates', () => {
   const object = fc.record({ _id: fc.uuid(), a: fc.option(fc.integer()), b: fc.option(fc.constantFrom('x', 'y')) });
   fc.assert(
     fc.property(fc.array(object), fc.record({ a: fc.integer(), b: fc.constantFrom('x', 'y') }), (candidates, pattern) => {

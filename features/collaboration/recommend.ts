@@ -21,7 +21,7 @@ import { best, byLikeness, byPlace, type Directives, isPoint, type Metres } from
 import { typed } from '../builtins/index.ts';
 
 const MOST_UNLESS_TOLD = 10;
-/** More are not compared with each other. */
+/** Limits the candidates of a recommendation. */
 const MOST_CANDIDATES = 50_000;
 
 const defaultRecommendations: HostBuiltin = async (space, args, actor) => {

@@ -1,4 +1,4 @@
-// The types in which chats, tracks and collaborations are kept (builtins.md 23 to 30).
+// The types that store chats, tracks and collaborations (builtins.md 23 to 30).
 
 import { keptByService, type InstanceResource } from '../../resources/catalog/index.ts';
 

@@ -1,5 +1,5 @@
-// Positions that are published on the reporting topic of a track (builtins.md 26): the record follows them, and the arrival is told
-// once. All of that is one unit with the event of the topic.
+// Handles positions on the reporting topic of a track (builtins.md 26): updates the record, and publishes the arrival once. Both are one
+// unit with the event of the topic.
 
 import { DateTime, getOwn, isInteger, isObject, numberOf, type ObjectValue, parseDateTime, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -11,9 +11,9 @@ import { TRACKS } from './service-types.ts';
 import type { Namespace, Publish } from '../../resources/catalog/index.ts';
 import { StateKey } from '../../resources/states.ts';
 
-/** Topics on which positions are awaited: asked of the store once, then kept up to date by whoever starts a track. */
+/** Topics with tracks: read from the store once, then maintained when tracks start. */
 const AWAITED = new StateKey<{ topics: Promise<Set<string>> | null }>('topics of tracks', () => ({ topics: null }));
-/** Of one user on one topic. */
+/** Limits the tracks of one user on one topic. */
 const MOST_TRACKS = 1_000;
 
 function topicsOf(space: Namespace): Promise<Set<string>> {
@@ -28,17 +28,18 @@ function topicsOf(space: Namespace): Promise<Set<string>> {
   return topics;
 }
 
-/** From now on positions on this topic count. */
+/** Starts to handle positions on a topic. */
 export async function awaitPositions(space: Namespace, topic: string): Promise<void> {
   (await topicsOf(space)).add(topic);
 }
 
-/** Whether what is published there may be a position. */
+/** Whether a message on the topic may be a position. */
 export const awaitsPositions = async (space: Namespace, topic: string): Promise<boolean> => (await topicsOf(space)).has(topic);
 
 /**
+ * Handles a message on a topic with tracks.
  * @param publish raises the event of a topic
- * @param value what is published: `{username, location, timestamp?}` is a position, all else is none
+ * @param value the message; `{username, location, timestamp?}` is a position, others are ignored
  */
 export function followPosition(space: Namespace, topic: string, value: Value, actor: Actor, publish: Publish): Promise<Answer> {
   return atomically(space, `positions ${topic}`, actor, async (batching) => {
@@ -83,13 +84,13 @@ function timeIn(value: Value): DateTime | null {
 
 export const isPoint = (value: Value): value is ObjectValue => isObject(value) && getOwn(value, 'type') === 'Point' && isGeoJson(value);
 
-const pure = pureBuiltins(systemClock); // neither of them asks what time it is
+const pure = pureBuiltins(systemClock); // these built-ins do not use the clock
 const toGeoJson = pure('toGeoJSON');
 function isGeoJson(value: Value): boolean {
   try {
     return toGeoJson?.(value) !== undefined;
   } catch {
-    return false; // whatever is wrong with it: it is no place
+    return false; // an invalid value is no place
   }
 }
 

@@ -1,11 +1,11 @@
-// What a body of a procedure gives in a test's engine.
+// Evaluates bodies of procedures in a test's engine.
 import { lookup } from '../../../stdlib/builtins/index.ts';
 import { isOfArguments } from '../../../stdlib/builtins/declaration.ts';
 import type { TestEngine } from '../../../engine/testing/engine.ts';
 
 /**
- * Of each engine's tests one: the value of a procedure with this body, or the code and params of its error. An error of one call of a
- * built-in must be declared.
+ * Returns the value of a procedure with the given body, or the code and params of its error. Fails on an error that the built-in in the
+ * body does not declare.
  */
 export function evaluator(engine: () => TestEngine): (body: string) => Promise<unknown> {
   let made = 0;
