@@ -1,16 +1,16 @@
-// Which collections of a namespace's database a backup has: the definitions, the instances of types, and what the service keeps as instances, documents
-// with their contents among them; not what is of accounts, of runs and deliveries under way, and of what has been logged.
+// The collections of a namespace that a backup contains: definitions, instances of types, and what the service stores as instances,
+// including documents and their contents. Accounts, runs and deliveries in progress, and logs are excluded.
 import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { FeatureRegistry, InstanceResource } from '../../resources/catalog/index.ts';
 import { CONTENT_COLLECTIONS } from '../documents/index.ts';
 
-/** Logs and audits, failed runs, deliveries, subscriptions and devices of users. */
+/** Excluded collections: logs and audits, failed runs, deliveries, subscriptions and devices of users. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...['ArsLogMessage', 'ArsAudit', 'ArsRuleSnapshot', 'ArsDeadLetter'],
   ...['ArsSubscription', 'ArsEventAcknowledgement', 'ArsPushTarget'],
 ]);
 
-/** Types of the service whose instances a backup has. */
+/** Types of the service whose instances a backup contains. */
 export function systemResources(features: FeatureRegistry): InstanceResource[] {
   const found = new Map<string, InstanceResource>();
   for (const { resource } of features.addressed())
@@ -18,7 +18,7 @@ export function systemResources(features: FeatureRegistry): InstanceResource[] {
   return [...found.values()];
 }
 
-/** Of definitions as stored: the collections of types, each with its encrypted properties. */
+/** The collections of types, by their stored definitions, each with its encrypted properties. */
 export function typeCollections(rows: readonly ObjectValue[]): Map<string, ReadonlySet<string>> {
   const collections = new Map<string, ReadonlySet<string>>();
   for (const row of rows) {
@@ -33,7 +33,7 @@ export function typeCollections(rows: readonly ObjectValue[]): Map<string, Reado
   return collections;
 }
 
-/** All of them, in the order in which they are written. */
+/** All collections of a backup, in the order in which they are written. */
 export const collectionsOf = (features: FeatureRegistry, types: ReadonlyMap<string, unknown>): string[] => [
   ...types.keys(),
   ...systemResources(features).map(({ collection }) => collection),

@@ -1,5 +1,5 @@
-// Backups of namespaces, made and restored by the system admin (resources-and-api.md 13, 11): `POST /backups/<namespace>` with an operation. A backup is one answer;
-// a restore is begun, gets its rows in as many requests as they want, and is ended.
+// Backups of namespaces, created and restored by the system admin (resources-and-api.md 13, 11): `POST /backups/<namespace>` with an
+// operation. A backup is one answer; a restore is begun, receives its rows in any number of requests, and is ended.
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -56,7 +56,7 @@ function headIn(data: ObjectValue): Head {
   return head;
 }
 
-/** The audit is the installation's, as the namespace's own is no part of it. */
+/** Audits the operation in the installation, since the namespace's own audits are not part of a backup. */
 async function note(space: Namespace, namespace: string, op: string, actor: Actor): Promise<void> {
   const { username } = actor.identity;
   await actor.commit(
@@ -64,7 +64,7 @@ async function note(space: Namespace, namespace: string, op: string, actor: Acto
   );
 }
 
-/** Over a way that takes no pieces. */
+/** Joins the pieces, for bindings that cannot stream. */
 async function whole(pieces: Pieces): Promise<string> {
   let text = '';
   try {

@@ -1,27 +1,28 @@
-// A backup of one namespace as records: a head, what is stored row by row, and an end that tells how many there were. In a file each record is a
-// line of JSON, and all of it is packed by gzip; over the API they are the elements of an array. Pure; the command line reads and writes it, too.
+// The format of a namespace's backup: a head, one record per stored row, and an end with their number. In a file each record is a line of
+// JSON, and the file is compressed by gzip; over the API records are the elements of an array. Pure: the command line reads and writes it,
+// too.
 
-/** Of the form of records and of what is stored in them. */
+/** Version of the format of records and their contents. */
 export const FORMAT = 1;
 
 export interface Head {
   readonly cascade: 'backup';
   readonly format: number;
-  /** Version of the service that made it. */
+  /** Version of the service that created the backup. */
   readonly service: string;
   readonly namespace: string;
-  /** ISO time: it has what was stored then. */
+  /** ISO time of the snapshot. */
   readonly at: string;
   /** `ars_properties` of the namespace, as JSON. */
   readonly properties: string | null;
-  /** Sealed with the backup's key, base64: it opens with the same key only. Null: nothing in it is sealed. */
+  /** A known text sealed with the backup's key, base64, to recognize the key. Null: the backup has nothing sealed. */
   readonly check: string | null;
-  /** How the key is made of a passphrase; the command line's. */
+  /** How the command line derived the key from a passphrase. */
   readonly passphrase?: Stretching;
 }
 
 export interface Stretching {
-  /** Base64. */
+  /** base64 */
   readonly salt: string;
   /** Cost of scrypt. */
   readonly N: number;
@@ -29,7 +30,7 @@ export interface Stretching {
   readonly p: number;
 }
 
-/** One document as it is stored: canonical extended JSON, so that each value keeps its type. */
+/** A stored document as canonical extended JSON, which preserves the types of values. */
 export interface Row {
   readonly in: string;
   readonly row: unknown;

@@ -1,4 +1,4 @@
-// A backup as it is made: one look at the database at one moment, row by row, no faster than it is taken.
+// Creates a backup: reads a snapshot of the database row by row, no faster than the client takes it.
 import { BSON, type ClientSession, type Db, type Document, MongoServerError } from 'mongodb';
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -10,10 +10,10 @@ import { collectionsOf, typeCollections } from './collections.ts';
 import { type BackupRecord, FORMAT, type Head } from './format.ts';
 import { backupCipher, checkOf, isSealed, resealedDefinition, resealedRow, type Resealing } from './sealing.ts';
 
-/** Of a piece, about. */
+/** The approximate length of a piece. */
 const PIECE_LENGTH = 65_536;
 const ROWS_AT_A_TIME = 200;
-/** The store keeps what was there at a moment for five minutes, unless it is told otherwise. */
+/** Error code for an expired snapshot: the store keeps the history of five minutes, by default. */
 const SNAPSHOT_TOO_OLD = 239;
 
 /** @throws resource.not.found, backup.key.required */
@@ -72,7 +72,7 @@ const NONE: ReadonlySet<string> = new Set();
 const kindOf = (row: ObjectValue): string => String(getOwn(row, 'kind'));
 const objectOf = (row: ObjectValue): ObjectValue => getOwn(row, 'object') as ObjectValue;
 
-/** With each value as it is stored: a Long of 5 is none of the Doubles. */
+/** The document with the stored types of its values: a Long of 5 differs from a Double. */
 const documentOf = (raw: Uint8Array): Document => BSON.deserialize(raw, { promoteValues: false });
 
 const rowOf = (collection: string, document: Document): BackupRecord => ({
@@ -85,7 +85,7 @@ interface Definition {
   readonly row: ObjectValue;
 }
 
-/** All of them: they are in the memory of whoever serves the namespace, too. */
+/** Reads all definitions; the process that owns the namespace has them in memory, too. */
 async function readDefinitions(db: Db, session: ClientSession): Promise<Definition[]> {
   const found: Definition[] = [];
   const rows = db.collection(DEFINITIONS).find({}, { session, sort: { _id: 1 }, raw: true }) as unknown as AsyncIterable<Uint8Array>;
@@ -107,7 +107,7 @@ function withSecrets(kind: Parameters<typeof resealedDefinition>[0], raw: Uint8A
   return document;
 }
 
-/** The records as the text of an array, one a line. */
+/** The records as the text of an array, one per line. */
 function piecesOf(records: AsyncGenerator<BackupRecord>, session: ClientSession): Pieces {
   let isBegun = false;
   let isOver = false;
@@ -137,7 +137,7 @@ function piecesOf(records: AsyncGenerator<BackupRecord>, session: ClientSession)
   };
 }
 
-/** The reader is told within the array: it has had the beginning of it. */
+/** The error as a record: the client has got the beginning of the array already. */
 function expired(error: unknown): IteratorResult<BackupRecord, undefined> {
   if (!(error instanceof MongoServerError) || error.code !== SNAPSHOT_TOO_OLD) throw error;
   const { code, message } = apiError('cascade.backup.expired');

@@ -1,5 +1,5 @@
-// A backup on its way into a namespace that has nothing yet. Rows go into the collections where they belong, which no type leads to as long as the
-// definitions stand apart; the end puts these in force in one transaction. What breaks off is nothing: the next restore begins anew.
+// Restores a backup into an empty namespace. Rows are written to their collections, which nothing refers to while the definitions are kept
+// aside; the end of the restore puts these in force in one transaction. An interrupted restore has no effect: the next one starts over.
 import { randomUUID } from 'node:crypto';
 import { BSON, type ClientSession, type Db, type Document, Long, ObjectId } from 'mongodb';
 import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
@@ -14,20 +14,23 @@ import { systemResources, typeCollections } from './collections.ts';
 import { FORMAT, type Head } from './format.ts';
 import { backupCipher, requireKey, resealedDefinition, resealedRow, type Resealing } from './sealing.ts';
 
-/** What is known of the restore of a namespace, in its database. */
+/** Id of the document with the state of a restore, in the namespace's database. */
 const RESTORE = 'restore';
-/** Which rows of the service an attempt has inserted: these are seen at once, and go when the next attempt begins. */
+/**
+ * Records the rows that an attempt has inserted into the service's own collections: these are visible at once, and the next attempt removes
+ * them.
+ */
 const INSERTED = 'restore.inserted';
 const OF_A_TYPE = /^t\.(?!Ars)/;
 const DUPLICATE = 11000;
 
 interface Restore {
   readonly _id: 'restore';
-  /** Of this attempt. */
+  /** Id of this attempt. */
   readonly id: string;
   readonly head: Head;
   readonly rows: number;
-  /** All definitions have come: the collections of their types are there. */
+  /** All definitions have arrived, and the collections of their types exist. */
   readonly hasTypes?: true;
 }
 
@@ -50,7 +53,7 @@ export async function beginRestore(space: Namespace, namespace: string, head: He
   const resources = systemResources(space.catalog.features);
   await removeInserted(db);
   await requireEmpty(db, namespace, [DEFINITIONS, ...resources.map(({ collection }) => collection)]);
-  // What an attempt before has left: no type leads there.
+  // Collections that an earlier attempt has left: no type refers to them.
   for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray())
     if (OF_A_TYPE.test(name) || CONTENT_COLLECTIONS.includes(name) || name === RESTORED_DEFINITIONS) await db.collection(name).drop();
   const id = randomUUID();
@@ -63,7 +66,7 @@ interface Inserted {
   readonly ids: readonly unknown[];
 }
 
-/** What the attempt before has inserted into the service's own collections, and no more than that. */
+/** Removes the rows that an earlier attempt has inserted into the service's own collections, and no others. */
 async function removeInserted(db: Db): Promise<void> {
   for await (const { in: name, ids } of db.collection<Inserted>(INSERTED).find({}, { promoteValues: false }))
     await db.collection(String(name)).deleteMany({ _id: { $in: ids as never[] } }, { writeConcern: { w: 'majority' } });
@@ -76,7 +79,7 @@ async function requireEmpty(db: Db, namespace: string, collections: readonly str
       throw apiError('cascade.backup.namespace.used', namespace, name === DEFINITIONS ? 'definitions' : `instances of ${name.slice(2)}`);
 }
 
-/** The attempt of that id. @throws backup.invalid */
+/** The state of the attempt with that id. @throws backup.invalid */
 async function restoreOf(db: Db, id: string): Promise<Restore> {
   const found = await restores(db).findOne({ _id: RESTORE });
   if (found?.id !== id) throw invalid('another restore of the namespace has begun since, or this one has ended');
@@ -84,8 +87,8 @@ async function restoreOf(db: Db, id: string): Promise<Restore> {
 }
 
 /**
- * Takes rows: definitions first, then all others.
- * @param rows each the text of a record
+ * Writes rows: definitions come first, then all others.
+ * @param rows texts of records
  * @throws backup.invalid, .key.required, .key.invalid
  */
 export async function takeRows(
@@ -140,7 +143,7 @@ const resealingFor = async (space: Namespace, namespace: string, key: Uint8Array
 const isOfService = (space: Namespace, collection: string): boolean =>
   CONTENT_COLLECTIONS.includes(collection) || systemResources(space.catalog.features).some((one) => one.collection === collection);
 
-/** What does not open was changed. @throws backup.invalid */
+/** Opens a sealed value; one that does not open was changed. @throws backup.invalid */
 function opened<T>(work: () => T): T {
   try {
     return work();
@@ -155,12 +158,12 @@ function parsed(text: string): [collection: string, document: Document] {
     if (typeof record.in === 'string' && typeof record.row === 'object' && record.row !== null && record.row['_id'] !== undefined)
       return [record.in, record.row];
   } catch {
-    // is told below
+    // reported below
   }
   throw invalid('a record of it is no row');
 }
 
-/** A definition as it is to be stored: of this namespace, its secrets sealed with its key. */
+/** The definition as it is stored: for this namespace, with its secrets sealed by the namespace's key. */
 function definitionFor(space: Namespace, namespace: string, from: string, document: Document, resealing: Resealing | null): Document {
   const row = fromBson(document);
   const [kind, object] = [
@@ -185,7 +188,7 @@ const stagedRows = async (db: Db): Promise<ObjectValue[]> => {
 
 const knownCollections = async (db: Db): Promise<Map<string, ReadonlySet<string>>> => typeCollections(await stagedRows(db));
 
-/** The collections of types with their indexes, before anything is in them. @throws backup.invalid */
+/** Creates the collections of types with their indexes, while they are empty. @throws backup.invalid */
 async function makeCollections(space: Namespace, db: Db): Promise<void> {
   const { features } = space.catalog;
   const definitions = new DefinitionStore();
@@ -212,8 +215,8 @@ async function insert(db: Db, collection: string, documents: readonly Document[]
 }
 
 /**
- * All rows have come: what they are is in force from now on.
- * @param rows how many the end of the backup tells
+ * Ends the restore after all rows have arrived: its definitions come into force.
+ * @param rows the number of rows that the end of the backup states
  * @throws backup.invalid, .namespace.used
  */
 export async function endRestore(space: Namespace, namespace: string, id: string, rows: number, by: string): Promise<void> {

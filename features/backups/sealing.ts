@@ -1,5 +1,5 @@
-// What is sealed with the key of a namespace is sealed in its backup with a key that whoever makes the backup gives, and again with the key of the namespace that it
-// is restored into: in the clear it is nowhere.
+// Values that are sealed with a namespace's key are sealed in its backup with a key that the user supplies, and again with the key of the
+// namespace that the backup is restored into: they are never stored unencrypted.
 import { Binary, type Document } from 'mongodb';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -11,7 +11,7 @@ const CHECKED = 'a backup of Cascade';
 const CHECK_PLACE = 'backup check';
 const KEY_BYTES = 32;
 
-/** The key of a request: 64 hexadecimal digits; null: none is given. @throws backup.key.invalid */
+/** The key in a request: 64 hexadecimal digits; null: absent. @throws backup.key.invalid */
 export function keyOf(text: string | null): Buffer | null {
   if (text === null) return null;
   if (!/^[0-9a-f]{64}$/i.test(text)) throw apiError('cascade.backup.key.invalid', `it has no ${KEY_BYTES} bytes in hexadecimal digits`);
@@ -27,24 +27,24 @@ export function requireKey(check: string | null, key: Uint8Array | null, namespa
   try {
     if (open(key, CHECK_PLACE, Buffer.from(check, 'base64')).toString() === CHECKED) return;
   } catch {
-    // it is another key, or the check was changed: the same to whoever asks
+    // another key, or a changed check: the error is the same
   }
   throw apiError('cascade.backup.key.invalid', 'it is not the one that the backup was made with');
 }
 
-/** The cipher of a backup: as that of a namespace. */
+/** The cipher of a backup, like that of a namespace. */
 export const backupCipher = (key: Uint8Array): Pick<Cipher, 'seal' | 'open'> => ({
   seal: (text, place) => seal(key, `backup ${place}`, Buffer.from(text)),
   open: (sealed, place) => open(key, `backup ${place}`, sealed).toString(),
 });
 
-/** What opens and what seals. */
+/** A change of keys: one cipher opens, the other seals. */
 export interface Resealing {
   readonly from: Pick<Cipher, 'open'>;
   readonly to: Pick<Cipher, 'seal'>;
 }
 
-/** A document with its encrypted properties sealed otherwise. */
+/** Reseals the encrypted properties of a document. */
 export function resealedRow(document: Document, encrypted: ReadonlySet<string>, { from, to }: Resealing): void {
   for (const property of encrypted) {
     const value: unknown = document[property];
@@ -52,7 +52,7 @@ export function resealedRow(document: Document, encrypted: ReadonlySet<string>, 
   }
 }
 
-/** A definition with its secrets sealed otherwise. */
+/** Reseals the secrets of a definition. */
 export const resealedDefinition = (kind: DefinitionResource | undefined, object: ObjectValue, { from, to }: Resealing): ObjectValue =>
   kind?.resealed?.(object, (text, place) =>
     Buffer.from(to.seal(from.open(Buffer.from(text, 'base64'), place), place)).toString('base64'),

@@ -1,4 +1,4 @@
-// Documents are made, replaced and copied here; what else changes them (fileType, deletion) is as with other instances.
+// Creates, replaces and copies documents; other changes (fileType, deletion) are those of any instance.
 import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { DuplicateKey, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
@@ -28,29 +28,29 @@ import { checkDocumentName, contentPath, fileTypeOf, isMediaType, PUBLIC } from 
 const TRIES = 10;
 const COPIED = ['name', 'fromName', 'fileType'];
 
-/** A document as it is to be stored. */
+/** A document to be stored. */
 export interface NewDocument {
   readonly name: string;
-  /** Null: that of a document that is there already stays. */
+  /** Null: an existing document keeps its type. */
   readonly fileType: string | null;
-  /** Other members of a copy. */
+  /** Further members of a copy. */
   readonly others?: ObjectValue;
   readonly content: Content;
 }
 
-/** The document of that name, whoever may see it. */
+/** The document of that name, whether or not the caller may see it. */
 export async function documentNamed(space: Namespace, resource: InstanceResource, name: string): Promise<ObjectValue | null> {
   const filter = toFilter(parseWhere({ name: { $eq: name } }, resource.type, { username: '', namespace: '', now: 0 }));
   return (await read(space, resource, filter, 1))[0] ?? null;
 }
 
-/** Whether somebody may see a document. */
+/** Whether the caller may see a document. */
 export const isVisible = (stored: ObjectValue, { identity }: Pick<Actor, 'identity'>): boolean =>
   isAdmin(identity) || identity.ofService === true || isOwn(stored, identity.username) || String(getOwn(stored, 'name')).startsWith(PUBLIC);
 
 const isOwn = (stored: ObjectValue, username: string): boolean => getOwn(stored, 'ars_createdBy') === username;
 
-/** @throws resource.duplicate.key: the name is somebody else's, whose document this one may not see; authorization.denied: it may only see it */
+/** @throws resource.duplicate.key: the document exists and the caller may not see it; authorization.denied: the caller may only see it */
 export function requireReplaceable(stored: ObjectValue | null, name: string, { identity }: Actor): void {
   if (!stored || isAdmin(identity) || identity.ofService || isOwn(stored, identity.username)) return;
   if (!isVisible(stored, { identity })) throw apiError('cascade.resource.duplicate.key', 'documents', `name=${name}`);
@@ -62,7 +62,7 @@ export async function ensureCollections(space: Namespace, resource: InstanceReso
   await ensureContentCollections(space.storage.db);
 }
 
-/** Stores all of them in one commit, or none: then their files are removed. Gives them as they are shown, in order. */
+/** Stores documents in one commit; after a failure their files are removed. @returns their shown forms, in order */
 export async function putDocuments(
   space: Namespace,
   resource: InstanceResource,
@@ -125,7 +125,7 @@ async function unitOf(
   return [next, { writes: [write, ...contentWrites(idOf(next), content, before)], events }, growth];
 }
 
-/** INSERT of an object: a copy of another document (`fromName`). UPSERT of one that is there may change its type instead. */
+/** Inserts a copy of another document (`fromName`). An UPSERT of an existing document may change its type instead. */
 export async function insertCopy(
   space: Namespace,
   resource: InstanceResource,
@@ -153,7 +153,7 @@ export async function insertCopy(
   return copyDocument(space, resource, textField('documents', body, 'fromName'), name, given('fileType'), actor);
 }
 
-/** A copy of a document that the caller may see. @throws resource.not.found */
+/** Copies a document that the caller may see. @throws resource.not.found */
 export async function copyDocument(
   space: Namespace,
   resource: InstanceResource,
@@ -186,8 +186,8 @@ export async function copyDocument(
 const READ_ONLY = ['content', 'contentSize'];
 
 /**
- * What a change may be of: `fileType`, and the caller's system properties.
- * @returns the body without what the service sets
+ * Checks a change: it may set `fileType` and system properties of callers.
+ * @returns the body without properties of the service
  * @throws resource.key.immutable, resource.property.invalid, resource.property.unknown
  */
 export function requireChangeable(stored: ObjectValue, body: ObjectValue): ObjectValue {
@@ -207,7 +207,7 @@ function requireFileType(fileType: Value): void {
     throw apiError('cascade.resource.property.invalid', 'documents', 'fileType', 'no media type');
 }
 
-/** The fields of a document, to check a change by. */
+/** The type by which a change is checked. */
 const CHANGED = {
   properties: new Map(
     Object.entries({ name: 'String', fileType: 'String', content: 'String', contentSize: 'Integer' }).map(([name, base]) => [

@@ -1,5 +1,6 @@
-// The bytes of documents: files of GridFS that are written once and never changed. Which file is whose stands in a row beside the document. A file that
-// nobody's row names (an upload under way, replaced or deleted content) stands in a list until it is removed, so that a crash leaves none.
+// Stores the bytes of documents: files of GridFS, which are written once and never changed. A row beside the document names its file. A
+// file without such a row (an upload in progress, replaced or deleted content) is listed until it is removed, so that a crash leaves no
+// orphan.
 import { createHash } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -14,17 +15,17 @@ const CONTENTS = 'documentContents';
 const DOOMED = 'documentsDoomed';
 const BUCKET = 'documentFiles';
 const CHUNK_BYTES = 255 * 1024;
-/** So many chunks are read at a time: what a download holds. */
+/** Chunks that a download reads ahead. */
 const CHUNKS_AT_A_TIME = 4;
-/** An upload says so often that it goes on; a file of which nothing was heard for several times as long is removed. */
+/** An upload in progress renews its list entry at this interval; files whose entry was not renewed for several of them are removed. */
 const TOUCH_EVERY_MS = 20_000;
-/** Who reads content that was replaced has so long to finish. */
+/** Readers of replaced content have this time to finish. */
 const GRACE_MS = 120_000;
 
-/** Where contents are, for whoever copies a namespace. */
+/** Collections of contents, for copies of a namespace. */
 export const CONTENT_COLLECTIONS: readonly string[] = [CONTENTS, `${BUCKET}.files`, `${BUCKET}.chunks`];
 
-/** What of a collection a copy has: of files none that is being uploaded, and none that was given up. */
+/** Filter for a copy of a collection: it excludes files that are being uploaded or removed. */
 export async function contentFilter(db: Db, collection: string, session: ClientSession): Promise<Document> {
   const file = collection === `${BUCKET}.files` ? '_id' : collection === `${BUCKET}.chunks` ? 'files_id' : null;
   if (file === null) return {};
@@ -32,7 +33,7 @@ export async function contentFilter(db: Db, collection: string, session: ClientS
   return { [file]: { $nin: doomed } };
 }
 
-/** What is stored of a document's bytes. */
+/** The stored bytes of a document. */
 export interface Content {
   readonly file: ObjectId;
   readonly sizeBytes: number;
@@ -40,7 +41,7 @@ export interface Content {
   readonly digest: string;
 }
 
-/** The row that says which bytes are a document's, at its version. */
+/** The row that assigns a document its content, for a version of the document. */
 export interface ContentRow extends Content {
   readonly version: bigint;
 }
@@ -66,7 +67,7 @@ const contentDocument = (_id: ObjectId, { file, sizeBytes, digest }: Content, ve
   digest,
 });
 
-/** The file is a document's from now on, and what was before is nobody's. */
+/** The writes that assign a file to a document, and list its former file for removal. */
 export function contentWrites(documentId: string, content: Content, before: ContentRow | null): Write[] {
   const _id = ObjectId.createFromHexString(documentId);
   const kept: Write = { collection: DOOMED, op: 'delete', id: content.file, version: 1n };
@@ -81,7 +82,7 @@ const doom = (file: ObjectId): Write => ({
   document: { _id: file, ars_version: Long.ONE, at: new Date() },
 });
 
-/** Of all documents of a database. */
+/** Total size of the documents in a database. */
 export async function contentBytes(db: Db): Promise<number> {
   const [sum] = await db
     .collection(CONTENTS)
@@ -90,7 +91,7 @@ export async function contentBytes(db: Db): Promise<number> {
   return Number(sum?.['bytes'] ?? 0);
 }
 
-/** What goes with documents that are deleted. */
+/** The writes that accompany the deletion of documents. */
 export async function contentRemovals(space: Namespace, gone: readonly ObjectValue[]): Promise<Write[]> {
   const ids = gone.map((stored) => idToBson(getOwn(stored, '_id')) as ObjectId);
   const rows = await space.storage.db
@@ -104,7 +105,7 @@ export async function contentRemovals(space: Namespace, gone: readonly ObjectVal
   ]);
 }
 
-/** The collections are there before a transaction writes to them. */
+/** Creates the collections before a transaction writes to them. */
 export async function ensureContentCollections(db: Db): Promise<void> {
   const there = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
   for (const name of [CONTENTS, DOOMED, `${BUCKET}.files`, `${BUCKET}.chunks`])
@@ -117,7 +118,8 @@ const ignoreExisting = (error: unknown): void => {
 };
 
 /**
- * Stores bytes as they come, no faster than the store takes them. The file is removed again by `abandon`, or by a later start.
+ * Stores bytes as they arrive, no faster than the store accepts them. A file that is not assigned to a document is removed by `abandon`, or
+ * by a later sweep.
  * @throws document.too.large
  */
 export async function storeContent(space: Namespace, name: string, bytes: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Content> {
@@ -156,13 +158,13 @@ export async function storeContent(space: Namespace, name: string, bytes: AsyncI
   }
 }
 
-/** Removes a file that became nobody's; a failure leaves it to the sweep. */
+/** Removes a file without a document; after a failure the sweep removes it. */
 export async function abandon(space: Namespace, file: ObjectId): Promise<void> {
   try {
     await removeFile(space.storage.db, file);
     await space.storage.db.collection(DOOMED).deleteOne({ _id: file });
   } catch (error) {
-    space.log.warn({ err: error, namespace: space.name }, 'the file of a document could not be removed: it is tried again');
+    space.log.warn({ err: error, namespace: space.name }, 'the file of a document could not be removed; a sweep will retry');
     sweepSoon(space);
   }
 }
@@ -172,7 +174,7 @@ async function removeFile(db: Db, file: ObjectId): Promise<void> {
   await db.collection(`${BUCKET}.chunks`).deleteMany({ files_id: file });
 }
 
-/** Removes files that are nobody's and that nobody reads or writes any more. */
+/** Removes files without a document that nothing reads or writes any more. */
 export async function sweepContents(space: Namespace): Promise<void> {
   const doomed = space.storage.db.collection(DOOMED);
   const rows = await doomed.find({ at: { $lt: new Date(Date.now() - GRACE_MS) } }, { limit: 1_000 }).toArray();
@@ -182,16 +184,16 @@ export async function sweepContents(space: Namespace): Promise<void> {
   }
 }
 
-/** Once the grace of what was just given up is over. */
+/** Schedules a sweep for the end of the grace period of files that were listed just now. */
 export function sweepSoon(space: Namespace): void {
   setTimeout(() => {
     sweepContents(space).catch((error: unknown) =>
-      space.log.debug({ err: error, namespace: space.name }, 'files of documents could not be removed: a later sweep does it'),
+      space.log.debug({ err: error, namespace: space.name }, 'files of documents could not be removed; a later sweep will retry'),
     );
   }, GRACE_MS + 1_000).unref();
 }
 
-/** The bytes from `from` to before `to`, a few chunks at a time. */
+/** Reads the bytes from `from` up to, but not including, `to`, a few chunks at a time. */
 export function readContent(space: Pick<Namespace, 'storage'>, { file, digest }: Content, from: number, to: number) {
   const first = Math.floor(from / CHUNK_BYTES);
   const last = Math.max(first, Math.ceil(to / CHUNK_BYTES) - 1);

@@ -1,5 +1,5 @@
-// The resource `documents` (resources-and-api.md 4.8): what is known of a document is an instance like others; its bytes are in GridFS, and which file
-// of it they are stands beside the instance, in a row of the same `_id` that is written in the same transaction.
+// The resource `documents` (resources-and-api.md 4.8): the metadata of a document is an ordinary instance; its bytes are in GridFS, and a
+// row with the `_id` of the instance, written in the same transaction, names the file.
 import type { InstanceResource } from '../../resources/catalog/index.ts';
 import { insertCopy, requireChangeable } from './change.ts';
 import { contentRemovals } from './content-store.ts';

@@ -12,7 +12,7 @@ import { copyDocument } from './change.ts';
 import { DOCUMENT_TYPE } from './document-type.ts';
 import { DOCUMENTS } from './documents-type.ts';
 
-/** Data: `duplicateName`. */
+/** Copies a document to the name `duplicateName` of the body. */
 export async function duplicateDocument(space: Namespace, name: string, { object }: ApiRequest, actor: Actor): Promise<ApiReply> {
   requireRight(space, DOCUMENTS, 'insert', actor.identity);
   const data: ObjectValue = isObject(object) ? object : {};

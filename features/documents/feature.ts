@@ -1,4 +1,4 @@
-// Documents: files that users keep.
+// Documents: files that users store.
 import type { Feature } from '../../resources/catalog/index.ts';
 import { DOCUMENTS } from './documents-type.ts';
 import { duplicateDocument } from './duplicate.ts';

@@ -1,4 +1,4 @@
-// Documents (resources-and-api.md 4.8): files that users keep in their namespace, streamed in and out. This is the folder's door.
+// The door of documents (resources-and-api.md 4.8): files that users store in their namespace, with streamed uploads and downloads.
 export { DOCUMENTS } from './documents-type.ts';
 export { CONTENT_COLLECTIONS, contentFilter, ensureContentCollections, sweepContents } from './content-store.ts';
 export { digestOfDocument, type ListedDocument, listDocuments, readDocument } from './read-document.ts';

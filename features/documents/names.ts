@@ -1,13 +1,13 @@
-// Names of documents and the kinds of their content (resources-and-api.md 1.8, 4.8). Pure.
+// Names and content types of documents (resources-and-api.md 1.8, 4.8). Pure.
 import mime from 'mime';
 import { apiError } from '../../model/errors/index.ts';
 
 const MOST_BYTES = 1024;
 const OF_THE_SERVICE = 'system/';
-/** Readable by everybody, without a login. */
+/** Prefix of documents that anyone may read without a token. */
 export const PUBLIC = 'public/';
 const UNKNOWN = 'application/octet-stream';
-/** `type/subtype` with parameters, all of characters that may stand in a header. */
+/** `type/subtype` with parameters, of characters that a header can hold. */
 const MEDIA_TYPE =
   /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[\w !#$%&'()*+,./:;<=>?@[\]^`{|}~-]*"))*$/;
 const LONGEST_MEDIA_TYPE = 255;
@@ -26,7 +26,7 @@ export function checkDocumentName(name: string): void {
 
 export const isMediaType = (text: string): boolean => text.length <= LONGEST_MEDIA_TYPE && MEDIA_TYPE.test(text);
 
-/** Of the name's extension, else what the sender says, else bytes of any kind. */
+/** The content type by the name's extension, else the declared one, else that of arbitrary bytes. */
 export function fileTypeOf(name: string, declaredType: string | null): string {
   const last = name.slice(name.lastIndexOf('/') + 1);
   const known = last.includes('.') ? mime.getType(last) : null;
@@ -39,7 +39,7 @@ export const essence = (fileType: string): string => fileType.split(';', 1)[0]!.
 
 const TEXT = new Set(['application/json', 'application/xml', 'application/javascript']);
 
-/** Whether a document of this type is text, as UTF-8; others are bytes. */
+/** Whether documents of this type are text in UTF-8; others are bytes. */
 export const isText = (fileType: string): boolean => essence(fileType).startsWith('text/') || TEXT.has(essence(fileType));
 
 export const contentPath = (name: string): string => `/docs/${name}`;

@@ -1,10 +1,10 @@
-// The quota of documents' bytes (resources-and-api.md 9.1).
+// The quota for the total size of documents (resources-and-api.md 9.1).
 import { apiError } from '../../model/errors/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { databasesIn } from '../../resources/quotas/index.ts';
 import { contentBytes } from './content-store.ts';
 
-/** @param growth bytes that are about to be added. @throws cascade.quota.exceeded */
+/** @param growth bytes that are to be added @throws cascade.quota.exceeded */
 export async function requireDocumentBytes(space: Namespace, growth: number): Promise<void> {
   const usage = await space.installation.quotas.of(space.name);
   const limit = usage?.limit('documentsBytes') ?? null;

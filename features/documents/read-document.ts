@@ -1,4 +1,4 @@
-// A document's content for programs and built-ins, up to a size that they can hold.
+// Reads documents for programs and built-ins, up to a size that fits in their memory.
 import { getOwn } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -40,7 +40,7 @@ export async function readDocument(
   return { bytes: Buffer.concat(pieces), fileType, isText: isText(fileType) };
 }
 
-/** SHA-256 of a document's bytes; null: there is no such document, or none that the caller may see. */
+/** SHA-256 of a document's bytes; null: it does not exist, or the caller may not see it. */
 export async function digestOfDocument(space: Namespace, name: string, actor: Pick<Actor, 'identity'>): Promise<string | null> {
   const stored = await documentNamed(space, DOCUMENTS, name);
   return (stored && isVisible(stored, actor) ? await contentOf(space, idOf(stored)) : null)?.digest ?? null;
@@ -52,7 +52,7 @@ export interface ListedDocument {
   readonly digest: string;
 }
 
-/** Documents that the caller may see, by name. @param most of them */
+/** Documents that the caller may see, by name. @param most the maximum number */
 export async function listDocuments(space: Namespace, actor: Pick<Actor, 'identity'>, most: number): Promise<ListedDocument[]> {
   const all = { username: actor.identity.username, namespace: space.name, now: 0 };
   const own = ownOnly(space, DOCUMENTS, 'select', actor.identity) ?? {};

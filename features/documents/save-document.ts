@@ -1,4 +1,4 @@
-// Bytes that a program or a source has, kept as a document.
+// Stores bytes of a program or a source as a document.
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
@@ -9,10 +9,10 @@ import { DOCUMENTS } from './documents-type.ts';
 import { checkDocumentName, fileTypeOf } from './names.ts';
 
 /**
- * Makes the document, or replaces one that the caller may replace.
- * @param told the media type that came with the bytes; it counts where the name's extension says none
- * @param result what the statement yields that saves it
- * @throws authorization.denied; document.name.invalid, .name.reserved; resource.duplicate.key of one that the caller may not see
+ * Creates the document, or replaces one that the caller may replace.
+ * @param told the media type that accompanied the bytes; it counts where the name's extension has none
+ * @param result the result of the statement, recorded with the document
+ * @throws authorization.denied; document.name.invalid, .name.reserved; resource.duplicate.key for a document that the caller may not see
  */
 export async function saveDocument(
   space: Namespace,
@@ -28,7 +28,7 @@ export async function saveDocument(
   await putDocuments(space, DOCUMENTS, [{ name, fileType: fileTypeOf(name, declaredType), content }], saving);
 }
 
-/** What can be known before the bytes are there. @throws authorization.denied; document.name.invalid, .name.reserved */
+/** Checks what does not depend on the bytes. @throws authorization.denied; document.name.invalid, .name.reserved */
 export function requireSavable(space: Namespace, name: string, { identity }: Pick<Actor, 'identity'>): void {
   requireRight(space, DOCUMENTS, 'insert', identity);
   checkDocumentName(name);

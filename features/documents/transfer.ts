@@ -1,4 +1,4 @@
-// Bytes of documents over HTTP: uploads, part by part as they come, and downloads.
+// Uploads and downloads of documents over HTTP. Parts of an upload are stored as they arrive.
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest, UploadedPart } from '../../resources/api.ts';
@@ -17,7 +17,7 @@ export async function transferDocument(space: Namespace, resource: InstanceResou
   return download(space, resource, request, actor);
 }
 
-/** All parts in one commit, or nothing of them. */
+/** Stores all parts in one commit, or none. */
 async function upload(
   space: Namespace,
   resource: InstanceResource,
@@ -44,7 +44,7 @@ async function upload(
   return { status: 200, body: stored.length === 1 ? stored[0] : `[${stored.join(',')}]` };
 }
 
-/** @throws resource.not.found: it is not there, or not the caller's to see */
+/** @throws resource.not.found, also where the caller may not see the document */
 async function download(space: Namespace, resource: InstanceResource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { resourceId: name = '', publicOnly } = request;
   if (!publicOnly) requireRight(space, resource, 'select', actor.identity);

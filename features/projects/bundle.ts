@@ -1,5 +1,5 @@
-// A project as one value: its files by their paths below its root (resources-and-api.md 11). Definitions are Objects, programs are texts, data are
-// arrays; a document is a text, or an Object with its bytes in Base64, or with no more than the digest of what is too large to go along.
+// A project as one value: its files by their paths below the project's root (resources-and-api.md 11). Definitions are Objects, programs
+// are texts, data are arrays; a document is a text, or an Object with its bytes in Base64, or with only the digest where it is too large.
 
 import { createHash } from 'node:crypto';
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
@@ -9,21 +9,21 @@ import type { DefinitionResource, Namespace } from '../../resources/catalog/inde
 import { definitionJson, shown, visible, type DefinitionBatch } from '../../resources/definitions/index.ts';
 import { agrees, canonical, FOLDERS, isOwn, JSON_FOLDERS, type Members, parseExact, isProgram, toSend } from './layout.ts';
 
-/** Files of one import, comparison or export. */
+/** Files per import, comparison or export. */
 export const MOST_FILES = 5_000;
 
 export interface ProjectFile {
-  /** Below the root, with its folder. */
+  /** Path below the root, with the folder. */
   readonly file: string;
   readonly folder: string;
-  /** Below its folder. */
+  /** Path below the folder. */
   readonly path: string;
   readonly value: Value;
 }
 
 /**
- * The files of a body, in the order of their names.
- * @param skipped gets what is no file of a project
+ * The files of a body, ordered by name.
+ * @param skipped receives the paths that are no project files
  * @throws resource.property.required; request.too.many.instances
  */
 export function filesIn(data: Value, skipped: string[]): ProjectFile[] {
@@ -50,17 +50,17 @@ export const kindOf = (space: Namespace, folder: string): DefinitionResource => 
   return kind;
 };
 
-/** A definition as files have it, for a comparison. */
+/** The members of a definition as project files have them, for comparison. */
 export const membersOf = (space: Namespace, kind: DefinitionResource, stored: ObjectValue): Members =>
   parseExact(definitionJson(visible(kind, shown(space, kind, stored)))) as Members;
 
 export const plain = (value: Value): unknown => parseExact(toJson(value));
 
-/** What is the project's of the definitions of a folder. */
+/** The definitions of a folder that belong to projects. */
 export const definitionsOf = (space: Namespace, folder: string): [name: string, stored: ObjectValue][] =>
   space.catalog.definitions.list(folder).filter(([name]) => !isOwn(folder, name));
 
-/** The bytes of a document; null: a digest stands for them. @throws resource.property.invalid */
+/** The bytes of a document; null where the file has only the digest. @throws resource.property.invalid */
 export function bytesOf({ file, value }: ProjectFile): Uint8Array | null {
   if (typeof value === 'string') return Buffer.from(value, 'utf8');
   const member = (name: string): Value => (isObject(value) && Object.hasOwn(value, name) ? getOwn(value, name) : null);
@@ -82,14 +82,14 @@ export function programIn({ file, value }: ProjectFile): string {
   return value.replace(/^\uFEFF/, '');
 }
 
-/** The members of a file that are set: files of other versions have more (11). */
+/** The members of a file that have a value: files of other versions have further ones (11). */
 export function givenIn(value: ObjectValue): ObjectValue {
   const given: ObjectValue = {};
   for (const name of Object.keys(toSend(plain(value) as Members))) setOwn(given, name, getOwn(value, name));
   return given;
 }
 
-/** Whether an import of a file would leave a definition as it is: what the file says is so, and what it does not say is the default. */
+/** Whether an import would leave a definition unchanged: its members equal those of the file, and others have their defaults. */
 export async function isAsStored(
   batch: DefinitionBatch,
   kind: DefinitionResource,

@@ -1,4 +1,4 @@
-// The commands of projects: their files into a namespace and out of it, over REST and WebSocket. `*` is all that the namespace has.
+// Commands that import, export and compare projects, over REST and WebSocket. The id `*` means all resources of the namespace.
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
@@ -9,7 +9,7 @@ import { importProject, ImportRefused } from './import-project.ts';
 
 const KNOWN = ['files'];
 
-/** All of the files, or nothing. @returns what was done; 400 with the errors of each file where one could not be loaded */
+/** Imports all files or none. @returns what was changed; 400 with the errors of each file where one could not be imported */
 const importFiles: Command = async (space, id, { object }, actor) => {
   if (id !== '*') throw apiError('cascade.operation.unknown', 'import');
   requireKnown('projects', objectOf(object ?? null), KNOWN);

@@ -1,4 +1,4 @@
-// A namespace as the files of a project (resources-and-api.md 11), and what an import of files would change in it.
+// Exports a namespace as project files (resources-and-api.md 11), and compares files with it.
 
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -12,14 +12,14 @@ import { digestOfDocument, type ListedDocument, listDocuments, readDocument } fr
 import { definitionsOf, digestOf, filesIn, isAsStored, kindOf, membersOf, MOST_FILES, programIn, type ProjectFile } from './bundle.ts';
 import { documentFile, documentName, fileOf, isOwn, isProgram, JSON_FOLDERS, PROGRAMS, programName, written } from './layout.ts';
 
-/** Bytes of documents that go along: of one, and of all together. Larger ones are named by their digest, and fetched from /docs. */
+/** Size limits for included documents: of one, and of all together. Larger ones are represented by their digest, and fetched from /docs. */
 const MOST_OF_ONE = 1_048_576;
 const MOST_OF_ALL = 4 * MOST_OF_ONE;
 
-/** Which resources are a project's; null: all of the namespace. */
+/** The resources of a project; null: all of the namespace. */
 export type Chosen = ReadonlySet<string> | null;
 
-/** Of a named project what it lists; `*` is all. @throws authorization.denied, resource.not.found */
+/** The resources that a named project lists; `*` means all. @throws authorization.denied, resource.not.found */
 export function chosenBy(space: Namespace, id: string, { identity }: Actor): Chosen {
   if (id === '*') return null;
   requireRight(space, kindOf(space, 'projects'), 'select', identity);
@@ -31,7 +31,7 @@ export function chosenBy(space: Namespace, id: string, { identity }: Actor): Cho
 
 const isChosen = (chosen: Chosen, folder: string, name: string): boolean => chosen === null || chosen.has(`/${folder}/${name}`);
 
-/** The definitions of a folder that are the project's, where the caller may see that resource. */
+/** The definitions of a folder that belong to the project and that the caller may see. */
 function seenIn(space: Namespace, folder: string, chosen: Chosen, { identity }: Actor): [name: string, stored: ObjectValue][] {
   if (!may(space, kindOf(space, folder), 'select', identity)) return [];
   return definitionsOf(space, folder).filter(([name]) => isChosen(chosen, folder, name));
@@ -65,7 +65,7 @@ export async function exportProject(space: Namespace, chosen: Chosen, actor: Act
   return files;
 }
 
-/** One that an import would change: `added`, `changed`; `removed`: it is in the namespace only, and an import leaves it. */
+/** A resource that an import would change: `added` or `changed`; `removed`: only the namespace has it, and an import keeps it. */
 export interface Difference {
   readonly file: string;
   /** `/<resource>/<name>`. */
@@ -73,7 +73,7 @@ export interface Difference {
   readonly change: 'added' | 'changed' | 'removed';
 }
 
-/** @throws request.too.many.instances; resource.property.invalid, .required: a file is none of its folder */
+/** @throws request.too.many.instances; resource.property.invalid, .required: a file does not fit its folder */
 export async function diffProject(space: Namespace, chosen: Chosen, data: Value, actor: Actor): Promise<Difference[]> {
   const here = new Set<string>();
   const batch = new DefinitionBatch(space, actor);
@@ -90,7 +90,7 @@ export async function diffProject(space: Namespace, chosen: Chosen, data: Value,
   return differences.sort((a, b) => (a.resource < b.resource ? -1 : 1));
 }
 
-/** A service that is no more than what the files' procedures make (4.5). */
+/** Whether a service is implied by the procedures of the files (4.5). */
 async function isImplied(space: Namespace, batch: DefinitionBatch, resource: string, here: ReadonlySet<string>): Promise<boolean> {
   const [, service] = /^\/services\/(.+)$/.exec(resource) ?? [];
   if (service === undefined || ![...here].some((one) => one.startsWith(`/procedures/${service}.`))) return false;

@@ -1,4 +1,4 @@
-// Projects: which resources belong together, for import and export.
+// Projects: named sets of resources, for import and export.
 import type { Feature } from '../../resources/catalog/index.ts';
 import { COMMANDS } from './commands.ts';
 import { PROJECTS } from './projects-kind.ts';

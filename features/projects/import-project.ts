@@ -1,5 +1,5 @@
-// A project into a namespace, as one commit (resources-and-api.md 11): all of it is there afterwards, or nothing. What is the same already is left
-// alone, nothing is deleted. What needs something that comes later is tried again until nothing more succeeds.
+// Imports a project into a namespace in one commit (resources-and-api.md 11). Resources that equal their file are not written, and none is
+// deleted. A file that depends on a later one is retried until no further file succeeds.
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { CascadeError } from '../../stdlib/errors.ts';
@@ -15,20 +15,20 @@ import { digestOfDocument, saveDocument } from '../documents/index.ts';
 import { bytesOf, definitionsOf, digestOf, filesIn, givenIn, isAsStored, kindOf, plain, programIn, type ProjectFile } from './bundle.ts';
 import { documentName, isOwn, isProgram, JSON_AFTER, JSON_BEFORE, programName, PROGRAMS } from './layout.ts';
 
-/** What an import has done. */
+/** The result of an import. */
 export interface Imported {
-  /** Files of which something was stored. */
+  /** Files that changed something. */
   loaded: string[];
-  /** Files that were as the namespace is already. */
+  /** Files that equal the namespace's resources. */
   unchanged: string[];
-  /** No files of a project, and what is the service's own. */
+  /** Paths that are no project files, or belong to the service. */
   skipped: string[];
   warnings: string[];
 }
 
-/** Why some files could not be loaded; then none is. */
+/** Some files could not be imported, so none was; has the errors of each. */
 export class ImportRefused extends Error {
-  /** That of all the errors; 400 where they differ. */
+  /** The status of all errors; 400 where they differ. */
   readonly status: number;
   readonly errors: { readonly file: string; readonly code: string; readonly message: string; readonly params: readonly unknown[] }[];
 
@@ -45,11 +45,11 @@ export class ImportRefused extends Error {
 type Failed = Map<string, CascadeError | CascadeErrors>;
 
 const TRIES = 5;
-/** Instances of all files of data. */
+/** Instances in all data files together. */
 const MOST_ROWS = 10_000;
-/** Files are tried again while others succeed: in all for so long. */
+/** Retries of files end after this time. */
 const MOST_MS = 60_000;
-/** Then others have their turn. */
+/** After each slice other work can run. */
 const SLICE_MS = 5;
 
 /** @throws ImportRefused; request.too.many.instances, request.timeout; resource.duplicate.key */
@@ -59,14 +59,14 @@ export async function importProject(space: Namespace, data: Value, actor: Actor)
     try {
       return await once(space, data, actor, deadline);
     } catch (error) {
-      // Somebody else has changed what this was worked out from.
+      // Another request has changed what the import was based on: it starts over.
       if (!(error instanceof VersionConflict || error instanceof Taken)) throw error;
       if (tries < TRIES) continue;
       throw error instanceof Taken ? error.refusal : apiError('cascade.update.authorization.or.version.conflict', '/projects/*', 0, 0);
     }
 }
 
-/** A unique key is somebody else's, or another instance's of the import. */
+/** A unique key is taken by another instance, of the namespace or of the import. */
 class Taken extends Error {
   readonly refusal: CascadeError;
   constructor(refusal: CascadeError) {
@@ -110,7 +110,7 @@ function requireRoom(files: readonly ProjectFile[]): void {
 }
 
 /**
- * Again and again while some of them succeed, forwards and backwards in turn: a chain of files that need each other is done in two passes,
+ * Runs passes over the files while some of them succeed, forwards and backwards in turn: a chain of dependencies is resolved in two passes,
  * whichever way it runs.
  * @throws request.timeout
  */
@@ -168,7 +168,7 @@ async function planned(space: Namespace, batch: DefinitionBatch, file: ProjectFi
   done.loaded.push(file.file);
 }
 
-/** The services that planned procedures make (4.5): in this commit, too. */
+/** Adds services that are implied by the planned procedures (4.5) to the commit. */
 async function implied(batch: DefinitionBatch, folder: string): Promise<void> {
   if (folder !== 'procedures') return;
   const { space } = batch;
@@ -204,7 +204,7 @@ async function withData(space: Namespace, file: ProjectFile, by: Actor, done: Im
   done.loaded.push(file.file);
 }
 
-/** In one commit an instance is written once. @throws resource.duplicate.key */
+/** Requires that the import writes each instance once. @throws resource.duplicate.key */
 async function eachOnce(
   resource: InstanceResource,
   keys: readonly string[],

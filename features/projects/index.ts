@@ -1,4 +1,4 @@
-// The files of a project: where each resource stands and in which form. This is the folder's door for the command line.
+// The door of projects, also for the command line: the layout of their files, and the form of each resource.
 export {
   agrees,
   canonical,

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { agrees, canonical, documentFile, documentName, fileOf, type Members, parseExact, programName, toSend, toText } from './layout.ts';
 
-test('a file is named after what it holds, with what a file system does not take escaped', () => {
+test('a file is named after its resource, with characters escaped that file systems refuse', () => {
   expect(fileOf('topics', '/plant/empty')).toBe('plant/empty.json');
   expect(fileOf('rules', 'low:1.0')).toBe('low%3A1.0.rule');
   expect(fileOf('procedures', 'Dosing.start')).toBe('Dosing_start.procedure');
   expect(fileOf('groups', '../x')).toBe('%2E.%2Fx.json');
 });
 
-test('the path of a document leads back to its name', () => {
+test('the path of a document determines its name', () => {
   for (const name of ['a/b.txt', '.hidden/x', 'public/ä x?.txt', '100%', 'a:b', 'a/./b', ' x ']) {
     const file = documentFile(name);
     expect(documentName(file)).toBe(name);
@@ -16,7 +16,7 @@ test('the path of a document leads back to its name', () => {
   }
 });
 
-test('integers of more digits than a number holds stay as they are written', () => {
+test('integers beyond the precision of a number keep their digits', () => {
   const text = '{"default":9007199254740993,"n":5,"r":1.5}';
   const read = parseExact(text) as Members;
   expect(JSON.stringify(read)).toBe(text);
@@ -26,7 +26,7 @@ test('integers of more digits than a number holds stay as they are written', () 
   expect(agrees(canonical(read), canonical({ ...read, description: '' }))).toBe(true);
 });
 
-test('definitions are the same whatever the order of members, what is not set, and what the service fills in', () => {
+test('definitions compare equal regardless of the order of members, of unset members and of defaults', () => {
   const type = { properties: { a: { type: 'Integer' } }, name: 'T', foreignKeys: null, maxStorage: 0 };
   const present = canonical({
     _id: 'x',
@@ -44,7 +44,7 @@ test('definitions are the same whatever the order of members, what is not set, a
   expect(toText({ b: 1, a: { d: 1, c: 2 } })).toBe('{\n  "a": {\n    "c": 2,\n    "d": 1\n  },\n  "b": 1\n}\n');
 });
 
-test('the name of a program is the one in its text', () => {
+test('the name of a program is read from its text', () => {
   expect(programName('// RULE no\nRULE low:2 WHEN')).toBe('low:2');
   expect(programName('/* PROCEDURE x */ PROCEDURE A.b(c)')).toBe('A.b');
   expect(programName('var a = 1')).toBeNull();

@@ -1,6 +1,6 @@
-// Project files (resources-and-api.md 11): which folder holds what, under which file name, and in which form.
+// The layout of project files (resources-and-api.md 11): folders, file names and the form of each file.
 
-/** Folders of JSON files, one object each, in the order of import around programs and documents. */
+/** Folders of JSON files with one object each; an import loads these before programs and documents. */
 export const JSON_BEFORE = ['scalars', 'types', 'profiles', 'groups', 'topics', 'sources', 'services', 'nodes'] as const;
 export const PROGRAMS = ['procedures', 'rules'] as const;
 export const isProgram = (folder: string): boolean => (PROGRAMS as readonly string[]).includes(folder);
@@ -17,7 +17,7 @@ declare global {
   }
 }
 
-/** Integers that a JavaScript number would round stand as they are written: `JSON.stringify` gives them back. */
+/** Parses JSON and keeps the digits of integers that a JavaScript number would round; `JSON.stringify` writes them unchanged. */
 export const parseExact = (text: string): unknown => JSON.parse(text, keepDigits as (key: string, value: unknown) => unknown) as unknown;
 
 const keepDigits = (_key: string, value: unknown, { source }: { source?: string }): unknown =>
@@ -25,7 +25,7 @@ const keepDigits = (_key: string, value: unknown, { source }: { source?: string 
     ? JSON.rawJSON(source)
     : value;
 
-/** What the service sets, and what it works out. */
+/** Members that the service sets or computes. */
 const LEFT_OUT = new Set(
   (
     '_id ars_namespace ars_version ars_createdAt ars_createdBy ars_modifiedAt ars_modifiedBy ' +
@@ -33,7 +33,7 @@ const LEFT_OUT = new Set(
   ).split(' '),
 );
 
-/** What is the service's own and no project's. */
+/** Whether a resource belongs to the service, and so to no project. */
 export function isOwn(folder: string, name: string): boolean {
   if (folder === 'types') return /^Ars[A-Z]/.test(name);
   if (folder === 'nodes') return name === 'self';
@@ -41,28 +41,28 @@ export function isOwn(folder: string, name: string): boolean {
   return false;
 }
 
-/** A definition as it is written: without what the service sets, and without what is not set. */
+/** A definition as project files have it: without members of the service, and without unset members. */
 export function written(object: Members): Members {
   const kept = Object.entries(object).filter(([key, value]) => !LEFT_OUT.has(key) && value !== null);
   return Object.fromEntries(kept);
 }
 
-/** Members by name, two blanks, a newline at the end. */
+/** JSON with sorted members, indented by two blanks, with a newline at the end. */
 export const toText = (value: unknown): string => `${JSON.stringify(sorted(value), null, 2)}\n`;
 
-/** Members that mean "not set", which older files have (11). */
+/** Values that mean "not set" in older files (11). */
 const EMPTY: Readonly<Record<string, readonly unknown[]>> = { maxStorage: [0], maxObjects: [0], activationConstraint: [''] };
 
-/** The same whatever the order of members, and whether what is not set is written down. */
+/** A text that is equal for equal definitions, regardless of the order of members and of unset members. */
 export function canonical(object: Members): string {
   const set = Object.entries(written(object)).filter(([key, value]) => !EMPTY[key]?.includes(value));
   return JSON.stringify(sorted(Object.fromEntries(set)));
 }
 
-/** What a service fills in where a file says nothing. */
+/** Values that the service assigns to absent members. */
 const DEFAULTS: ReadonlySet<string> = new Set(['false', 'null', '[]', '{}', '""', '"standard"', '"ars_readOnly"', '"ars_readWrite"']);
 
-/** Whether an import of this definition changes nothing: what it names is the same there, and what else is there are defaults. Both are canonical. */
+/** Whether an import of a definition changes nothing: its members are equal, and the others are defaults. Both texts are canonical. */
 export const agrees = (local: string, present: string | undefined): boolean =>
   present !== undefined && (local === present || isWithin(parseExact(local), parseExact(present)));
 
@@ -78,7 +78,7 @@ function isWithin(local: unknown, present: unknown): boolean {
   );
 }
 
-/** What is sent: "not set" is not sent. */
+/** The members to send: unset ones are omitted. */
 export const toSend = (object: Members): Members => parseExact(canonical(object)) as Members;
 
 function sorted(value: unknown): unknown {
@@ -88,7 +88,9 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(names.map((name) => [name, sorted((value as Members)[name])]));
 }
 
-/** Below its folder. Topics are in folders of their own; what a file system does not take is percent-escaped. */
+/**
+ * The path of a definition's file below its folder. Topics are in nested folders; characters that file systems refuse are percent-escaped.
+ */
 export function fileOf(folder: string, name: string): string {
   const extension = folder === 'rules' ? '.rule' : folder === 'procedures' ? '.procedure' : '.json';
   const plain = folder === 'topics' ? name.replace(/^\//, '') : folder === 'procedures' ? name.replaceAll('.', '_') : name;
@@ -101,18 +103,18 @@ const escaped = (part: string): string =>
     [...Buffer.from(found)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
   );
 
-/** The path of a document below its folder. Its name has no segment `..`; a first `.` or an odd character is escaped. */
+/** The path of a document below its folder. Its name has no segment `..`; a leading `.` and unusual characters are escaped. */
 export const documentFile = (name: string): string => name.split('/').map(escaped).join('/');
 
 export function documentName(file: string): string {
   try {
     return decodeURIComponent(file.replace(/%(?![0-9A-Fa-f]{2})/g, '%25'));
   } catch {
-    return file; // escapes that are none: the name is as it stands
+    return file; // invalid escapes: the path is the name itself
   }
 }
 
-/** The name in a program's text; null where there is none. */
+/** The name in a program's text; null where it has none. */
 export function programName(text: string): string | null {
   const bare = text
     .replace(/^\uFEFF/, '')

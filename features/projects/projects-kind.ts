@@ -1,4 +1,4 @@
-// The resource `projects` (resources-and-api.md 4.21): named lists of resources, with free fields that are kept as they are.
+// The resource `projects` (resources-and-api.md 4.21): named lists of resources, with further members that are stored unchanged.
 import { convert } from '../../stdlib/convert/index.ts';
 import { getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import { checkName } from '../../model/types/index.ts';
@@ -25,7 +25,7 @@ export const PROJECTS: DefinitionResource = {
   },
 };
 
-/** `{resourceReference}` and what else the entry has. */
+/** An entry as `{resourceReference}` with its further members. */
 function entry(value: Value): ObjectValue {
   const reference = isObject(value) && Object.hasOwn(value, 'resourceReference') ? getOwn(value, 'resourceReference') : null;
   if (!isObject(value) || reference === null) throw invalidField('projects', 'resources', 'an entry is an Object with a resourceReference');
