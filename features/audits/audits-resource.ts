@@ -1,4 +1,4 @@
-// The resource `audits` (resources-and-api.md 4.17): inserted by anybody, changed by nobody.
+// The resource `audits` (resources-and-api.md 4.17): any user may insert audits, nobody may change them.
 import { convert } from '../../stdlib/convert/index.ts';
 import { encodeInner, getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -22,7 +22,7 @@ export const AUDIT_RESOURCE: InstanceResource = {
 };
 
 const FIELDS = { name: 'audits', type: AUDIT_TYPE };
-/** What the service sets, whatever is given. */
+/** Properties that the service sets, whatever the caller gives. */
 const OURS = ['auditId', 'timestamp', 'node', 'nodeUUID', 'username'];
 
 /** @throws resource.property.required, resource.property.invalid, resource.property.unknown */

@@ -1,4 +1,4 @@
-// Audits: who did what to which instance. The service writes them with what they tell of (resources/access/audits.ts); anybody may add some.
+// Audits: who changed which instance. The service stores its audits with the changes (resources/access/audits.ts); users may add others.
 import type { Feature } from '../../resources/catalog/index.ts';
 import { auditOf } from '../../resources/access/index.ts';
 import { AUDIT_RESOURCE } from './audits-resource.ts';

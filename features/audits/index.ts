@@ -1,3 +1,3 @@
-// Audits of what the service does about security. This is the folder's door.
+// The door of audits: security audits of the service.
 export { auditedIn, auditSecurity } from './security-audits.ts';
 export { audits } from './feature.ts';

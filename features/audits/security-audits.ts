@@ -1,4 +1,5 @@
-// Audits of logins, refusals and quotas (resources-and-api.md 8.3), with their events (8.1): what the log of the service has, for the admins of the namespace.
+// Audits of logins, refusals and quotas (resources-and-api.md 8.3), with their events (8.1): the security entries of the service's log, for
+// the admins of the namespace.
 import type { Directory, SecurityEvent } from '../../identity/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
 import type { Initiator } from '../../runtime/context/index.ts';
@@ -6,13 +7,13 @@ import { raise } from '../../runtime/events/index.ts';
 import { audited } from '../../resources/access/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 
-/** Where what nobody's namespace hears of is audited. */
+/** The namespace of audits that concern no other namespace. */
 const INSTALLATION = 'system';
 const NAME = /^[A-Za-z0-9_.@-]{1,128}$/;
 
 /**
- * The namespace in which something is audited: that of the request, else the user's home, else the installation's. What somebody has named and may
- * not enter is none.
+ * The namespace of an audit: that of the request, else the user's own, else the installation's. A namespace that the user named without
+ * access to it does not count.
  */
 export async function auditedIn(
   { namespace, username, operation }: SecurityEvent,
@@ -28,7 +29,7 @@ export async function auditSecurity(
   clock: Clock,
 ): Promise<void> {
   const initiator: Initiator = { identity: { username, namespace: space.name, profiles: [] }, clock, chain: { root: null, depth: 0 } };
-  const isUser = NAME.test(username); // what anybody may send as one is in no event path
+  const isUser = NAME.test(username); // an arbitrary text from a client must not become part of an event path
   const from = address === null ? '' : ` from ${address}`;
   if (quota) {
     const message = `the quota ${quota[0]} of ${quota[1]} is exceeded`;

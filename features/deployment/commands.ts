@@ -1,4 +1,4 @@
-// The commands of configurations.
+// Commands of configurations.
 import { decodeInner, getOwn } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
@@ -6,7 +6,7 @@ import type { Command } from '../../resources/catalog/index.ts';
 import { objectOf, textIn, reply } from '../../resources/requests/index.ts';
 import { deployByCommand } from './deployment.ts';
 
-/** Brings a configuration to its nodes, or away from them (4.20). Data: `globalId` of a deployment, `errorsOnly`. */
+/** Deploys a configuration to its nodes, or undeploys it (4.20). Body: `globalId` of a deployment, `errorsOnly`. */
 export const deployment =
   (operation: 'deploy' | 'undeploy'): Command =>
   async (space, id, { object }, actor) => {

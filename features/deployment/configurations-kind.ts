@@ -1,4 +1,5 @@
-// What is brought to nodes together (resources-and-api.md 4.20): configurations name resources, deployconfigs name several such parts.
+// Sets of resources for deployment to nodes (resources-and-api.md 4.20): a configuration names resources, a deployconfig names several
+// partitions.
 
 import { convert } from '../../stdlib/convert/index.ts';
 import { getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
@@ -12,7 +13,7 @@ import { RULES } from '../rules/index.ts';
 import { SOURCES } from '../sources/index.ts';
 
 const DEPLOYABLE: ReadonlySet<string> = new Set('types rules sources procedures topics scalars services configurations'.split(' '));
-/** What of them is active or not. */
+/** Resources that a configuration activates and deactivates. */
 const SWITCHED: Readonly<Record<string, DefinitionResource>> = { rules: RULES, sources: SOURCES };
 const OPERATIONS = new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']);
 
@@ -78,14 +79,14 @@ export const DEPLOYCONFIGS: DefinitionResource = {
 
 const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
 
-/** A condition on nodes. @throws what a wrong condition gives */
+/** Checks a condition on nodes. @throws errors of the condition */
 function checkConstraint(resource: string, fields: ObjectValue, { identity, clock }: Actor): void {
   const where = own(fields, 'provisioningConstraint') ?? {};
   if (!isObject(where)) throw invalidField(resource, 'provisioningConstraint', 'no Object');
   parseWhere(where, NODE_SHAPE, { username: identity.username, namespace: identity.namespace, now: clock.now() });
 }
 
-/** Each as `{resource, resourceId}`. */
+/** The resources of a configuration, each as `{resource, resourceId}`. */
 function resourcesIn(resource: string, fields: ObjectValue): ObjectValue[] {
   const listed = own(fields, 'resources') ?? [];
   if (!Array.isArray(listed)) throw invalidField(resource, 'resources', 'no array');
@@ -102,11 +103,11 @@ function referenceOf(value: Value): ObjectValue | null {
     const found = convert(value, { type: 'ResourceReference' }, 'property') as ObjectValue;
     return { ...found, resource: String(getOwn(found, 'resource')).replace(/^system\./, '') };
   } catch {
-    return null; // whatever is wrong with it: it is no reference
+    return null; // an invalid value is no reference
   }
 }
 
-/** The rules and sources among the resources are all in the state of the configuration. Those that are not there are left out. */
+/** Activates or deactivates all rules and sources of a configuration. Missing ones are skipped. */
 async function switchAll(space: Namespace, resources: readonly ObjectValue[], active: Value, actor: Actor): Promise<void> {
   const apart: Actor = { ...actor, commit: (unit) => actor.commit(unit) };
   for (const { resource, resourceId } of resources as { resource: string; resourceId: string }[]) {

@@ -1,4 +1,4 @@
-// Configurations brought to nodes (builtins.md 30), with the outcomes in ArsDeployStatus.
+// Deploys configurations to nodes (builtins.md 30), and records the outcomes in ArsDeployStatus.
 import { randomUUID } from 'node:crypto';
 import { DateTime, encodeInner, getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -13,7 +13,7 @@ import { adminOnly, own } from '../../resources/operations/index.ts';
 
 const MOST = 10_000;
 
-/** Resources that go together to the nodes of one condition. */
+/** Resources that are deployed to the nodes of one condition. */
 interface Part {
   readonly partition: string | null;
   readonly constraint: Value;
@@ -69,7 +69,10 @@ const carriedOut =
 
 const placeOf = (record: ObjectValue): string => encodeInner(['partition', 'node', 'resource'].map((name) => own(record, name)));
 
-/** A client's command on a configuration (resources-and-api.md 2.13). Gives the same records as inner JSON. */
+/**
+ * Deploys by a client's command on a configuration (resources-and-api.md 2.13).
+ * @returns the same records as the built-in, as inner JSON
+ */
 export const deployByCommand = (
   space: Namespace,
   name: string,

@@ -1,4 +1,4 @@
-// Configurations, and bringing them to nodes.
+// Configurations and their deployment to nodes.
 import type { Feature } from '../../resources/catalog/index.ts';
 import { deployment as deploy } from './commands.ts';
 import { CONFIGURATIONS, DEPLOYCONFIGS } from './configurations-kind.ts';

@@ -1,2 +1,2 @@
-// The door of features/deployment.
+// The door of deployment.
 export { deployment } from './feature.ts';

@@ -1,4 +1,4 @@
-// The types in which configurations of resources and the state of deployments are kept.
+// The types that store configurations of resources and the state of deployments.
 
 import { keptByService } from '../../resources/catalog/index.ts';
 

@@ -1,4 +1,4 @@
-// Debug configs (resources-and-api.md 4.19): which messages of which rules and procedures are kept, for a while.
+// Debug configs (resources-and-api.md 4.19): they choose which messages of which rules and procedures are stored, until they expire.
 
 import { convert } from '../../stdlib/convert/index.ts';
 import { DateTime, getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -7,7 +7,7 @@ import { checkName } from '../../model/types/index.ts';
 import { DEBUGCONFIG_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
 
-/** language.md H5. */
+/** Log levels (language.md H5). */
 const LEVELS: Readonly<Record<string, number>> = { TRACE: 0, DEBUG: 10, INFO: 20, WARN: 30, ERROR: 40 };
 const WITHOUT_CONFIG = 20;
 const TYPES = ['log', 'trace', 'profile'];
@@ -52,11 +52,11 @@ function dateIn(fields: ObjectValue): DateTime | null {
   try {
     return convert(value, { type: 'DateTime' }, 'property') as DateTime | null;
   } catch {
-    throw invalidField('debugconfigs', 'expiresAt', 'no DateTime'); // whatever is wrong with it
+    throw invalidField('debugconfigs', 'expiresAt', 'no DateTime'); // any error means an invalid time
   }
 }
 
-/** The level from which on messages of this rule or procedure are kept: the most verbose of the configs in force. */
+/** The level from which messages of this rule or procedure are stored: the most verbose of the configs in force. */
 export function logLevelOf(space: Pick<Namespace, 'catalog'>, resource: string, now: number): number {
   let level: number | undefined;
   for (const [, config] of space.catalog.definitions.list('debugconfigs')) {
@@ -67,7 +67,7 @@ export function logLevelOf(space: Pick<Namespace, 'catalog'>, resource: string, 
   return level ?? WITHOUT_CONFIG;
 }
 
-/** Whether runs of a rule are recorded also when they don't fail. */
+/** Whether runs of a rule are recorded even if they succeed. */
 export function isTraced(space: Pick<Namespace, 'catalog'>, resource: string, now: number): boolean {
   return space.catalog.definitions
     .list('debugconfigs')
@@ -80,7 +80,7 @@ export function isTraced(space: Pick<Namespace, 'catalog'>, resource: string, no
     );
 }
 
-/** A rule's name stands for all its versions. */
+/** Whether a config applies to a program; the name of a rule covers all its versions. */
 function concerns(config: ObjectValue, resource: string): boolean {
   if (getOwn(config, 'isGlobal') === true) return true;
   const resources = getOwn(config, 'resources');

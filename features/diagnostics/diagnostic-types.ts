@@ -1,4 +1,4 @@
-// What programs leave behind for those who look for errors: messages and snapshots. Only the service writes them.
+// Types for diagnosis: messages and snapshots of programs. Only the service writes them.
 import { LOG_TYPE, SNAPSHOT_TYPE, type InstanceResource } from '../../resources/catalog/index.ts';
 
 export const LOGS: InstanceResource = {

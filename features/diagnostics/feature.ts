@@ -1,4 +1,4 @@
-// What programs leave for those who look for errors: messages, snapshots, and how much of each is kept.
+// Diagnosis of programs: their messages, snapshots and recordings, and how many of each are stored.
 import type { Feature } from '../../resources/catalog/index.ts';
 import { DEBUGCONFIGS } from './debugconfigs-kind.ts';
 import { LOGS, SNAPSHOTS } from './diagnostic-types.ts';

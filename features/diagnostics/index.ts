@@ -1,4 +1,4 @@
-// The door of features/diagnostics.
+// The door of diagnostics.
 export { DEBUGCONFIGS, isExpired, isTraced, logLevelOf } from './debugconfigs-kind.ts';
 export { diagnostics } from './feature.ts';
 export { RECORDINGS, findRecording, recordingWrites, trimRecordings } from './recordings.ts';

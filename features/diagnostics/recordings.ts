@@ -1,5 +1,5 @@
-// Runs as they went: what started them and what they were answered, so that they can be repeated to the same end and looked into
-// (`cascade replay`). Those that failed are kept by themselves, others while a debug config of type `trace` asks for it.
+// Recordings of runs: the event that started a run and the answers to its requests, so that `cascade replay` can repeat it. Failed runs are
+// always recorded, others while a debug config of type `trace` covers their rule.
 
 import { createHash } from 'node:crypto';
 import { type Document, Long, ObjectId } from 'mongodb';
@@ -9,18 +9,18 @@ import { openText, sealText } from '../../model/values/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 
 export const RECORDINGS = 'recordings';
-/** Per namespace; the oldest go. */
+/** Recordings per namespace; the oldest are removed. */
 const MOST = 1_000;
-/** Made since the oldest went last: a storm of failures is known by its first ones. */
+/** Recordings since the last removal of old ones: when many runs fail, the first recordings suffice. */
 const made = new WeakMap<Namespace, number>();
 
-/** What the texts of a recording are sealed for, where the namespace has a key. */
+/** Purpose of sealed texts of a recording, where the namespace has a key. */
 const PURPOSE = 'recording';
 
-/** Of a run that an event started: it ends once. What others called may end more than once, when their caller's run is repeated. */
+/** The id of a recording. A run that an event started ends once; a called run may end more often, when its caller is replayed. */
 const idOf = (invocation: string): ObjectId => new ObjectId(createHash('sha256').update(invocation).digest().subarray(0, 12));
 
-/** The write that keeps it, to go with the end of the run; none in a storm. */
+/** The write that stores the recording, for the unit that ends the run; none while there are too many. */
 export function recordingWrites(space: Namespace, { event, given, ...rest }: Recording): Write[] {
   const count = (made.get(space) ?? 0) + 1;
   made.set(space, count);
@@ -34,7 +34,7 @@ export function recordingWrites(space: Namespace, { event, given, ...rest }: Rec
     recordedAt: new Date(space.clock.now()),
     invocation,
     executable: { resource, name, ...(map === undefined ? {} : { map }), text: textOf(space, resource) },
-    // All three may hold values of encrypted properties.
+    // All three may contain values of encrypted properties.
     ...(space.storage.cipher
       ? {
           event: event && { uuid: event.uuid },
@@ -46,14 +46,14 @@ export function recordingWrites(space: Namespace, { event, given, ...rest }: Rec
   return [{ collection: RECORDINGS, op: 'insert', document }];
 }
 
-/** The text that it has now, for a trace of its lines: whether the run had the same, the program tells. */
+/** The current text of the program, for a trace of its lines: replay checks whether the run had the same text. */
 function textOf(space: Pick<Namespace, 'catalog'>, resource: string): string | null {
   const [, kind = '', ...name] = resource.split('/');
   const text = space.catalog.definitions.get(kind, name.join('/'))?.['ruleText'];
   return typeof text === 'string' ? text : null;
 }
 
-/** By the invocation or the uuid of the event; the youngest. */
+/** The newest recording with this invocation id or event uuid. */
 export async function findRecording(space: Namespace, id: string): Promise<Document | null> {
   const [found] = await space.storage.db
     .collection(RECORDINGS)

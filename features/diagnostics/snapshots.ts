@@ -1,4 +1,4 @@
-// What is kept of an error that left a program (language.md H4): an instance of ArsRuleSnapshot, on which rules may listen.
+// Snapshots of errors that a program did not catch (language.md H4): instances of ArsRuleSnapshot, on which rules may listen.
 
 import { DateTime, fromInner, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -12,7 +12,10 @@ import { SNAPSHOT_TYPE, type Namespace } from '../../resources/catalog/index.ts'
 
 const PATH = '/types/ArsRuleSnapshot/insert';
 
-/** The unit that stores a snapshot; empty for errors of rules that listen on snapshots. */
+/**
+ * The unit of work that stores a snapshot; empty for errors of rules that listen on snapshots, which would otherwise cause endless
+ * snapshots.
+ */
 export function snapshot(
   space: Namespace,
   resource: string,

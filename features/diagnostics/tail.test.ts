@@ -1,4 +1,4 @@
-// The log, followed: who hears which messages, and when.
+// Followers of the log: which messages they receive, and when.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import type { Identity, Notice } from '../../resources/api.ts';
@@ -15,7 +15,7 @@ const until = async (isSo: () => boolean): Promise<void> => {
 };
 const messageIn = (notice: Notice): string => (notice.kind === 'event' ? String(JSON.parse(notice.valueJson).message) : notice.kind);
 
-test('an admin hears all messages when they are stored, in their order; others hear their own', async () => {
+test('an admin receives all messages in the order of their storage; other users receive their own', async () => {
   const { namespace } = t.identity;
   await t.program('procedures', 'PROCEDURE tells(a String, b String)\nlog.info(a)\nlog.info(b)');
   const user: Identity = { username: `tail_${namespace}`, namespace, profiles: ['user', 'user__system'] };

@@ -1,4 +1,4 @@
-// Messages of programs for those who follow the log, in the order in which they are stored.
+// Sends messages of programs to clients that follow the log, in the order of their storage.
 import { BSON } from 'mongodb';
 import { instanceFromBson } from '../../model/values/index.ts';
 import { LOGS_PATH } from '../../runtime/events/index.ts';
@@ -6,7 +6,7 @@ import type { LogEntry, StoredEvent } from '../../runtime/transactions/index.ts'
 import { encodeInner } from '../../stdlib/values/index.ts';
 import { LOGS } from './diagnostic-types.ts';
 
-/** Each as an event that no rule waits for and nothing is stored of. */
+/** Messages as events that no rule can listen on and that are not stored. */
 export const eventsOf = (logs: readonly LogEntry[]): StoredEvent[] =>
   logs.map((entry) => ({
     uuid: entry._id.toHexString(),

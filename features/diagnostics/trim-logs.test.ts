@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterAll(() => client.close());
 
-/** Rows of so many days ago. */
+/** Stores rows with the given ages in days. */
 async function put(name: string, ...daysAgo: number[]): Promise<void> {
   await db
     .collection(name)
@@ -28,7 +28,7 @@ async function put(name: string, ...daysAgo: number[]): Promise<void> {
 const left = async (name: string): Promise<number[]> =>
   (await db.collection(name).find().sort({ timestamp: -1 }).toArray()).map((row) => (NOW - (row['timestamp'] as Date).getTime()) / DAY);
 
-test('messages and details of failed runs of more than a week ago go', async () => {
+test('messages and snapshots that are older than a week are removed', async () => {
   await put('logs', 0, 6.9, 7, 7.1, 30);
   await put('t.ArsRuleSnapshot', 1, 8);
   expect(await trimLogs(space)).toBe(3);
@@ -37,7 +37,7 @@ test('messages and details of failed runs of more than a week ago go', async () 
   await db.dropDatabase();
 });
 
-test('of too many the oldest go, in pieces', async () => {
+test('rows beyond the bound are removed in batches, the oldest first', async () => {
   await put('logs', ...Array.from({ length: 25 }, (_, i) => ((i * 7) % 25) / 10));
   expect(await trimLogs(space, { mostRows: 4, pieceRows: 3 })).toBe(21);
   expect(await left('logs')).toEqual([0, 0.1, 0.2, 0.3]);

@@ -1,5 +1,5 @@
-// Messages of programs, and details of failed runs, go after a week, and the oldest of too many (resources-and-api.md 4.18); without events.
-// In pieces, so that no removal is long; where nothing is to go it costs a look at an index.
+// Removes messages of programs and snapshots of failed runs after a week, and the oldest beyond a bound (resources-and-api.md 4.18),
+// without raising events. Removal is in batches, so that none takes long; where nothing is old it costs one look-up in an index.
 
 import type { Collection } from 'mongodb';
 import { SNAPSHOTS } from './diagnostic-types.ts';
@@ -8,7 +8,7 @@ import type { Namespace } from '../../resources/catalog/index.ts';
 const KEPT_MS = 7 * 86_400_000;
 const MOST_ROWS = 1_000_000;
 const PIECE_ROWS = 5_000;
-/** A round ends after that; the next one goes on. */
+/** A round ends after this time; the next one continues. */
 const ROUND_MS = 10_000;
 
 interface Bounds {
@@ -17,10 +17,13 @@ interface Bounds {
   readonly pieceRows?: number;
 }
 
-/** Namespaces whose collections have the index that this needs: they are large where it is missing, and no start shall wait for it. */
+/** Namespaces whose collections have the required index: building it takes long on large collections, and must not delay a start. */
 const indexed = new WeakSet<Namespace>();
 
-/** One process of a namespace does it: two would both remove what is too much. @returns how many rows have gone */
+/**
+ * Removes old rows. Only the owner of a namespace calls it: two processes would both remove the excess.
+ * @returns the number of removed rows
+ */
 export async function trimLogs(space: Namespace, bounds: Bounds = {}): Promise<number> {
   const collections = ['logs', SNAPSHOTS.collection].map((name) => space.storage.db.collection(name));
   if (!indexed.has(space)) {
@@ -39,7 +42,7 @@ async function trim(
 ): Promise<number> {
   const until = performance.now() + ROUND_MS;
   const expired = new Date(nowMs - keptMs);
-  // Of the collection's own count: after an unclean end it is off by what was written last, which matters little here.
+  // The store's own estimate: after an unclean shutdown it may be off by the last writes, which matters little here.
   const tooMany = Math.max((await collection.estimatedDocumentCount()) - mostRows, 0);
   let gone = 0;
   do {

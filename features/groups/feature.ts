@@ -1,4 +1,4 @@
-// Groups: whose instances are whose to see.
+// Groups: they limit instances and definitions to their members.
 import type { Feature } from '../../resources/catalog/index.ts';
 import { GROUPS } from './groups-kind.ts';
 import { groupPolicy } from './policy.ts';

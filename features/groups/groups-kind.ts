@@ -1,4 +1,4 @@
-// Groups (resources-and-api.md 4.14): users, and tokens, who share the instances that are tagged with the group's name.
+// Groups (resources-and-api.md 4.14): users and tokens that share the instances tagged with the group's name.
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
@@ -41,11 +41,11 @@ async function ownerOf(space: Namespace, body: ObjectValue, stored: ObjectValue 
   const owner = getOwn(body, 'owner');
   if (owner === null) return null;
   if (typeof owner !== 'string') throw invalidField('groups', 'owner', 'no String');
-  if (stored && getOwn(stored, 'owner') === owner) return owner; // who is gone meanwhile stays the owner
+  if (stored && getOwn(stored, 'owner') === owner) return owner; // a user that was deleted meanwhile stays the owner
   return knownUser(space, owner, 'owner');
 }
 
-/** Usernames, and tokens as `/tokens/<name>`, each once, in the order given. @throws cascade.group.member.unknown */
+/** Members as usernames, or `/tokens/<name>` for tokens, without repetitions, in the given order. @throws cascade.group.member.unknown */
 async function membersIn(space: Namespace, given: Value): Promise<string[]> {
   if (!Array.isArray(given)) throw invalidField('groups', 'members', 'no array');
   const members = new Set<string>();
@@ -63,7 +63,7 @@ async function memberOf(space: Namespace, given: Value): Promise<string> {
   return member;
 }
 
-/** A member as it is kept: a username in lower case, a token as `/tokens/<name>`; null for what is neither. */
+/** The stored form of a member: a username in lower case, a token as `/tokens/<name>`; null for other values. */
 function pathOf(given: Value): string | null {
   const path = isObject(given) ? `/${String(own(given, 'resource')).replace(/^system\./, '')}/${String(own(given, 'resourceId'))}` : given;
   if (typeof path !== 'string') return null;
@@ -81,14 +81,14 @@ const unknown = (field: string, name: string) => apiError('cascade.group.member.
 
 const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
 
-/** The owner and admins; of a group without an owner each member. */
+/** Whether the caller may edit the group: its owner and admins may; without an owner each member may. */
 function isEditor(group: ObjectValue, caller: Identity): boolean {
   if (caller.ofService || isAdmin(caller)) return true;
   const owner = own(group, 'owner');
   return owner === null ? membersOf(group).includes(caller.username) : owner === caller.username;
 }
 
-/** A member may take itself out, and nothing else. @throws cascade.authorization.denied */
+/** A member may remove itself, and change nothing else. @throws cascade.authorization.denied */
 function requireEditor(stored: ObjectValue, next: ObjectValue, caller: Identity): void {
   if (isEditor(stored, caller)) return;
   const left = membersOf(stored).filter((member) => member !== caller.username);

@@ -1,2 +1,2 @@
-// The door of features/groups.
+// The door of groups.
 export { groups } from './feature.ts';

@@ -1,5 +1,5 @@
-// Groups as a policy (resources-and-api.md 7.4): instances of a group-enabled type that are in a group are there for its members and for admins
-// only, and nobody else puts an instance into it. A type, procedure, topic or source in a group is used by these only.
+// The access policy of groups (resources-and-api.md 7.4): only members and admins see instances of a group-enabled type that are in a
+// group, and only they put instances into it. Only they use a type, procedure, topic or source in a group.
 
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -28,7 +28,7 @@ export const groupPolicy: Policy = {
   },
 };
 
-/** Kinds of definitions that may be in a group (4.22). */
+/** Kinds of definitions that can be in a group (4.22). */
 const GROUPED: ReadonlySet<string> = new Set(['types', 'procedures', 'topics', 'sources']);
 
 /** @throws cascade.authorization.denied */
@@ -47,7 +47,7 @@ function groupIn(instance: ObjectValue): string | null {
 
 export const membersOf = (group: ObjectValue): readonly string[] => getOwn(group, 'members') as string[];
 
-/** Names of the groups that a user is in now. */
+/** Names of the groups whose member a user is now. */
 const groupsOf = (space: Namespace, username: string): string[] =>
   space.catalog.definitions
     .list('groups')

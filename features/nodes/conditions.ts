@@ -1,4 +1,4 @@
-// Which nodes a condition means (integrations.md 11.4), and what others see of one.
+// Evaluates conditions on nodes (integrations.md 11.4), and shows nodes without their secrets.
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { matches, parseWhere } from '../../model/query/index.ts';
@@ -10,7 +10,7 @@ export const NODE_SHAPE = systemType(
   ['name'],
 );
 const SELF: ObjectValue = { name: 'self' };
-/** The installation itself, as it stands in each namespace. */
+/** The record of the installation itself, which each namespace has. */
 export const SELF_RECORD: ObjectValue = {
   _id: 'ffffffffffffffffffffffff',
   name: 'self',
@@ -21,8 +21,8 @@ export const SELF_RECORD: ObjectValue = {
 };
 
 /**
- * Names of the nodes that satisfy a where-object, in order; `self` only where it is called by its name.
- * @throws CascadeError for a condition that is none
+ * Names of the nodes that satisfy a where-object, in order; `self` is included only where the condition names it.
+ * @throws CascadeError for an invalid condition
  */
 export function nodesThat(space: Namespace, where: Value, actor: Actor): string[] {
   const { username, namespace } = actor.identity;
@@ -35,7 +35,7 @@ export function nodesThat(space: Namespace, where: Value, actor: Actor): string[
   return names.sort((a, b) => (a < b ? -1 : 1));
 }
 
-/** Whether `self` stands in the condition as the value of `name`. */
+/** Whether the condition has `self` as a value of `name`. */
 function namesSelf(where: Value): boolean {
   if (Array.isArray(where)) return where.some(namesSelf);
   if (typeof where !== 'object' || where === null) return false;
@@ -44,7 +44,7 @@ function namesSelf(where: Value): boolean {
   );
 }
 
-/** What may be read of a node: no secrets. */
+/** A node without its secrets. */
 export function shownNode(space: Namespace, name: string): ObjectValue {
   const stored = space.catalog.definitions.get('nodes', name) ?? SELF_RECORD;
   return Object.fromEntries(

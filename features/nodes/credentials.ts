@@ -1,14 +1,14 @@
-// The credentials of a node, opened for the one who logs in there; they go nowhere else.
+// Opens the credentials of a node for its client's login; they are used nowhere else.
 import { decodeInner, getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 
-/** What a login takes: a long-lived token, or a user's name and password. */
+/** Credentials for a login: a long-lived token, or a user's name and password. */
 export type NodeCredentials = { readonly token: string } | { readonly username: string; readonly password: string };
 
-/** What seals a secret field of a node. */
+/** The place that a secret field of a node is sealed for. */
 export const placeOf = (node: string, field: string): string => `node ${node} ${field}`;
 
-/** Null where they cannot be opened: the installation's key is gone. */
+/** Null where the credentials cannot be opened, since the installation's key is missing. */
 export async function nodeCredentials(space: Namespace, name: string, node: ObjectValue): Promise<NodeCredentials | null> {
   const sealed = Object.hasOwn(node, 'sealed') ? getOwn(node, 'sealed') : null;
   const cipher = await space.installation.keys.cipherOf(space.name);

@@ -1,4 +1,4 @@
-// Nodes: other installations that statements can be carried out on.
+// Nodes: other installations on which statements can run.
 import type { Feature } from '../../resources/catalog/index.ts';
 import { NODES } from './nodes-kind.ts';
 

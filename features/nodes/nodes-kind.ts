@@ -1,4 +1,5 @@
-// The resource `nodes` (resources-and-api.md 4.15, integrations.md 11.1). Registration calls nobody; credentials are sealed and never shown.
+// The resource `nodes` (resources-and-api.md 4.15, integrations.md 11.1). Registration does not contact the node; credentials are sealed
+// and never shown.
 import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -17,7 +18,7 @@ const CREDENTIALS: Readonly<Record<string, readonly string[]>> = { userpass: ['u
 const SECRET = ['password', 'accessToken'];
 const DELIVERY = new Set(['bestEffort', 'reliable']);
 const DEFAULT_TTL_SECONDS = 86_400;
-/** The installation itself; it is there in each namespace, which may give it properties: then it is stored. */
+/** The built-in node `self`; it is stored where a namespace gives it properties. */
 const SELF = new Map<string, ObjectValue>([['self', SELF_RECORD]]);
 const NONE = new Map<string, ObjectValue>();
 
@@ -94,7 +95,7 @@ export const NODES: DefinitionResource = {
   },
 };
 
-/** @throws authorization.denied: more than its properties would be changed */
+/** Checks and merges a change of `self`. @throws authorization.denied for a change of more than its properties */
 function selfWith(fields: ObjectValue, stored: ObjectValue | null): ObjectValue {
   const properties = propertiesIn(fields, stored) ?? {};
   const changes = omit(fields, ['properties', 'ars_properties']);
@@ -117,7 +118,7 @@ function checkUri(node: string, uri: Value): void {
     throw apiError('cascade.node.uri.invalid', node, 'credentials have fields of their own');
 }
 
-/** An address that may not be reached is refused at once; a name when it is connected to. @throws source.address.refused */
+/** Refuses a literal address that may not be reached; host names are checked when they are connected to. @throws source.address.refused */
 function checkAddress(space: Namespace, uri: string): void {
   const { hostname } = new URL(uri);
   try {
@@ -128,7 +129,7 @@ function checkAddress(space: Namespace, uri: string): void {
   }
 }
 
-/** One value under two names: the one that is new counts. */
+/** The value of a property with two names: the changed one counts. */
 function propertiesIn(fields: ObjectValue, stored: ObjectValue | null): Value {
   const [named, system] = [own(fields, 'properties'), own(fields, 'ars_properties')];
   if (named === null || system === null) return named ?? system;
@@ -142,7 +143,7 @@ function eachField(sealed: ObjectValue, change: (field: string, text: string) =>
   return after;
 }
 
-/** Base64 texts by field; what is not given stays. */
+/** Sealed secrets as base64 texts by field; absent fields keep their stored secret. */
 async function sealAll(space: Namespace, node: string, fields: ObjectValue, stored: ObjectValue | null): Promise<ObjectValue> {
   const before = stored && own(stored, SEALED);
   const sealed: ObjectValue = isObject(before ?? null) ? { ...(before as ObjectValue) } : {};
@@ -156,7 +157,7 @@ async function sealAll(space: Namespace, node: string, fields: ObjectValue, stor
   return sealed;
 }
 
-/** `{op: 'updateNode', object}` and `{op: 'deleteNode', targetName}` on the collection (2.13). Null: the body is a node. */
+/** Handles `{op: 'updateNode', object}` and `{op: 'deleteNode', targetName}` on the collection (2.13). Null: the body is a node. */
 async function onCollection(space: Namespace, body: ObjectValue, actor: Actor): Promise<ApiReply | null> {
   const op = own(body, 'op');
   if (op === 'updateNode') {

@@ -1,4 +1,4 @@
-// The way out of a namespace, for the check of a node's address when it is registered.
+// The outlet of a namespace, for the check of a node's address at its registration.
 import { StateKey } from '../../resources/states.ts';
 import type { Outlet } from '../../platform/egress/index.ts';
 

@@ -1,4 +1,4 @@
-// Procedures: programs that are called.
+// Procedures: programs that clients and other programs call.
 import type { Feature } from '../../resources/catalog/index.ts';
 import { PROCEDURES } from './procedures-kind.ts';
 

@@ -1,3 +1,3 @@
-// The door of features/procedures.
+// The door of procedures.
 export { procedures } from './feature.ts';
 export { type Callable, callableOf } from './procedures-kind.ts';

@@ -1,6 +1,6 @@
 // spec: language.md P8
 // spec: resources-and-api.md 7.4 7.6
-// Procedures in a group, and those with profiles of their own: whoever calls them, and from wherever.
+// Procedures in a group and procedures with profiles of their own, called by different users from different programs.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { parseJson } from '../../model/values/index.ts';
@@ -65,11 +65,11 @@ test.each([
   ['byName', DENIED, 42],
   ['byStatement', DENIED, 42],
   ['all', [], [42]],
-])('a procedure of a group is for its members, whoever’s code calls it: %s', async (id, forOthers, forMembers) => {
+])('a procedure of a group can be called only for its members, whoever owns the calling code: %s', async (id, forOthers, forMembers) => {
   expect([await called(people.max, id), await called(people.kim, id)]).toEqual([forOthers, forMembers]);
 });
 
-test('the refusal can be caught, and an admin is refused nothing', async () => {
+test('a program can catch the refusal, and an admin is never refused', async () => {
   expect(await called(people.max, 'caught')).toBe(DENIED);
   expect(await called(people.kim, 'caught')).toBe('called');
   expect(await called(t.identity, 'byName')).toBe(42);
@@ -77,20 +77,20 @@ test('the refusal can be caught, and an admin is refused nothing', async () => {
   expect(await called(people.kim, 'later')).toBe(1);
 });
 
-test('a group that is left is left at once', async () => {
+test('leaving a group takes effect at once', async () => {
   await t.ask('update', 'groups', { id: 'night', body: JSON.stringify({ members: [people.max.username] }) });
   expect(await called(people.kim, 'byName')).toBe(DENIED);
   expect(await called(people.max, 'byName')).toBe(42);
   await t.ask('update', 'groups', { id: 'night', body: JSON.stringify({ members: [people.kim.username] }) });
 });
 
-test('profiles of a procedure hold while it runs, no longer, and in place of the caller’s', async () => {
+test('the profiles of a procedure replace the caller’s while it runs', async () => {
   expect(await called(people.max, 'callsLent')).toBe(1);
   expect(await called(people.max, 'afterLent')).toBe(DENIED);
   expect(await called(t.identity, 'callsLess')).toBe(DENIED);
 });
 
-test('a rule’s call has them, too, once for each event, and its effects are the rule’s', async () => {
+test('a call by a rule has them, too, runs once per event, and its effects belong to the rule', async () => {
   await t.type('Cause', { n: { type: 'Integer' } }, { userAccessLevel: 'ars_readWrite' });
   await t.program(
     'procedures',
@@ -102,7 +102,7 @@ test('a rule’s call has them, too, once for each event, and its effects are th
   expect(reported.map(({ n }) => n).sort()).toEqual([1, 2, 2, 3, 4, 6]);
 });
 
-test('a condition of a rule calls one, too', async () => {
+test('a condition of a rule can call one, too', async () => {
   await t.type('Asked', { n: { type: 'Integer' } }, { userAccessLevel: 'ars_readWrite' });
   await t.program('procedures', 'PROCEDURE half(n Integer) WITH profiles = ["user", "user__system"]\nreturn n / 2');
   await t.program('rules', 'RULE halves WHEN INSERT OCCURS ON Asked AS a WHERE half(a.n) == 2\nINSERT Told(n: a.n, by: "half")');
@@ -110,11 +110,11 @@ test('a condition of a rule calls one, too', async () => {
   expect((await t.eventually('Told', { by: 'half' }, 1)).map(({ n }) => n)).toEqual([4]);
 });
 
-test('calls apart count for the depth of calls', async () => {
+test('calls of procedures with profiles of their own count for the limit of nested calls', async () => {
   expect(await called(t.identity, 'deepest')).toBe('cascade.execution.depth');
 });
 
-test('who is not in its group does not see it', async () => {
+test('only members of its group see a procedure', async () => {
   const asked = (identity: Identity, rest: object) =>
     t.engine.execute({ identity, op: 'select', resourceName: 'procedures', custom: null, parameters: {}, ...rest });
   const names = async (identity: Identity) =>

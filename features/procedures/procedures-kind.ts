@@ -1,4 +1,4 @@
-// Procedures (resources-and-api.md 4.4) and the services that they make (4.5).
+// Procedures (resources-and-api.md 4.4), and the services that they imply (4.5).
 
 import { decodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { CompiledProcedure, ServiceStateNames } from '../../compiler/index.ts';
@@ -66,9 +66,9 @@ export const PROCEDURES: DefinitionResource = {
       apply: () => space.execution.sandbox.procedureChanged(space.name, procedure.name),
     };
   },
-  /** One that is in a group is seen by its members and by admins (language.md P8). */
+  /** Only members of its group and admins see a procedure in a group (language.md P8). */
   maySee: mayUseThis,
-  /** One whose parameters or result name a type that is no longer there is told as erroneous. */
+  /** A procedure whose parameters or result name a type that no longer exists is shown as erroneous. */
   show: (space, stored) => withReferenceErrors(space, stored, namedTypes(stored)),
   async remove(space, stored) {
     return {
@@ -78,7 +78,10 @@ export const PROCEDURES: DefinitionResource = {
   },
 };
 
-/** Who calls without a login has no profiles: they are the procedure's to say (language.md P8). @returns what it says, if anything */
+/**
+ * A procedure that may be called without a login must name profiles, since its caller has none (language.md P8).
+ * @returns the profiles of the procedure
+ */
 function requireProfiles(object: ObjectValue): string[] {
   const profiles = Object.hasOwn(object, 'profiles') ? getOwn(object, 'profiles') : null;
   if (profiles !== null && !(Array.isArray(profiles) && profiles.every((name) => typeof name === 'string')))
@@ -89,7 +92,7 @@ function requireProfiles(object: ObjectValue): string[] {
   return profiles ?? [];
 }
 
-/** A name has one service part at most, behind the package (language.md N4). */
+/** Checks a name: behind the package it has at most one service part (language.md N4). */
 function checkParts({ name, package: prefix }: CompiledProcedure): void {
   const own = prefix === null ? name : name.slice(prefix.length + 1);
   if (own.split('.').length > 2) throw apiError('cascade.resource.name.invalid', name, 'more than one service');
@@ -97,7 +100,7 @@ function checkParts({ name, package: prefix }: CompiledProcedure): void {
 
 const OPTIONS = ['ars_public', 'ars_group', 'ars_dependentResource', 'ars_relationships', 'profiles', 'updateInterface'];
 
-/** Fields that a text gives where it has the option. */
+/** Fields that come from options of the procedure's text. */
 function optionFields(procedure: CompiledProcedure): ObjectValue {
   const fields: ObjectValue = procedure.description ? { description: procedure.description } : {};
   for (const name of ['properties', ...OPTIONS]) {
@@ -107,7 +110,7 @@ function optionFields(procedure: CompiledProcedure): ObjectValue {
   return fields;
 }
 
-/** What another text takes away again; a group is for ever (language.md P8). */
+/** Fields of the previous text that a new text resets; the group of a procedure is permanent (language.md P8). */
 async function givenBy(space: Namespace, source: string): Promise<ObjectValue> {
   const { ars_group: _, ...fields } = optionFields(
     await space.execution.compilations.compile(source, { kind: 'procedure', stateOf: (service) => stateNamesOf(space, service) }),
@@ -135,7 +138,7 @@ function describe(procedure: CompiledProcedure): ObjectValue {
   };
 }
 
-/** The types of others' making that its parameters and its result name. */
+/** User-defined types that parameters and result name. */
 function namedTypes(stored: ObjectValue): string[] {
   const parameters = Object.hasOwn(stored, 'parameters') ? getOwn(stored, 'parameters') : null;
   const returnType = Object.hasOwn(stored, 'returnType') ? getOwn(stored, 'returnType') : null;
@@ -146,13 +149,13 @@ function namedTypes(stored: ObjectValue): string[] {
 
 const OTHER_TYPES: ReadonlySet<string> = new Set([...BASE_TYPES, 'Any', 'Map', 'Value']);
 
-/** What the sandbox needs to call a procedure, and where its errors are. */
+/** The program of a procedure as the sandbox calls it, with the source positions for errors. */
 export interface Callable {
   readonly resolved: ResolvedProcedure;
   readonly map: string;
 }
 
-/** The procedure of that name as it can be called; compiled, or read from what was kept, when it is first asked for. */
+/** The callable program of a procedure: compiled, or read from the compilation cache, at its first call. */
 export async function callableOf(
   space: Namespace,
   name: string,
@@ -163,7 +166,7 @@ export async function callableOf(
   const source = sourceOf(object);
   const state = stateOf(space, object);
   const apart = hasRightsOfItsOwn(object);
-  const text = `${source}\n${JSON.stringify(state)}${apart}`; // of another state it is another program
+  const text = `${source}\n${JSON.stringify(state)}${apart}`; // another state gives another program
   const known = compiled.get(name);
   if (known?.text === text) return known.callable;
   const procedure = await space.execution.compilations.loadProcedure(source, state);

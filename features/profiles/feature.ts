@@ -1,4 +1,4 @@
-// Profiles: what users may do.
+// Profiles: the rights of users.
 import type { Feature } from '../../resources/catalog/index.ts';
 import { profilePolicy } from './policy.ts';
 import { PROFILES } from './profiles-kind.ts';

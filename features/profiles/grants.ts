@@ -1,4 +1,5 @@
-// What profiles grant for a type: access levels (resources-and-api.md 7.3) for the default profiles, `dml` entries (7.1) for all others.
+// The grants of profiles for a type: by access levels (resources-and-api.md 7.3) for the default profiles, by `dml` entries (7.1) for
+// others.
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
@@ -8,7 +9,7 @@ import type { Capability, Namespace } from '../../resources/catalog/index.ts';
 
 export const CAPABILITIES: readonly Capability[] = ['select', 'insert', 'update', 'delete', 'aggregate'];
 
-/** A where-object with substitutions in place of operators; empty: all instances. Null: not granted. */
+/** A where-object with substitutions in place of operators; an empty one grants all instances. Null: not granted. */
 export type Grant = ObjectValue | null;
 
 const ALL: ObjectValue = {};
@@ -22,7 +23,7 @@ const LEVELS: Readonly<Record<string, Readonly<Partial<Record<Capability, Object
   ars_writeByOwner: { select: OWN, aggregate: OWN, insert: ALL, update: OWN, delete: OWN },
 };
 
-/** What an entry of `dml`, or of a type's own access levels, grants. */
+/** The grant of an entry of `dml`, or of a type's own access levels. */
 export function entryGrant(entry: Value, capability: Capability): Grant {
   if (!isObject(entry) || !Object.hasOwn(entry, capability)) return null;
   const constraint = getOwn(entry, capability);
@@ -37,7 +38,7 @@ export function levelGrant(type: TypeDefinition, level: string, capability: Capa
   return Object.hasOwn(type.accessLevels, level) ? entryGrant(getOwn(type.accessLevels, level), capability) : null;
 }
 
-/** What a profile of users' own grants; a type that it does not name is as `*`, where it has that. */
+/** The grant of a user-defined profile; for a type that it does not name, its entry `*` counts. */
 function profileGrant(profile: ObjectValue | undefined, type: string, capability: Capability): Grant {
   const dml = profile && Object.hasOwn(profile, 'dml') ? getOwn(profile, 'dml') : null;
   if (!isObject(dml)) return null;
@@ -46,8 +47,8 @@ function profileGrant(profile: ObjectValue | undefined, type: string, capability
 }
 
 /**
- * What a caller's profiles grant together: of several (those of a procedure, language.md P8) each grants by itself.
- * @returns where-objects of which one must hold; none: not granted
+ * The combined grants of a caller's profiles: each of several (those of a procedure, language.md P8) grants independently.
+ * @returns where-objects, one of which must hold; an empty list: not granted
  */
 export function grantsOf(space: Namespace, type: TypeDefinition, capability: Capability, caller: Identity): ObjectValue[] {
   if (isAdmin(caller)) return found([levelGrant(type, type.adminAccessLevel, capability)]);
@@ -55,7 +56,7 @@ export function grantsOf(space: Namespace, type: TypeDefinition, capability: Cap
   return found(
     localProfiles(caller).map((name) => {
       const profile = name === 'user' ? undefined : space.catalog.definitions.get('profiles', name);
-      // The service's own types are no matter of `dml` (7.2): who has a profile at all is as `user` there.
+      // `dml` does not cover the service's own types (7.2): any profile grants what `user` grants for them.
       if (name === 'user' || (profile && !isCustom)) return levelGrant(type, type.userAccessLevel, capability);
       return profileGrant(profile, type.name, capability);
     }),
@@ -64,10 +65,10 @@ export function grantsOf(space: Namespace, type: TypeDefinition, capability: Cap
 
 const found = (grants: readonly Grant[]): ObjectValue[] => grants.filter((one) => one !== null);
 
-/** The caller's profiles of the namespace, by name. */
+/** Names of the caller's profiles of the namespace. */
 const localProfiles = ({ profiles }: Identity): string[] => profiles.filter((name) => !name.endsWith('__system'));
 
-/** The `dml` of a default profile: what the levels of the namespace's types grant now. */
+/** The `dml` of a default profile, computed from the current access levels of the namespace's types. */
 export function defaultDml(space: Namespace, profile: 'user' | 'admin'): ObjectValue {
   const entries = [...space.catalog.types.values()].map((type): [string, ObjectValue] => {
     const level = profile === 'admin' ? type.adminAccessLevel : type.userAccessLevel;

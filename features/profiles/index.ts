@@ -1,2 +1,2 @@
-// The door of features/profiles.
+// The door of profiles.
 export { profiles } from './feature.ts';

@@ -1,4 +1,4 @@
-// Profiles as a policy: every read, and every instance that is about to change, lies within what the caller's profiles grant.
+// The access policy of profiles: every read, and every instance that is changed, must be within the grants of the caller's profiles.
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -16,7 +16,7 @@ export const profilePolicy: Policy = {
     if (!second) return only;
     return grants.some(isUnrestricted) ? null : { $or: grants };
   },
-  /** POST on the name of a definition that is there changes it: that is more than to create one. */
+  /** POST with the name of an existing definition changes it, which needs more than the right to create one. */
   admit(space, { operation, resource, initiator }) {
     if (resource.kind === 'definitions' && operation === 'update') requireRight(space, resource, 'update', initiator.identity);
   },

@@ -1,4 +1,4 @@
-// Profiles (resources-and-api.md 7.1): what their users may do to the instances of each type, and to the namespace's definitions.
+// Profiles (resources-and-api.md 7.1): the rights of their users for the instances of each type, and for the namespace's definitions.
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
@@ -47,13 +47,13 @@ export const PROFILES: DefinitionResource = {
 
 const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
 
-/** Ids are below all others: the default profiles come first. */
+/** A default profile. Its id is below all others, so that default profiles are listed first. */
 function defaultProfile(space: Namespace, name: (typeof DEFAULTS)[number], at: number): ObjectValue {
   const invoke: ObjectValue = { executeProcedure: true, publish: true };
   return { _id: (at + 1).toString(16).padStart(24, '0'), name, dml: defaultDml(space, name), invoke, ...systemProperties };
 }
 
-/** Types that are not there yet may be named. @throws cascade.profile.constraint.invalid */
+/** Checks `dml`; it may name types that do not exist yet. @throws cascade.profile.constraint.invalid */
 function dmlOf(space: Namespace, given: Value): ObjectValue {
   if (given === null) return {};
   if (!isObject(given)) throw invalidField('profiles', 'dml', 'no Object');
@@ -71,7 +71,7 @@ function dmlOf(space: Namespace, given: Value): ObjectValue {
   return dml;
 }
 
-/** Both forms are taken; it is kept as an Object. */
+/** Converts both accepted forms of `invoke` to the stored one, an Object. */
 function invokeOf(given: Value): ObjectValue {
   if (given === null) return {};
   const invoke: ObjectValue = {};
@@ -92,7 +92,7 @@ function invokeOf(given: Value): ObjectValue {
 }
 
 /**
- * Who is no admin writes profiles that grant no more than its own: without a constraint or with the very same one.
+ * A user who is no admin may write only profiles that grant no more than its own: with no constraint of its own, or with the identical one.
  * @throws cascade.profile.escalation
  */
 function requireCovered(space: Namespace, dml: ObjectValue, invoke: ObjectValue, caller: Identity): void {

@@ -1,5 +1,5 @@
 // spec: resources-and-api.md 4.13 7.1 7.2 7.3
-// Users with profiles of their own and groups: what they are shown and may change, on every way that instances are reached.
+// Users with user-defined profiles and groups: the instances that they see and may change, by every kind of access.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { parseJson } from '../../model/values/index.ts';
@@ -78,7 +78,7 @@ afterAll(() => t[Symbol.asyncDispose]());
 const bill = async (site: string, n: number): Promise<string> =>
   String((await rows(admin, 'insert', 'Bill', { body: { site, n } }))[0]?.['_id']);
 
-test('rows outside of the select constraint are in no result, count, aggregate, join or walk', async () => {
+test('rows outside the select constraint are in no result, count, aggregate, join or sequence', async () => {
   const tag = 1_000;
   const [seen, hidden] = [await bill('a', tag), await bill('b', tag)];
   const where = { n: tag };
@@ -99,7 +99,7 @@ test('rows outside of the select constraint are in no result, count, aggregate, 
   expect(await called(clerk, `return ResourceAPI.executeOp({op: "select", resourceName: "Bill"})[0].site`)).toBe('a');
 });
 
-test('single changes are refused with 404 for what is hidden and with 403 for what is seen; of many the others are left out', async () => {
+test('a single change is refused with 404 for a hidden instance and 403 for a visible one; a change of many skips these', async () => {
   const [free, dear, hidden] = [await bill('a', 7), await bill('a', 70), await bill('b', 7)];
   await as(clerk, 'update', 'Bill', { id: free, body: { key: 'x' } });
   await expect(as(clerk, 'update', 'Bill', { id: dear, body: { key: 'x' } })).rejects.toMatchObject(DENIED);
@@ -117,7 +117,7 @@ test('single changes are refused with 404 for what is hidden and with 403 for wh
   expect([left.length, left.some((one) => one['_id'] === mine)]).toEqual([before - 1, false]);
 });
 
-test('an insert lies within the constraint as it will be stored, also as one of many and from a program', async () => {
+test('an insert must satisfy the constraint in its stored form, also as one of many and from a program', async () => {
   await as(clerk, 'insert', 'Bill', { body: { site: 'c', n: 99 } });
   await expect(as(clerk, 'insert', 'Bill', { body: { site: 'c', n: 100 } })).rejects.toMatchObject(DENIED);
   const several = await as(clerk, 'insert', 'Bill', { body: [{ n: 1 }, { n: 100 }] });
@@ -126,7 +126,7 @@ test('an insert lies within the constraint as it will be stored, also as one of 
   await expect(called(clerk, 'INSERT Order(site: "a")\nreturn 1')).rejects.toMatchObject(DENIED);
 });
 
-test('events are for those who may see their instance, by the rights of the moment', async () => {
+test('events are delivered to users who may currently see their instance', async () => {
   const received: Notice[] = [];
   const listener = await t.engine.subscribe(clerk, '/types/Bill/insert', {}, (notice) => void received.push(notice));
   await bill('b', 500);
@@ -146,7 +146,7 @@ test('events are for those who may see their instance, by the rights of the mome
   await expect(t.engine.subscribe(clerk, '/types/Order/insert', {}, () => undefined)).rejects.toMatchObject(DENIED);
 });
 
-test('a persistent subscription hears no more than its user may see now, also when that became less', async () => {
+test('a persistent subscription receives only events that its user may currently see, also after rights were withdrawn', async () => {
   const received: number[] = [];
   const listener = await t.engine.subscribe(clerk, '/types/Bill/insert', { persistent: true }, (notice) => {
     if (notice.kind === 'event') received.push((JSON.parse(notice.valueJson) as { n: number }).n);
@@ -165,7 +165,7 @@ test('a persistent subscription hears no more than its user may see now, also wh
   listener.close();
 });
 
-test('what is in a group is used by its members and admins only: types, procedures, topics and their events', async () => {
+test('types, procedures and topics in a group, and their events, are accessible to members and admins only', async () => {
   await as(admin, 'insert', 'groups', { body: { name: 'inner', members: [clerk.username] } });
   await as(admin, 'insert', 'types', { body: { name: 'Inner', properties: { n: { type: 'Integer' } }, ars_group: 'inner' } });
   await as(admin, 'insert', 'procedures', { body: { name: 'inner', ruleText: 'PROCEDURE inner()\nreturn 1', ars_group: 'inner' } });
@@ -194,7 +194,7 @@ test('what is in a group is used by its members and admins only: types, procedur
     await use(admin);
     await expect(use(plain)).rejects.toMatchObject(DENIED);
   }
-  // The API describes it to those who may use it.
+  // The description of the API lists it for users with access.
   await as(admin, 'update', 'procedures', { id: 'inner', body: { visibility: 'PUBLIC' } });
   const described = async (caller: Identity): Promise<string[]> => {
     const { resources, procedures } = await t.engine.describe(caller);
@@ -210,7 +210,7 @@ test('what is in a group is used by its members and admins only: types, procedur
   listener.close();
 });
 
-test('invoke grants and withdraws; who is no admin grants no more than it has', async () => {
+test('invoke grants and withdraws rights; a user who is no admin grants no more than its own', async () => {
   await as(clerk, 'insert', 'topics', { body: { name: '/mine' } });
   await expect(as(clerk, 'update', 'topics', { id: '/mine', body: { description: 'x' } })).rejects.toMatchObject(DENIED);
   await expect(as(clerk, 'insert', 'topics', { body: { name: '/mine', description: 'x' } })).rejects.toMatchObject(DENIED);
@@ -231,7 +231,7 @@ test('invoke grants and withdraws; who is no admin grants no more than it has', 
   await as(admin, 'update', 'profiles', { id: 'clerk', body: { invoke: CLERK.invoke } });
 });
 
-test('default profiles show the levels of the types as they are now, and nobody changes them', async () => {
+test('default profiles show the current levels of the types, and cannot be changed', async () => {
   const dmlOf = async (name: string) => (await rows(plain, 'selectOne', 'profiles', { id: name })) as unknown as { dml: object };
   expect((await dmlOf('user')).dml).toMatchObject({ Bill: { select: null, aggregate: null } });
   await t.type('Late', { n: { type: 'Integer' } }, { userAccessLevel: 'ars_readByOwner' });
@@ -247,7 +247,7 @@ test('default profiles show the levels of the types as they are now, and nobody 
   await expect(as(admin, 'delete', 'profiles', { id: 'clerk' })).rejects.toMatchObject(inUse);
 });
 
-test('rows of a group are there for its members and for admins, whoever that is now', async () => {
+test('rows of a group are visible to its current members and to admins', async () => {
   const put = (who: Identity, body: object) => as(who, 'insert', 'Shared', { body });
   await as(plain, 'insert', 'groups', { body: { name: 'night' } });
   await put(plain, { n: 1, ars_group: 'night' });
@@ -273,7 +273,7 @@ test('rows of a group are there for its members and for admins, whoever that is 
 });
 
 // spec: language.md E14
-test('a program that reads as its caller is refused types that the profile does not name, and is shown no row of a group of others', async () => {
+test('a program that reads as its caller cannot read types that the profile does not name, nor rows of other groups', async () => {
   await as(plain, 'insert', 'groups', { body: { name: 'watch' } });
   await as(plain, 'insert', 'Shared', { body: { n: 41, ars_group: 'watch' } });
   const read = 'var a = SELECT FROM Shared WHERE n == 41\nvar b = SELECT ONE FROM Shared WHERE n == 41\nreturn [a.length, b == null]';
@@ -291,7 +291,7 @@ test('a program that reads as its caller is refused types that the profile does 
   await as(plain, 'delete', 'groups', { id: 'watch' });
 });
 
-test('an UPSERT with the key of an instance that is hidden is refused; it changes nothing and makes no second one', async () => {
+test('an UPSERT with the key of a hidden instance is refused without a change or a second instance', async () => {
   await as(admin, 'insert', 'types', {
     body: { name: 'Tool', properties: { code: { type: 'String' }, site: { type: 'String' } }, naturalKey: ['code'] },
   });
@@ -302,7 +302,7 @@ test('an UPSERT with the key of an instance that is hidden is refused; it change
   expect(await rows(admin, 'select', 'Tool')).toHaveLength(2);
 });
 
-test('subscriptions end with the right that a change of the profile withdraws; others of the same user go on', async () => {
+test('subscriptions end when a change of the profile withdraws their right; others of the same user continue', async () => {
   const notices: Record<string, Notice[]> = { '/types/Bill/insert': [], '/types/Tool/insert': [] };
   for (const [path, received] of Object.entries(notices)) await t.engine.subscribe(clerk, path, {}, (notice) => void received.push(notice));
   const persistent: Notice[] = [];

@@ -1,4 +1,4 @@
-// Quotas of what is stored, as a policy.
+// Quotas on stored objects, as a policy.
 import type { Feature } from '../../resources/catalog/index.ts';
 import { quotaPolicy } from './policy.ts';
 

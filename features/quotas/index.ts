@@ -1,2 +1,2 @@
-// The door of features/quotas.
+// The door of quotas.
 export { quotas } from './feature.ts';

@@ -1,6 +1,6 @@
-// Quotas of what is stored (resources-and-api.md 9.1): types, rules, instances of a type, bytes. Each change that adds to them is refused once
-// the quota is reached. The store is asked only where there is a quota; what is being stored meanwhile is not seen by that, so a count
-// may be exceeded by what was under way when it was reached.
+// Quotas on stored objects (resources-and-api.md 9.1): types, rules, instances of a type, bytes. Changes that would add to them are refused
+// once the quota is reached. The store is queried only where there is a quota; a count does not include writes in progress, which may
+// exceed the quota.
 
 import { apiError } from '../../model/errors/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';

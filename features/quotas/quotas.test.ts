@@ -1,5 +1,5 @@
 // spec: resources-and-api.md 9.1 9.2
-// The quota of an organization over its namespaces (resources-and-api.md 9): each limit refuses with its name, and a larger one lets through.
+// The quota of an organization for its namespaces (resources-and-api.md 9): each limit refuses with its name, and a larger one admits.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ const PASSWORD = 'correct horse';
 const mark = randomBytes(4).toString('hex');
 const organization = `acme_${mark}`;
 const namespace = `Acme_${mark}`;
-/** In the installation's namespace, which is under no quota itself. */
+/** A user of the installation's namespace, which has no quota itself. */
 const SYSTEM: Identity = { username: `system${mark}`, namespace: `Rulers_${mark}`, profiles: ['admin', 'admin__system'], system: true };
 const ADMIN = ['admin', 'user__system'];
 
@@ -49,7 +49,7 @@ const as = (identity: Identity, op: string, resourceName: string, { id, body, te
 const give = (quota: object): Promise<ApiReply> => as(SYSTEM, 'update', 'organizations', { id: organization, body: { quota } });
 const exceeded = (name: string, limit: number) => ({ code: 'cascade.quota.exceeded', status: 429, params: [name, limit] });
 
-test('each quota refuses what goes beyond it, and says which it is', async () => {
+test('each quota refuses changes beyond it, and names itself in the error', async () => {
   await as(boss, 'insert', 'types', { body: { name: 'Pump', properties: { n: { type: 'Integer' } } } });
   await as(boss, 'insert', 'Pump', { body: { n: 1 } });
 
@@ -66,7 +66,7 @@ test('each quota refuses what goes beyond it, and says which it is', async () =>
   await as(boss, 'delete', 'Pump', { id: one?._id as string });
   await as(boss, 'insert', 'Pump', { body: { n: 4 } });
 
-  // An array that just fits fits, and of one that does not as much as does.
+  // An array that fits exactly is stored; of a longer one, the part that fits.
   await as(boss, 'delete', 'Pump', { where: {} });
   await as(boss, 'insert', 'Pump', { body: [{ n: 1 }, { n: 2 }] });
   await as(boss, 'delete', 'Pump', { where: {} });
@@ -95,7 +95,7 @@ test('each quota refuses what goes beyond it, and says which it is', async () =>
   await as(boss, 'insert', 'Pump', { body: { n: 5 } });
 });
 
-test('rules of acknowledged events wait for their turn, and run when there is one', async () => {
+test('rules of acknowledged events wait while the quota of runs is used up, and run later', async () => {
   await give({});
   await as(boss, 'insert', 'types', { body: { name: 'Seen', properties: { n: { type: 'Integer' } } } });
   await as(boss, 'insert', 'types', { body: { name: 'Order', properties: { n: { type: 'Integer' } } } });
@@ -118,7 +118,7 @@ const ran = (id: string): Promise<unknown> =>
       retryAfterSeconds === undefined ? code : [code, retryAfterSeconds],
   );
 
-test('an organization has limits of its own for single runs, and has them at once', async () => {
+test('an organization’s own limits for single runs take effect at once', async () => {
   await give({});
   for (const text of [
     'PROCEDURE down(n Integer)\nif (n < 50) { down(n + 1) }\nreturn n',
@@ -149,11 +149,11 @@ test.each([
   [{ errorBreaker: { after: 1 } }, 'limits.errorBreaker.after'],
   [{ errorBreaker: { retryAfter: 'soon' } }, 'limits.errorBreaker.retryAfter'],
   [{ documentExpansion: 1 }, 'limits.documentExpansion'],
-])('a limit that is none is refused with its name: %j', async (limits, name) => {
+])('an invalid limit is refused with its name: %j', async (limits, name) => {
   await expect(give({ limits })).rejects.toMatchObject({ status: 400, message: expect.stringContaining(name) as string });
 });
 
-test('the limits of the specification are those that hold for everybody', async () => {
+test('the default limits are those of the specification', async () => {
   const limits = {
     stackDepth: 200,
     executionTime: '2 hours',
@@ -166,7 +166,7 @@ test('the limits of the specification are those that hold for everybody', async 
   await give({});
 });
 
-test('what keeps failing is let rest, where the quota says so, until it is tried again or has another text', async () => {
+test('the error breaker suspends a failing rule until its retry or a new text', async () => {
   const fails = { text: 'PROCEDURE fails()\nexception("own.code", "no")\nreturn 1' };
   await as(boss, 'insert', 'procedures', fails);
   await give({});
@@ -186,7 +186,7 @@ test('what keeps failing is let rest, where the quota says so, until it is tried
   await give({});
 });
 
-test('an event of a rule that is let rest is skipped, and kept as one that failed', async () => {
+test('an event of a suspended rule is skipped, and stored as failed', async () => {
   await as(boss, 'insert', 'types', { body: { name: 'Bad', properties: { n: { type: 'Integer' } } } });
   await give({ limits: { errorBreaker: { sample: 3, retryAfter: '1 day' } } });
   await as(boss, 'insert', 'rules', { text: 'RULE failing\nWHEN INSERT OCCURS ON Bad AS b\nexception("own.code", "no")' });
@@ -202,7 +202,7 @@ test('an event of a rule that is let rest is skipped, and kept as one that faile
   await give({});
 });
 
-test('a quota that is exceeded is audited, once for many refusals', async () => {
+test('an exceeded quota is audited once for many refusals', async () => {
   await give({ limits: { types: 1 } });
   for (const name of ['More', 'Others'])
     await expect(as(boss, 'insert', 'types', { body: { name, properties: {} } })).rejects.toMatchObject(exceeded('types', 1));

@@ -1,5 +1,5 @@
-// How much of a namespace is stored, near enough to refuse in time: counted by the store, and on from there in memory until the count comes near
-// the limit or is old.
+// Counts the stored objects of a namespace, accurately enough for quotas: the store counts, and increments are added in memory until the
+// count is near the limit or old.
 
 import { apiError } from '../../model/errors/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
@@ -7,7 +7,7 @@ import type { Namespace } from '../../resources/catalog/index.ts';
 import { databasesIn } from '../../resources/quotas/index.ts';
 import { StateKey } from '../../resources/states.ts';
 
-/** So old a count may be: others store and delete, too. */
+/** A count is valid for this time, since other processes store and delete, too. */
 const REMEMBERED_MS = 1_000;
 
 interface Counted {
@@ -16,7 +16,7 @@ interface Counted {
 }
 
 export class StoredCounts {
-  /** By collection. */
+  /** Counts of instances, by collection. */
   readonly #instances = new Map<string, Counted>();
   readonly #counting = new Map<string, Promise<void>>();
   #bytes: Counted | null = null;
@@ -49,7 +49,7 @@ export class StoredCounts {
     counted.count++;
   }
 
-  /** Those who ask together share a count. */
+  /** Counts once for concurrent callers. */
   #count(space: Namespace, collection: string, limit: number): Promise<void> {
     const counting = this.#counting.get(collection);
     if (counting) return counting;

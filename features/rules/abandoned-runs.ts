@@ -1,5 +1,5 @@
-// Runs that end without having run: of chains that are too long, and of rules whose text is gone. Each is recorded, and its event
-// becomes a dead letter; nothing stays open for ever (language.md G5, integrations.md 12.5).
+// Abandons runs that cannot start: those of chains that are too long, and of rules whose text is gone. Each is recorded, and its event
+// becomes a dead letter, so that no run stays open forever (language.md G5, integrations.md 12.5).
 
 import { langError } from '../../stdlib/errors.ts';
 import { type Actor, serviceActor } from '../../runtime/context/index.ts';
@@ -11,7 +11,7 @@ import { LONGEST_CHAIN } from '../../runtime/events/index.ts';
 import { snapshot } from '../diagnostics/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 
-/** Ends the run of an event whose chain is too long. @returns false when it may run */
+/** Abandons the run if its chain is too long. @returns false when the run may start */
 export function abandonTooDeep(space: Namespace, event: StoredEvent, rule: string): boolean {
   if (event.chain.depth < LONGEST_CHAIN) return false;
   const error = langError('cascade.rule.chain.depth', event.chain.root, LONGEST_CHAIN);
@@ -21,7 +21,7 @@ export function abandonTooDeep(space: Namespace, event: StoredEvent, rule: strin
   return true;
 }
 
-/** Ends the run of an event whose rule's text is not kept any more. */
+/** Abandons the run of a rule whose text is no longer stored. */
 export function abandonLost(space: Namespace, event: StoredEvent, rule: string): void {
   abandon(space, event, rule, 'lost', toWireError(apiError('cascade.resource.not.found', `/rules/${rule}`)));
 }
@@ -30,7 +30,7 @@ function abandon(space: Namespace, event: StoredEvent, rule: string, reason: Dea
   const { code, message, params, status } = wire;
   const error: RunError = { code, message, params, status, line: null, column: null, stack: [] };
   const asked = `/procedures/${rule}`;
-  const resource = event.path === asked ? asked : `/rules/${rule}`; // EXECUTE ASYNC is an event of its procedure
+  const resource = event.path === asked ? asked : `/rules/${rule}`; // EXECUTE ASYNC raises an event of its procedure
   const actor: Actor = { ...serviceActor(space), commit: () => Promise.reject(new TypeError('what does not run changes nothing')) };
   const recorded = snapshot(space, resource, event.uuid, error, actor);
   const dead = deadLetter(space, { event, target: resource, reason, error, deliveries: attemptOf(event) });
@@ -40,10 +40,10 @@ function abandon(space: Namespace, event: StoredEvent, rule: string, reason: Dea
     .settle(event, resource, (settled) =>
       space.transactions.submit({ ...unit, writes: [...recorded.writes, ...dead.writes, ...settled] }, true),
     )
-    .catch((failed: unknown) => space.log.error({ err: failed }, 'the end of a run that could not begin was not stored'));
+    .catch((failed: unknown) => space.log.error({ err: failed }, 'the end of an abandoned run could not be stored'));
 }
 
-/** The shortest round that the last rules of a chain go, its first rule at both ends; null when they don't go round. */
+/** The shortest cycle of rules at the end of a chain, with its first rule at both ends; null when there is none. */
 export function cycleIn(via: readonly string[]): string[] | null {
   for (let length = 1; length * 2 <= via.length; length++) {
     const end = via.length;

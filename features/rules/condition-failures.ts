@@ -1,5 +1,5 @@
-// Errors in conditions of events (language.md 6.1, 6.3): the condition counts as false, and the error is recorded like one that left a run.
-// A condition that fails for every event is told of once a second.
+// Handles errors in conditions of events (language.md 6.1, 6.3): the condition counts as false, and the error is recorded like that of a
+// failed run. A condition that fails for every event is reported once a second.
 
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -9,19 +9,19 @@ import { snapshot } from '../diagnostics/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 
 const REPORT_EVERY_MS = 1_000;
-/** Rules remembered, those that failed last. */
+/** Bounds the remembered rules; those that failed last are kept. */
 const MOST_RULES = 10_000;
 
 export class ConditionFailures {
   readonly #space: () => Namespace;
   readonly #reportedAt = new LRUCache<string, number>({ max: MOST_RULES });
 
-  /** @param space is there when the first error comes */
+  /** @param space called when the first error occurs */
   constructor(space: () => Namespace) {
     this.#space = space;
   }
 
-  /** @param rule the full name */
+  /** @param rule the full name of the rule */
   record(rule: string, error: unknown): void {
     const space = this.#space();
     const { code, message, params, status } = toWireError(error);

@@ -1,4 +1,4 @@
-// Rules: what follows when an event occurs.
+// Rules: programs that run when events occur.
 import { apiError } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { requireAdmin } from '../../resources/access/index.ts';
@@ -12,7 +12,7 @@ export const rules: Feature = {
   name: 'rules',
   kinds: [RULES],
   commands: {
-    // Of all rules on the path with the id `*` (interface of `cascade why` and `cascade replay`).
+    // The id `*` means all rules on the event's path (for `cascade why` and `cascade replay`).
     rules: {
       why: async (space, id, { object }, actor) => {
         requireAdmin(actor.identity, 'why', 'rules');

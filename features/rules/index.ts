@@ -1,4 +1,4 @@
-// The door of features/rules.
+// The door of rules.
 export { abandonLost, abandonTooDeep } from './abandoned-runs.ts';
 export { ConditionFailures } from './condition-failures.ts';
 export { rules } from './feature.ts';

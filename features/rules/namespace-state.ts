@@ -1,4 +1,4 @@
-// Which rules of a namespace set which others going.
+// The rule graph of a namespace.
 import { StateKey } from '../../resources/states.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import type { RuleGraph } from './rule-graph.ts';

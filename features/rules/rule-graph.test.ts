@@ -1,4 +1,4 @@
-// Which rules set each other going, and the round that a chain went.
+// The rule graph: cycles of rules that start each other, and the cycle at the end of a chain.
 import { expect, test } from 'vitest';
 import type { CompiledRule } from '../../compiler/index.ts';
 import { cycleIn } from './abandoned-runs.ts';
@@ -7,7 +7,7 @@ import { RuleGraph } from './rule-graph.ts';
 
 const rule = (text: string): CompiledRule => compileText(text, 'rule') as CompiledRule;
 
-test('the shortest round through a rule is shown with its paths', () => {
+test('the shortest cycle through a rule is shown with its paths', () => {
   const links = new RuleGraph();
   links.put(rule('RULE a WHEN INSERT OCCURS ON A AS x INSERT B(n: 1)'));
   links.put(rule('RULE b WHEN INSERT OCCURS ON B AS x PUBLISH {n: 1} TO TOPIC "/c"'));
@@ -38,6 +38,6 @@ test.each([
   ],
   [['a', 'b', 'c'], null],
   [[], null],
-])('of the rules %j the round is %j', (via, round) => {
+])('the chain of rules %j ends with the cycle %j', (via, round) => {
   expect(cycleIn(via)).toEqual(round);
 });

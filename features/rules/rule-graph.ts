@@ -1,5 +1,5 @@
-// Rules that set each other going (resources-and-api.md 8.2): who raises events on which path, and who listens there. A round of such rules
-// may be meant, and its conditions may end it, so it is told as a warning when the rule that closes it is registered.
+// The graph of rules that start each other (resources-and-api.md 8.2): who raises events on which path, and who listens there. A cycle may
+// be intended, and its conditions may end it, so that registering the rule that closes it gives a warning only.
 
 import type { CompiledRule } from '../../compiler/index.ts';
 
@@ -10,10 +10,10 @@ interface Links {
 
 export class RuleGraph {
   readonly #rules = new Map<string, Links>();
-  /** By path. */
+  /** Names of listening rules, by path. */
   readonly #listening = new Map<string, Set<string>>();
 
-  /** A rule is in force. BEFORE rules change what is stored and set nothing going by that. */
+  /** Adds a rule that is in force. A BEFORE rule that changes the stored instance starts no other rule by that. */
   put({ fullName, timing, triggers, raises = [] }: CompiledRule): void {
     this.remove(fullName);
     if (timing === 'before') return;
@@ -34,7 +34,7 @@ export class RuleGraph {
     this.#rules.delete(rule);
   }
 
-  /** The shortest round through a rule that is about to be in force: its name at both ends, the paths between; null when there is none. */
+  /** The shortest cycle through a rule that comes into force: its name at both ends, the paths between; null when there is none. */
   cycleThrough({ fullName, timing, triggers, raises = [] }: CompiledRule): string[] | null {
     if (timing === 'before') return null;
     const own = new Set(triggers.flatMap(({ paths }) => [...paths]));

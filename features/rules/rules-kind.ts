@@ -1,4 +1,4 @@
-// Rules (resources-and-api.md 4.3, language.md 6): text in, an entry of a trigger index out.
+// Rules (resources-and-api.md 4.3, language.md 6): converts their text to an entry of the trigger index.
 
 import { decodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { CompiledRule } from '../../compiler/index.ts';
@@ -35,7 +35,7 @@ export const RULES: DefinitionResource = {
   },
   async define(space, body, stored, actor) {
     const text = textField('rules', body, 'ruleText');
-    const ours = actor.ofService === true || stored !== null; // a stored one has its name already
+    const ours = actor.ofService === true || stored !== null; // a stored rule keeps its name
     const rule = await space.execution.compilations.compile(text, { kind: 'rule', ofService: ours });
     if (!ours) checkName('rule', rule.name);
     await checkVersions(space, rule);
@@ -67,7 +67,7 @@ export const RULES: DefinitionResource = {
       ...(active ? {} : { settle: () => deliveriesOf(space).acknowledgeFor(rule.fullName) }),
     };
   },
-  /** Rules on a type that is no longer there are told as erroneous; they have no events (resources-and-api.md 4.1). */
+  /** A rule on a type that no longer exists is shown as erroneous; it receives no events (resources-and-api.md 4.1). */
   show: (space, stored) => withReferenceErrors(space, stored, triggeringTypes(stored)),
   async remove(space, stored) {
     const name = String(getOwn(stored, 'name'));
@@ -88,7 +88,7 @@ function triggeringTypes(stored: ObjectValue): string[] {
 
 const pathOf = (trigger: Value): string => (isObject(trigger) ? String(getOwn(trigger, 'path')) : '');
 
-/** A rule is no longer there. */
+/** Takes a rule out of force, after its deletion or deactivation. */
 export function leaveForce(space: Namespace, name: string): void {
   space.events.when.remove(name);
   space.events.before.remove(name);
@@ -97,7 +97,10 @@ export function leaveForce(space: Namespace, name: string): void {
   ruleGraphOf(space).remove(name);
 }
 
-/** Puts a stored rule in force: when a namespace is opened, or another process has stored it. A text that no longer compiles stays, and is told. */
+/**
+ * Puts a stored rule in force, when a namespace is opened or another process has stored it. A text that no longer compiles stays stored and
+ * is reported.
+ */
 export function loadRule(space: Namespace, object: ObjectValue): void {
   const rule = space.execution.compilations.load(String(getOwn(object, 'ruleText')));
   enforce(space, rule, executableOf(space, rule, editorOf(object) ?? 'system'), getOwn(object, 'active') === true);

@@ -1,4 +1,5 @@
-// Why rules do or do not run for an event: each rule on its path, and the term that decided, with the values it was decided on.
+// Explains why rules run or do not run for an event: for each rule on its path, the term that decided, and the values that it was decided
+// by.
 
 import { DateTime, decodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { holdsEvents, opening, rowOf, type StoredEvent, type StoredRow, withEventTexts } from '../../runtime/transactions/index.ts';
@@ -9,10 +10,13 @@ import { keptIn, DEAD_LETTERS } from '../delivery/index.ts';
 import { findRecording } from '../diagnostics/index.ts';
 import { findType, type Namespace } from '../../resources/catalog/index.ts';
 
-/** With the runs that the event was stored with, while any of them is open. */
+/** The event to explain; `runs` are those that it was stored with, while any of them is open. */
 type Asked = Pick<StoredEvent, 'uuid' | 'path' | 'at' | 'runs'> & { readonly value: Value };
 
-/** The event to explain: one that is kept, by its uuid, or a path and a value. @throws cascade.request.body.invalid, .resource.not.found */
+/**
+ * The event to explain: a stored one by its uuid, or one given by path and value.
+ * @throws cascade.request.body.invalid, .resource.not.found
+ */
 async function asked(space: Namespace, data: Value): Promise<Asked> {
   if (!isObject(data)) throw apiError('cascade.request.body.invalid', 'an object with event, or with path and value, is expected', 0);
   if (Object.hasOwn(data, 'event')) return stored(space, String(data['event']));
@@ -21,10 +25,10 @@ async function asked(space: Namespace, data: Value): Promise<Asked> {
   return { uuid: '', path, value, at: new Date(space.clock.now()), runs: [] };
 }
 
-/** Characters; what is longer names no event. */
+/** A longer text is no uuid of an event. */
 const LONGEST_UUID = 200;
 
-/** Events are kept while their rules run, and with recordings and dead letters. */
+/** Reads an event: it is stored while its rules run, and with recordings and dead letters. */
 async function stored(space: Namespace, uuid: string): Promise<Asked> {
   const row = uuid.length > LONGEST_UUID ? null : await space.storage.db.collection<StoredRow>('journal').findOne(holdsEvents([uuid]));
   const open = (row ? rowOf(row).events : []).find((event) => event.uuid === uuid && event.value !== null);
@@ -38,7 +42,7 @@ async function stored(space: Namespace, uuid: string): Promise<Asked> {
   return { uuid: event.uuid, path: event.path, at: new Date(event.at), value: decodeInner(event.value), runs: open ? open.runs : [] };
 }
 
-/** @param name of the rule to explain; null: all that are on the path */
+/** @param name the rule to explain; null: all rules on the path */
 export async function why(space: Namespace, name: string | null, data: Value): Promise<ObjectValue> {
   const event = await asked(space, data);
   const { uuid, path, value, at } = event;
@@ -58,7 +62,7 @@ export async function why(space: Namespace, name: string | null, data: Value): P
   return { path, value, rules: rules.map((one) => ({ ...one, ...overruled(String(one['rule'])) })) };
 }
 
-/** Why events on a dead letter's target were given up, by the rule's name. */
+/** Why the event was given up, by rule name. */
 async function givenUp(space: Namespace, uuid: string): Promise<ReadonlyMap<string, string>> {
   const letters = await space.storage.db
     .collection(DEAD_LETTERS.collection)
@@ -67,7 +71,7 @@ async function givenUp(space: Namespace, uuid: string): Promise<ReadonlyMap<stri
   return new Map(letters.map(({ target, reason }) => [String(target).replace(/^\/(rules|procedures)\//, ''), String(reason)]));
 }
 
-/** What decides besides the conditions of the rules: whether the event is raised at all, for which rules it counts, and what became of it. */
+/** Decisions besides the rules' conditions: whether the event is raised, which rules it counts for, and their outcomes. */
 function overruling(
   space: Namespace,
   { path, runs, at, uuid }: Asked,
@@ -99,7 +103,7 @@ function explained({ rule, matched, asks, reason, term }: Explanation, kind: str
   };
 }
 
-/** Rules over several events: what they wait for, and of an event that has come whether it still counts. */
+/** Rules over several events: the events that they wait for, and whether a given event still counts. */
 function awaited(space: Namespace, path: string, value: Value, object: () => ObjectValue, uuid: string): ObjectValue[] {
   const places = new Map(space.events.correlations.match(path, value, object).map((one) => [one.rule, [...(one.places ?? [])]]));
   return space.events.correlations.explain(path, value, object, uuid).map(({ open, ...one }): ObjectValue => {

@@ -1,3 +1,3 @@
-// The door of features/scalars.
+// The door of scalars.
 export { scalars } from './feature.ts';
 export { loadScalars } from './scalars-kind.ts';

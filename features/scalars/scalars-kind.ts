@@ -1,4 +1,5 @@
-// Scalars (resources-and-api.md 4.2): a name for a base type with procedures that convert and compare. The calls are in ../scalars/.
+// Scalars (resources-and-api.md 4.2): a name for a base type with procedures that convert and compare its values; resources/scalars calls
+// these.
 
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -68,7 +69,7 @@ export function loadScalars(definitions: DefinitionStore): Map<string, ScalarDef
   return new Map(definitions.list('scalars').map(([name, object]) => [name, scalarIn(object)]));
 }
 
-/** A scalar as another process has stored it, and the types that use it; null: it is removed. */
+/** Applies a scalar that another process has stored or removed (null), and the types that use it. */
 export function followScalar(space: Namespace, name: string, object: ObjectValue | null): void {
   if (!object) return void space.catalog.scalars.delete(name);
   space.catalog.scalars.set(name, scalarIn(object));
@@ -82,7 +83,7 @@ export function followScalar(space: Namespace, name: string, object: ObjectValue
   }
 }
 
-/** Null is "not set", as in exported files. */
+/** Removes nulls, which mean "not set", as in exported files. */
 function withoutNulls(object: ObjectValue): ObjectValue {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
 }
@@ -101,7 +102,7 @@ function scalarIn(object: ObjectValue): ScalarDefinition {
   };
 }
 
-/** It is there, may be called from outside its service, and takes as many values as it is given. */
+/** Checks that the procedure exists, may be called from outside its service, and has the required number of parameters. */
 function checkProcedure(space: Namespace, scalar: ScalarDefinition, action: ScalarAction): void {
   const name = scalar[action];
   if (name === undefined) return;
@@ -122,7 +123,7 @@ function usersOf(space: Namespace, scalar: string): TypeDefinition[] {
 
 /**
  * The types that use the scalar, with its new definition.
- * @throws type.change.incompatible when there are instances that it does not suit
+ * @throws type.change.incompatible when the new definition does not fit existing instances
  */
 async function changedTypes(space: Namespace, scalar: ScalarDefinition): Promise<TypeDefinition[]> {
   const scalars = new Map([...space.catalog.scalars, [scalar.name, scalar] as const]);
