@@ -1,4 +1,4 @@
-// Scheduled events: messages at a time. The statement PUBLISH is theirs, too, since it publishes now or at a time.
+// Scheduled events: messages that are published at a time. The statement PUBLISH belongs here, since it may have a schedule.
 import { getOwn } from '../../stdlib/values/index.ts';
 import { requireUse, requireRight } from '../../resources/access/index.ts';
 import type { Feature } from '../../resources/catalog/index.ts';

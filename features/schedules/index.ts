@@ -1,4 +1,4 @@
-// The door of features/schedules.
+// The door of schedules.
 export { schedules } from './feature.ts';
 export { SCHEDULE, scheduleOf } from './namespace-state.ts';
 export { Schedule } from './schedule.ts';

@@ -1,4 +1,4 @@
-// What happens at a time in a namespace.
+// The schedule of a namespace.
 import { StateKey } from '../../resources/states.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import type { Schedule } from './schedule.ts';

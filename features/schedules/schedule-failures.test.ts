@@ -1,4 +1,4 @@
-// What becomes of a scheduled event whose delivery fails: it is due again, whatever the reason, and is delivered once.
+// Scheduled events whose delivery fails: the delivery is retried whatever the error, and made once.
 import { BSON, type Db, ObjectId } from 'mongodb';
 import { pino } from 'pino';
 import { beforeEach, expect, test, vi } from 'vitest';
@@ -18,7 +18,7 @@ const KIND = 'scheduledevents';
 const START = Date.UTC(2026, 0, 1);
 const ID = '0123456789abcdef01234567';
 
-/** An event that is due every ten seconds, the first time after ten. */
+/** An event every ten seconds, first after ten. */
 function scheduledEvent(version = 1, dueMs = START + 10_000): ObjectValue {
   const object: ObjectValue = { _id: ID, name: 'tick', periodic: true, interval: 10_000, topic: '/tick', message: null, active: true };
   setOwn(object, 'isTransient', false);
@@ -32,11 +32,11 @@ function scheduledEvent(version = 1, dueMs = START + 10_000): ObjectValue {
 interface World {
   readonly clock: VirtualClock;
   readonly schedule: Schedule;
-  /** What has been stored, by the seconds of the time. */
+  /** The stored units, by the second of their commit. */
   readonly stored: { readonly second: number; readonly writes: number; readonly events: number }[];
-  /** Thrown instead of storing a unit, each once. */
+  /** Errors for the next attempts to store a unit; null lets one succeed. */
   readonly failures: (Error | null)[];
-  /** What the store holds of the event. */
+  /** The event as the store has it. */
   inStore: ObjectValue;
   pass(ms: number): Promise<void>;
 }
@@ -85,37 +85,37 @@ beforeEach(() => {
   publish.mockImplementation((_space, _topic, _value, actor) => actor.commit({ writes: [], events: [EVENT] }));
 });
 
-test('an error that does not pass delays the delivery, and the next one comes at its time', async () => {
+test('a permanent error delays the delivery with back-off, and the next delivery is on time', async () => {
   world.failures.push(new Error('no'), new Error('no'), new Error('no'));
   await world.pass(30_000);
   expect(world.stored.map(({ second }) => second)).toEqual([13.5, 20, 30]); // after 0.5, 1 and 2 seconds
 });
 
-test('an event that another process has delivered goes on with its next time, though nobody has told of it', async () => {
+test('an event that another process has delivered continues with its next time, without a notice of the change', async () => {
   world.inStore = scheduledEvent(2, START + 20_000);
   world.failures.push(new VersionConflict('resources', new ObjectId(ID)));
   await world.pass(20_000);
   expect(world.stored.map(({ second }) => second)).toEqual([20]);
 });
 
-test('what cannot be read again is tried again', async () => {
+test('a delivery with a version conflict is retried if the stored event is unchanged', async () => {
   const missed = new VersionConflict('resources', new ObjectId(ID));
   world.failures.push(missed);
-  await world.pass(20_000); // what the store holds is what was to be delivered
+  await world.pass(20_000); // the store has the same version as the schedule
   expect(world.stored.map(({ second }) => second)).toEqual([10.5, 20]);
 });
 
-test('each attempt at a delivery has the next time of the event with it', async () => {
+test('each attempt to store a delivery includes the event’s next time', async () => {
   publish.mockImplementation(async (_space, _topic, _value, actor) => {
     const unit = { writes: [], events: [EVENT] };
-    await actor.commit(unit).catch(() => actor.commit(unit)); // as a change of several things does that others change, too
+    await actor.commit(unit).catch(() => actor.commit(unit)); // retries as an atomic change of several instances does
   });
   world.failures.push(new VersionConflict('t.ArsTrack', new ObjectId()));
   await world.pass(10_000);
   expect(world.stored).toEqual([{ second: 10, writes: 1, events: 1 }]);
 });
 
-test('what is published after the delivery is stored by itself', async () => {
+test('a unit after the delivery is stored without a change of the event', async () => {
   publish.mockImplementation(async (_space, _topic, _value, actor) => {
     for (let i = 0; i < 2; i++) await actor.commit({ writes: [], events: [EVENT] });
   });
@@ -123,7 +123,7 @@ test('what is published after the delivery is stored by itself', async () => {
   expect(world.stored.map(({ writes }) => writes)).toEqual([1, 0]);
 });
 
-test('an event that was deleted meanwhile is not due again', async () => {
+test('an event that was deleted during its delivery is not due again', async () => {
   world.failures.push(new Error('no'));
   publish.mockImplementationOnce(async (space, _topic, _value, actor) => {
     expect(getOwn(space.catalog.definitions.get(KIND, 'tick') ?? {}, 'name')).toBe('tick');

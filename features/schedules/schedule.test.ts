@@ -29,14 +29,14 @@ const listen = (by: string): Promise<void> =>
     'rules',
     `RULE ${by} WHEN EVENT OCCURS ON "/topics/${by}" INSERT Tick(by: "${by}", at: event.createdAt, text: toString(event.value))`,
   );
-/** Seconds after the start at which ticks came. */
+/** Seconds after the start at which ticks arrived. */
 const ticks = async (by: string): Promise<number[]> => {
   await t.engine.settled();
   return (await t.rows('Tick', { by })).map((row) => (Date.parse(String(row['at'])) - START) / 1_000);
 };
 const secondsNow = (): number => (clock.now() - START) / 1_000;
 
-test('a one-time event is delivered once, at its time, and is gone', async () => {
+test('a one-time event is delivered once, at its time, and then removed', async () => {
   await listen('once');
   const stored = await post({ interval: 5_000, topic: '/once', message: { n: 1 } });
   expect(stored).toMatchObject({ periodic: false, active: true, topic: '/once', message: { n: 1 }, occursAt: '2026-01-01T10:07:05.000Z' });
@@ -49,13 +49,13 @@ test('a one-time event is delivered once, at its time, and is gone', async () =>
   await expect(t.ask('selectOne', 'scheduledevents', { id: String(stored['name']) })).rejects.toMatchObject({ status: 404 });
 });
 
-test('a periodic event keeps to its grid; its interval may change, its kind and name may not', async () => {
+test('a periodic event keeps its grid; its interval can be changed, its kind and name cannot', async () => {
   await listen('often');
   const from = secondsNow();
   await post({ name: 'often', periodic: true, interval: 10_000, topic: '/often' });
   await pass(25_000);
   expect(await ticks('often')).toEqual([from + 10, from + 20]);
-  await patch('often', { op: 'replace', path: '/interval', value: 20_000 }); // from the last delivery on
+  await patch('often', { op: 'replace', path: '/interval', value: 20_000 }); // counted from the last delivery
   await pass(15_000);
   expect(await ticks('often')).toEqual([from + 10, from + 20, from + 40]);
   await patch('often', { op: 'replace', path: '/active', value: false });
@@ -90,7 +90,7 @@ test.each([
   await expect(post(body)).rejects.toMatchObject({ code });
 });
 
-test('a one-time event is never changed, and its name is taken', async () => {
+test('a one-time event cannot be changed, and its name is taken', async () => {
   await post({ name: 'fixed', interval: 600_000, topic: '/x' });
   await expect(post({ name: 'fixed', interval: 1, topic: '/x' })).rejects.toMatchObject({
     code: 'cascade.resource.duplicate.key',
@@ -102,7 +102,7 @@ test('a one-time event is never changed, and its name is taken', async () => {
   await t.ask('delete', 'scheduledevents', { id: 'fixed' });
 });
 
-test('PUBLISH … SCHEDULE: a time that is over means at once, then the grid; a repetition changes nothing', async () => {
+test('PUBLISH … SCHEDULE with a past time publishes at once, then on the grid; repeating it changes nothing', async () => {
   await listen('rounds');
   await t.program('procedures', `PROCEDURE plan(schedule Object) PUBLISH {check: "oil"} TO TOPIC "/rounds" SCHEDULE schedule  return null`);
   const plan = (schedule: object): Promise<unknown> => t.ask('execute', 'procedures', { id: 'plan', body: JSON.stringify([schedule]) });
@@ -120,7 +120,7 @@ test('PUBLISH … SCHEDULE: a time that is over means at once, then the grid; a 
   await t.ask('delete', 'scheduledevents', { id: 'rounds' });
 });
 
-test('after a restart: what was due once comes at once, of many missed ticks one, what was transient not at all', async () => {
+test('after a restart a missed one-time event and one of many missed ticks are published at once, transient ones are not', async () => {
   const { namespace } = t.identity;
   await database.register(namespace);
   for (const by of ['single', 'grid', 'fleeting']) await listen(by);
@@ -140,7 +140,7 @@ test('after a restart: what was due once comes at once, of many missed ticks one
   await t.ask('delete', 'scheduledevents', { id: 'grid' });
 });
 
-test('of two processes one delivers each tick, and either goes on alone', async () => {
+test('of two processes one delivers each tick, and either continues without the other', async () => {
   await listen('shared');
   const from = secondsNow();
   await post({ name: 'shared', periodic: true, interval: 10_000, topic: '/shared' });
@@ -162,7 +162,7 @@ test('of two processes one delivers each tick, and either goes on alone', async 
   await t.ask('delete', 'scheduledevents', { id: 'shared' });
 });
 
-test('scheduled procedures run on multiples within the hour, and not while the run before goes on', async () => {
+test('scheduled procedures run at multiples within the hour, and never overlap', async () => {
   await t.program('procedures', 'PROCEDURE Upkeep.sweep() INSERT Tick(by: "sweep", at: now())  return null');
   const body = JSON.stringify({ name: 'Upkeep', scheduledProcedures: { sweep: 1_200_000 } });
   await t.ask('insert', 'services', { body });

@@ -1,5 +1,5 @@
-// What a namespace does at a time: scheduled events are published (integrations.md 10.4), scheduled procedures of services run (language.md
-// Y9). A delivery and the event's next time are one transaction: whoever commits it first has delivered, and nobody else can.
+// The schedule of a namespace: publishes scheduled events (integrations.md 10.4), and runs scheduled procedures of services (language.md
+// Y9). A delivery and the event's next time are one transaction: the first process that commits it has delivered, and no other can.
 
 import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
@@ -19,15 +19,15 @@ import { versionOf } from '../../resources/representation/index.ts';
 
 const KIND = 'scheduledevents';
 const HOUR_MS = 3_600_000;
-/** Deliveries under way at one time. */
+/** Concurrent deliveries. */
 const MOST_AT_ONCE = 500;
-/** After a delivery that failed, twice as long after each further one. */
+/** The delay after a failed delivery; it doubles with each further failure. */
 const RETRY_MS = 500;
 const MOST_RETRY_MS = 60_000;
 
-/** The stored event is not the one that was to be delivered: somebody else has delivered or changed it, here or in another process. */
+/** The stored event differs from the one to be delivered: another delivery or a change, here or in another process, has come first. */
 class Overtaken extends Error {
-  /** Of what was to be delivered. */
+  /** The version that was to be delivered. */
   readonly version: bigint;
   constructor(name: string, version: bigint) {
     super(`the scheduled event ${name} has changed`);
@@ -39,7 +39,7 @@ interface ScheduledProcedure {
   readonly service: string;
   readonly procedure: string;
   readonly everyMs: number;
-  /** The service. */
+  /** The definition of the service. */
   readonly stored: ObjectValue;
 }
 
@@ -50,7 +50,7 @@ export class Schedule implements AsyncDisposable {
   readonly #procedures = new DueHeap();
   readonly #byKey = new Map<string, ScheduledProcedure>();
   readonly #running = new Set<string>();
-  /** Of deliveries one after another, by name. */
+  /** Consecutive failures, by event name. */
   readonly #failures = new Map<string, number>();
   #timer: { readonly timer: Timer; readonly timeMs: number } | null = null;
   #underWay = 0;
@@ -60,7 +60,7 @@ export class Schedule implements AsyncDisposable {
     this.#space = space;
   }
 
-  /** From now on what is due happens; what became due while the service was away at once. */
+  /** Starts to deliver; events that became due while the service was stopped are delivered at once. */
   start(): void {
     this.#isOpen = true;
     const { definitions } = this.#space().catalog;
@@ -80,7 +80,7 @@ export class Schedule implements AsyncDisposable {
     this.#failures.delete(name);
   }
 
-  /** A service with its `scheduledProcedures`; one that is not active has none. */
+  /** Schedules the `scheduledProcedures` of a service; an inactive one has none. */
   putService(service: string, object: ObjectValue): void {
     this.removeService(service);
     const scheduled = Object.hasOwn(object, 'scheduledProcedures') ? getOwn(object, 'scheduledProcedures') : null;
@@ -102,7 +102,7 @@ export class Schedule implements AsyncDisposable {
       }
   }
 
-  /** Nothing is due at any time. */
+  /** Whether nothing is scheduled. */
   get isEmpty(): boolean {
     return this.#events.size + this.#procedures.size === 0;
   }
@@ -148,7 +148,7 @@ export class Schedule implements AsyncDisposable {
   }
 
   // ------------------------------------------------------------ events
-  /** Whatever becomes of it, an event that is stored is due again: at its next time, or soon where it could not be delivered. */
+  /** Delivers a due event and schedules its next time, or a retry after a failure. */
   async #deliver(name: string): Promise<void> {
     const space = this.#space();
     await space.execution.runs.backpressure.whenRelieved();
@@ -159,7 +159,7 @@ export class Schedule implements AsyncDisposable {
     try {
       await this.#publish(space, name, stored, next);
     } catch (error) {
-      if (error instanceof Fenced) return; // another process goes on with it
+      if (error instanceof Fenced) return; // the next owner delivers it
       return this.#again(space, name, error);
     }
     this.#failures.delete(name);
@@ -169,11 +169,11 @@ export class Schedule implements AsyncDisposable {
     } else space.catalog.definitions.remove(KIND, name);
   }
 
-  /** It was not delivered here: by whoever has changed the stored event, or later. */
+  /** Reschedules an event that was not delivered: at the time of the stored event if that has changed, else for a retry. */
   async #again(space: Namespace, name: string, error: unknown): Promise<void> {
     try {
       if (error instanceof Overtaken) {
-        await refresh(space, KIND, name); // the change may be in the store only
+        await refresh(space, KIND, name); // the change may not have reached this process
         const stored = space.catalog.definitions.get(KIND, name);
         if (stored && versionOf(stored) !== error.version) {
           this.#failures.delete(name);
@@ -181,14 +181,18 @@ export class Schedule implements AsyncDisposable {
         }
       }
     } catch (reason) {
-      if (!isRetryable(reason)) space.log.error({ err: reason, name, namespace: space.name }, 'a scheduled event could not be read again');
+      if (!isRetryable(reason))
+        space.log.error({ err: reason, name, namespace: space.name }, 'a scheduled event could not be read after a version conflict');
     }
     const stored = space.catalog.definitions.get(KIND, name);
     if (!stored || !isActive(stored)) return;
     const failures = (this.#failures.get(name) ?? 0) + 1;
     this.#failures.set(name, failures);
     if (!isRetryable(error) && !(error instanceof Overtaken))
-      space.log.error({ err: error, name, namespace: space.name, failures }, 'a scheduled event could not be delivered: it is tried again');
+      space.log.error(
+        { err: error, name, namespace: space.name, failures },
+        'a scheduled event could not be delivered and will be retried',
+      );
     this.#events.set(name, space.clock.now() + Math.min(RETRY_MS * 2 ** (failures - 1), MOST_RETRY_MS));
   }
 
@@ -197,7 +201,9 @@ export class Schedule implements AsyncDisposable {
     const change: Write = next ? definitionWrite(KIND, name, next, stored) : definitionRemoval(stored);
     const id = 'id' in change ? change.id : null;
     let isStored = isTransient;
-    /** The first unit that is stored is the delivery: each attempt at it has the change of the event, which nobody else may make, too. */
+    /**
+     * The first stored unit makes the delivery: each attempt to store it includes the change of the event, which only one process can make.
+     */
     const commit = async (unit: UnitOfWork): Promise<void> => {
       const mine = isStored ? [] : [change];
       try {
@@ -213,9 +219,9 @@ export class Schedule implements AsyncDisposable {
       await publishTopic(space, String(getOwn(stored, 'topic')), getOwn(stored, 'message'), creator);
     } catch (error) {
       if (!(error instanceof CascadeError)) throw error;
-      space.log.warn({ err: error, name, namespace: space.name }, 'the topic of a scheduled event does not take its message');
+      space.log.warn({ err: error, name, namespace: space.name }, 'the topic of a scheduled event refused its message');
     }
-    if (!isStored) await commit({ writes: [], events: [] }); // nobody listens: the tick is lost, the schedule goes on
+    if (!isStored) await commit({ writes: [], events: [] }); // no rule or subscription listens: the schedule continues without an event
   }
 
   // ------------------------------------------------------------ procedures
@@ -224,7 +230,7 @@ export class Schedule implements AsyncDisposable {
     if (!one) return;
     const space = this.#space();
     this.#procedures.set(key, nextAligned(one.everyMs, nowMs));
-    if (this.#running.has(key) || !space.catalog.definitions.get('procedures', one.procedure)) return; // never overlapping
+    if (this.#running.has(key) || !space.catalog.definitions.get('procedures', one.procedure)) return; // runs never overlap
     this.#running.add(key);
     const run = runAs(space, one);
     this.#busy.track(
@@ -238,7 +244,7 @@ export class Schedule implements AsyncDisposable {
   }
 }
 
-/** It runs as the creator of the service (resources-and-api.md 7.6). */
+/** Runs the procedure as the creator of the service (resources-and-api.md 7.6). */
 async function runAs(space: Namespace, { procedure, service, stored }: ScheduledProcedure): Promise<string> {
   return runDirect(space.execution.runs, {
     executable: { resource: `/procedures/${procedure}`, name: procedure, service },
@@ -250,7 +256,7 @@ async function runAs(space: Namespace, { procedure, service, stored }: Scheduled
   });
 }
 
-/** Within the hour at its multiples, from the full hour on; hours and more at multiples since the epoch (UTC). */
+/** The next run: intervals below an hour are multiples from the full hour on; longer ones are multiples since the epoch (UTC). */
 function nextAligned(everyMs: number, nowMs: number): number {
   if (everyMs >= HOUR_MS) return (Math.floor(nowMs / everyMs) + 1) * everyMs;
   const hourMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS;

@@ -1,4 +1,4 @@
-// Scheduled events (integrations.md 10): publishes at a time, or at intervals. When they are due is the schedule's business.
+// Scheduled events (integrations.md 10): messages to publish at a time, or at intervals. schedule.ts delivers them.
 
 import { DateTime, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { convert } from '../../stdlib/convert/index.ts';
@@ -12,7 +12,7 @@ import { checkTopic } from '../topics/index.ts';
 import { scheduleOf } from './namespace-state.ts';
 
 const NAME = 'scheduledevents';
-/** Kept with the event and not shown: when it was delivered last. */
+/** Stored with the event and not shown: the time of the last delivery. */
 const LAST = 'lastDelivery';
 
 export const SCHEDULED_EVENTS: DefinitionResource = {
@@ -34,7 +34,7 @@ export const SCHEDULED_EVENTS: DefinitionResource = {
   },
 };
 
-/** As a statement may write it: a time that is over means at once. */
+/** The resource as statements write it: a past time means at once. */
 const BY_STATEMENT: DefinitionResource = {
   ...SCHEDULED_EVENTS,
   enforce(space, name, object) {
@@ -47,7 +47,7 @@ const BY_STATEMENT: DefinitionResource = {
 const KEYS_OF_STATEMENT: ReadonlySet<string> = new Set(['name', 'periodic', 'interval', 'occursAt', 'isTransient']);
 
 /**
- * PUBLISH … SCHEDULE (integrations.md 10.5).
+ * Carries out PUBLISH … SCHEDULE (integrations.md 10.5).
  * @throws cascade.scheduledevent.schedule.invalid, cascade.topic.name.invalid, .reserved
  */
 export async function scheduleByStatement(space: Namespace, topic: string, message: Value, schedule: Value, actor: Actor): Promise<void> {
@@ -101,13 +101,13 @@ interface Schedule {
   readonly occursAtMs: number | null;
 }
 
-/** The next delivery, milliseconds since the epoch (10.2, 10.3). @throws Unplanned, Past */
+/** The next delivery, in milliseconds since the epoch (10.2, 10.3). @throws Unplanned, Past */
 function nextOf(wanted: Schedule, stored: ObjectValue | null, nowMs: number, past: 'refused' | 'at once'): number {
   const storedAtMs = stored && dueOf(stored);
   if (!stored || storedAtMs === null) return firstDelivery(wanted, nowMs, past);
   const { intervalMs } = wanted;
   if (wanted.occursAtMs !== null && wanted.occursAtMs !== storedAtMs) return firstDelivery(wanted, nowMs, past);
-  firstDelivery({ ...wanted, occursAtMs: null }, nowMs, past); // the interval alone must do
+  firstDelivery({ ...wanted, occursAtMs: null }, nowMs, past); // the interval must be valid by itself
   if (intervalMs === null || intervalMs === getOwn(stored, 'interval'))
     return isActive(stored) || !wanted.active || storedAtMs > nowMs ? storedAtMs : afterDelivery(storedAtMs, intervalMs ?? 1, nowMs);
   const last = (Object.hasOwn(stored, LAST) ? getOwn(stored, LAST) : getOwn(stored, 'ars_createdAt')) as DateTime;
@@ -138,7 +138,7 @@ function occursAtIn(body: ObjectValue): number | null {
   try {
     return (convert(value, { type: 'DateTime' }, 'property') as DateTime).ms;
   } catch {
-    throw invalidField(NAME, 'occursAt', 'no DateTime'); // whatever is wrong with it
+    throw invalidField(NAME, 'occursAt', 'no DateTime'); // any error means an invalid time
   }
 }
 
@@ -147,10 +147,10 @@ const invalid = (name: Value, reason: string) => apiError('cascade.scheduledeven
 const isPeriodic = (stored: ObjectValue): boolean => getOwn(stored, 'periodic') === true;
 export const isActive = (stored: ObjectValue): boolean => getOwn(stored, 'active') !== false;
 
-/** When a stored event is due, milliseconds since the epoch. */
+/** When a stored event is due, in milliseconds since the epoch. */
 export const dueOf = (stored: ObjectValue): number => (getOwn(stored, 'occursAt') as DateTime).ms;
 
-/** What is stored when an event has been delivered; null: nothing, it was to occur once. */
+/** The event to store after a delivery; null for a one-time event, which is removed. */
 export function afterTick(stored: ObjectValue, nowMs: number): ObjectValue | null {
   if (!isPeriodic(stored)) return null;
   const plannedMs = dueOf(stored);

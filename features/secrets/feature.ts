@@ -1,4 +1,4 @@
-// Secrets: values that configurations of sources name and nobody reads.
+// Secrets: values that configs of sources name, and that no user can read.
 import type { Feature } from '../../resources/catalog/index.ts';
 import { SECRETS } from './secrets-kind.ts';
 

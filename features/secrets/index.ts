@@ -1,3 +1,3 @@
-// Secrets of a namespace, for who may know them: the connections of sources. This is the folder's door.
+// The door of secrets, for the connections of sources.
 export { secretNamed } from './secrets-kind.ts';
 export { secrets } from './feature.ts';

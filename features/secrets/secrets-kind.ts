@@ -1,4 +1,5 @@
-// The resource `secrets` (resources-and-api.md 4.21): written, never read. The value is sealed with the key of its namespace and for its name.
+// The resource `secrets` (resources-and-api.md 4.21): users write it and cannot read it. A value is sealed with the key of its namespace,
+// for its name.
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { checkName } from '../../model/types/index.ts';
@@ -34,14 +35,14 @@ export const SECRETS: DefinitionResource = {
 
 const place = (name: string): string => `secret ${name}`;
 
-/** @throws server.unavailable: there is no master key */
+/** @throws server.unavailable: the service has no master key */
 async function seal(space: Namespace, name: string, secret: string): Promise<string> {
   if (!space.installation.keys.areAvailable) throw apiError('cascade.server.unavailable');
   const cipher = await space.installation.keys.ensureCipher(space.name);
   return Buffer.from(cipher.seal(secret, place(name))).toString('base64');
 }
 
-/** The value of a secret; null where there is none of that name. */
+/** The value of a secret; null: no secret has this name. */
 export async function secretNamed(space: Namespace, name: string): Promise<string | null> {
   const stored: ObjectValue | undefined = space.catalog.definitions.get('secrets', name);
   if (!stored) return null;

@@ -1,4 +1,4 @@
-// Services: what a namespace offers to others, with state and events of its own.
+// Services: groups of procedures with state and events of their own.
 import { getOwn } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { Feature } from '../../resources/catalog/index.ts';

@@ -1,22 +1,23 @@
-// Outbound events of services that other events stand for (`implementingEventPath`, resources-and-api.md 4.5): raised with each of these.
+// Outbound events of services with an `implementingEventPath` (resources-and-api.md 4.5): they are raised together with the event of that
+// path.
 
 import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import { parseEventPath } from '../../runtime/events/index.ts';
 
 export class ImplementedEvents {
-  /** Paths of service events by the path of what stands for them. */
+  /** Paths of service events, by the path of the event that implements them. */
   readonly #byPath = new Map<string, readonly string[]>();
 
   constructor(services: Iterable<readonly [string, ObjectValue]>) {
     for (const [service, object] of services) this.putService(service, object);
   }
 
-  /** The service events that an event on this path is, too. */
+  /** The service events that an event on this path implements. */
   of(path: string): readonly string[] {
     return this.#byPath.size === 0 ? NONE : (this.#byPath.get(path) ?? NONE);
   }
 
-  /** A service is stored. One that is not active has none. */
+  /** Adds the events of a service; an inactive one has none. */
   putService(service: string, object: ObjectValue): void {
     this.removeService(service);
     if (getOwn(object, 'active') === false) return;
@@ -39,7 +40,7 @@ export class ImplementedEvents {
 
 const NONE: readonly string[] = [];
 
-/** A stored one that can no longer be read keeps no namespace from being opened. */
+/** The path, or null: a stored service that can no longer be read must not prevent a namespace from being opened. */
 function pathOrNull(declared: ObjectValue): string | null {
   try {
     return implementingPath(declared);
@@ -49,7 +50,7 @@ function pathOrNull(declared: ObjectValue): string | null {
 }
 
 /**
- * What stands for an outbound event, in the spelling in which events are raised; null: nothing does.
+ * The path of the event that implements an outbound event, in its usual spelling; null: none does.
  * @throws cascade.event.path.invalid
  */
 export function implementingPath(declared: ObjectValue): string | null {

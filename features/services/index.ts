@@ -1,4 +1,4 @@
-// The door of features/services.
+// The door of services.
 export { services } from './feature.ts';
 export { ImplementedEvents } from './implemented-events.ts';
 export { IMPLEMENTED_EVENTS } from './namespace-state.ts';

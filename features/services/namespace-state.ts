@@ -1,4 +1,4 @@
-// Outbound events of services that others stand for.
+// The implemented outbound events of a namespace's services.
 import { StateKey } from '../../resources/states.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import type { ImplementedEvents } from './implemented-events.ts';

@@ -1,4 +1,4 @@
-// What clients ask of services besides their definitions (resources-and-api.md 4.5): to raise an event, and how they are.
+// Requests to services besides those for definitions (resources-and-api.md 4.5): raising an event, and status.
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';

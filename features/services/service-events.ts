@@ -1,4 +1,5 @@
-// Events of services (resources-and-api.md 4.5): who may raise them, who handles those that come in, and which ones other events stand for.
+// Events of services (resources-and-api.md 4.5): who may raise them, which program handles inbound ones, and which events implement
+// outbound ones.
 
 import { langError } from '../../stdlib/errors.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -10,9 +11,9 @@ import { editorOf } from '../../resources/representation/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 
 /**
- * Raises an event of a service: an inbound one for everybody, an outbound one for the service itself. What implements an inbound one is called
- * besides, as long as the service is active.
- * @param from the service whose code publishes; null for others
+ * Raises an event of a service: any user may raise an inbound one, only the service itself an outbound one. The procedure that implements
+ * an inbound event is called, too, while the service is active.
+ * @param from the service whose code publishes; null for other code and clients
  * @throws cascade.resource.not.found, cascade.service.event.direction
  */
 export async function publishServiceEvent(
@@ -42,11 +43,14 @@ function incoming(space: Namespace, service: string, event: string, declared: Ob
   ];
   if (!isActive || handler?.kind !== 'procedures') return raised;
   const username = editorOf(space.catalog.definitions.get('procedures', handler.name)) ?? actor.identity.username;
-  const identity = { username, namespace: space.name, profiles: [] }; // not who publishes
+  const identity = { username, namespace: space.name, profiles: [] }; // the procedure's editor, not the publisher
   return [...raised, asyncCall(handler.name, [value], null, { ...actor, identity })];
 }
 
-/** The service whose inbound event a rule is registered to handle: it is within the service then (language.md Y8). */
+/**
+ * The service for whose inbound event a rule is registered as handler, so that the rule is part of the service (language.md Y8); null:
+ * none.
+ */
 export function serviceHandledBy(space: Pick<Namespace, 'catalog'>, path: string, rule: string): string | null {
   const [, service, event] = /^\/services\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
   if (service === undefined || event === undefined) return null;

@@ -1,4 +1,4 @@
-// The state types of a service (language.md 8): what its variables hold at first, and what may be put into them.
+// The state types of a service (language.md 8): initial values of its variables, and the values that they accept.
 import { createHash } from 'node:crypto';
 import type { ServiceStateNames } from '../../compiler/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
@@ -30,20 +30,20 @@ export function stateNamesOf(space: Pick<Namespace, 'catalog'>, service: string)
   return global || partitioned ? { global, partitioned } : null;
 }
 
-/** What the service's procedures are compiled to depends on its state types: they are read again when it, or one of these, changes. */
+/** Drops the compiled procedures of a service: they depend on its state types, and are compiled again when it or one of these changes. */
 export function stateChanged(space: Namespace, service: string): void {
   for (const [name, procedure] of space.catalog.definitions.list('procedures'))
     if (getOwn(procedure, 'serviceName') === service) space.execution.sandbox.procedureChanged(space.name, name);
 }
 
-/** The services that have this type as a state. */
+/** The services that use this type as a state. */
 export function servicesWithState(space: Namespace, type: string): string[] {
   const uses = (declared: ObjectValue): boolean =>
     ['globalType', 'partitionedType'].some((field) => Object.hasOwn(declared, field) && getOwn(declared, field) === type);
   return space.catalog.definitions.list('services').flatMap(([name, declared]) => (uses(declared) ? [name] : []));
 }
 
-/** The state of a namespace's services. */
+/** Opens the state of a namespace's services. */
 export function openState(space: () => Namespace): StateStore {
   const kept = new Map<
     string,
@@ -74,7 +74,7 @@ export function openState(space: () => Namespace): StateStore {
   return store;
 }
 
-/** What a Cache needs: the time, and topics to tell of what it lets go. */
+/** The environment of a Cache: a clock, and topics for evicted entries. */
 function environmentOf(space: () => Namespace): StateEnvironment {
   return {
     clock: { now: () => space().clock.now(), at: (timeMs, call) => space().clock.at(timeMs, call) },
@@ -125,7 +125,10 @@ function initialOf(property: PropertyDefinition, store: StateStore): StoredValue
   }
 }
 
-/** A Map or Value property takes such an object only; an untyped Object may hold them; all else converts as stored properties do. */
+/**
+ * Converts a value for a state property: a property of type Map or Value accepts only such an object, an untyped Object may contain them,
+ * others convert as stored properties do.
+ */
 function accepted(service: string, property: PropertyDefinition, value: StoredValue): StoredValue | null {
   if (value.json === 'null') return value;
   if (property.shared) return kindOf(value) === property.shared || (property.shared === 'Map' && kindOf(value) === 'Cache') ? value : null;

@@ -1,4 +1,4 @@
-// Services (resources-and-api.md 4.5): made with the first procedure that names them, or directly.
+// Services (resources-and-api.md 4.5): created explicitly, or by the first procedure whose name includes them.
 
 import { langError } from '../../stdlib/errors.ts';
 import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -62,7 +62,7 @@ export const SERVICES: DefinitionResource = {
   },
 };
 
-/** Names of procedures, or their descriptions. */
+/** Checks the interface: names or descriptions of procedures. */
 function checkInterface(fields: ObjectValue): void {
   for (const entry of listIn(fields, 'interface')) {
     const name = isObject(entry) ? getOwn(entry, 'name') : entry;
@@ -85,7 +85,7 @@ function checkEventTypes(fields: ObjectValue): void {
 
 const isText = (value: Value): boolean => typeof value === 'string';
 
-/** The members of an event type besides its direction, and what they are. */
+/** The members of an event type besides its direction: what each must be, and its check. */
 const EVENT_MEMBERS: Readonly<Record<string, readonly [what: string, holds: (value: Value) => boolean]>> = {
   description: ['String', isText],
   implementingResource: ['String', isText],
@@ -108,7 +108,7 @@ function checkSchedules(service: string, fields: ObjectValue): void {
   }
 }
 
-/** The types of its state are types of the namespace (language.md Y2). */
+/** Checks that the state types of a service are types of the namespace (language.md Y2). */
 function checkStateTypes(space: Namespace, fields: ObjectValue): void {
   for (const field of ['globalType', 'partitionedType']) {
     const type = Object.hasOwn(fields, field) ? getOwn(fields, field) : null;
@@ -120,7 +120,7 @@ function checkStateTypes(space: Namespace, fields: ObjectValue): void {
 const listIn = (fields: ObjectValue, name: string): Value[] => (getOwn(fields, name) ?? []) as Value[];
 const objectIn = (fields: ObjectValue, name: string): ObjectValue => (getOwn(fields, name) ?? {}) as ObjectValue;
 
-/** The interface of a service: its own list, or the names of its public procedures, HIDDEN ones left out (language.md P9). */
+/** The interface of a service: its own list, or the names of its public procedures without HIDDEN ones (language.md P9). */
 function interfaceOf(space: Namespace, service: ObjectValue): Value {
   const declared = getOwn(service, 'interface');
   if (declared !== null) return declared;

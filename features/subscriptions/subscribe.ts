@@ -1,4 +1,5 @@
-// A subscription to the events of a namespace: what may be listened to, and how the values of its events read.
+// Subscriptions to the events of a namespace: which paths can be subscribed to, which events a user may see, and how their values are
+// shown.
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
@@ -14,9 +15,8 @@ import { listen } from '../notifications/index.ts';
 import { deliveriesOf } from '../delivery/index.ts';
 
 /**
- * Begins a subscription that lasts until it is closed or what it listens to is deleted.
- * @throws cascade.event.path.invalid, cascade.resource.not.found, cascade.resource.type.not.found,
- * cascade.subscription.unknown
+ * Starts a subscription that lasts until it is closed or its resource is deleted.
+ * @throws cascade.event.path.invalid, cascade.resource.not.found, cascade.resource.type.not.found, cascade.subscription.unknown
  */
 export async function subscribe(
   space: Namespace,
@@ -34,14 +34,14 @@ export async function subscribe(
   if (at.resource === 'sources' && !space.catalog.definitions.get('sources', at.name))
     throw apiError('cascade.resource.not.found', `/sources/${at.name}`);
   if (at.resource === 'services') requireOutbound(space, at.name, at.eventType ?? '');
-  sightOf(space, at, identity); // refuses who may see nothing of it
+  sightOf(space, at, identity); // throws for users who may not see any of its events
   const sight = presentSight(space, at, identity);
   if (persistent === true || subscriptionName !== undefined)
     return deliveriesOf(space).subscribe(identity, at.path, filter, subscriptionName ?? null, deliver, sight);
   return { close: space.events.subscribers.add(at.path, { filter, deliver, ...(sight && { sight }) }) };
 }
 
-/** What a listener may see of the events on a path, by the rights that it has when each of them comes; undefined: every event, and it stays so. */
+/** Decides for each event whether the subscriber may see it, by the current rights of the user; undefined: it may always see all events. */
 function presentSight(space: Namespace, at: EventPath, identity: Identity): Sight | undefined {
   if (identity.ofService || at.resource === 'services') return undefined;
   const now = (allows: (present: Identity) => boolean): boolean | Promise<boolean> => {
@@ -56,7 +56,7 @@ function presentSight(space: Namespace, at: EventPath, identity: Identity): Sigh
         try {
           return sightOf(space, at, present)(value, by);
         } catch (error) {
-          if (error instanceof CascadeError) return false; // the right, or the resource, is gone
+          if (error instanceof CascadeError) return false; // the right, or the resource, no longer exists
           throw error;
         }
       }),
@@ -66,23 +66,23 @@ function presentSight(space: Namespace, at: EventPath, identity: Identity): Sigh
           sightOf(space, at, present);
           return true;
         } catch (error) {
-          if (error instanceof CascadeError) return error.status !== 403; // what is deleted is told apart
+          if (error instanceof CascadeError) return error.status !== 403; // a deleted resource is reported otherwise
           throw error;
         }
       }),
   };
 }
 
-/** Definitions that give rights, and those that say who may use them. */
+/** Definitions that grant rights, or limit who may use them. */
 const GIVES_RIGHTS: ReadonlySet<string> = new Set(['profiles', 'groups', 'types', 'topics', 'sources']);
 
-/** Ends subscriptions whose right goes with a change of definitions: once a turn of the event loop, however many change in it. */
+/** Ends subscriptions whose rights a change of definitions withdraws; changes within one turn of the event loop are checked together. */
 export function endWithRights(space: Namespace): (kind: string) => void {
   let isDue = false;
   const recheck = (): void => {
     isDue = false;
     Promise.all([space.events.subscribers.recheck(), deliveriesOf(space).recheck()]).catch((error: unknown) =>
-      space.log.error({ err: error }, 'the rights of subscribers could not be looked up'),
+      space.log.error({ err: error }, 'the rights of subscribers could not be read'),
     );
   };
   return (kind) => {
@@ -92,7 +92,7 @@ export function endWithRights(space: Namespace): (kind: string) => void {
   };
 }
 
-/** Whether everybody may hear the messages of a topic or source now, whose rights need not be read then. */
+/** Whether all users may currently receive messages of a topic or source, so that rights need not be read. */
 const isOpen = (space: Namespace, { resource, name }: EventPath): boolean =>
   (resource === 'topics' || resource === 'sources') && mayAnybodyUse(space, resource, name);
 
@@ -101,8 +101,9 @@ type SeesNow = (value: Value, by: string) => boolean;
 const ALL: SeesNow = () => true;
 
 /**
- * Which events on a path somebody may see.
- * @throws cascade.authorization.denied: none; cascade.resource.not.found, cascade.resource.type.not.found, cascade.event.path.invalid
+ * The predicate for the events on a path that the caller may see.
+ * @throws cascade.authorization.denied: it may see none; cascade.resource.not.found, cascade.resource.type.not.found,
+ *   cascade.event.path.invalid
  */
 function sightOf(space: Namespace, { resource, name, path }: EventPath, caller: Identity): SeesNow {
   switch (resource) {
@@ -126,7 +127,10 @@ function sightOf(space: Namespace, { resource, name, path }: EventPath, caller: 
   }
 }
 
-/** An event of several instances tells how many they are: it is for those only who may see all of them. */
+/**
+ * The predicate for events of a type. An event of several instances reveals their number, so that only users who may see all instances
+ * receive it.
+ */
 function sightOfType(space: Namespace, name: string, caller: Identity): SeesNow {
   const account = space.catalog.features.installationResource(name, !name.startsWith('system.'));
   if (account) {
@@ -146,11 +150,11 @@ function sightOfType(space: Namespace, name: string, caller: Identity): SeesNow 
   return (value) => isObject(value) && Object.hasOwn(value, '_id') && conditions.every((one) => matches(one, value));
 }
 
-/** A token's own profiles stay what they are, as far as the user still has them. */
+/** The current rights of a user; a token's own profiles stay, as far as the user still has them. */
 const presentRights = (identity: Identity, now: Identity): Identity =>
   identity.restricted ? { ...identity, profiles: narrowed(identity.profiles, now.profiles) } : now;
 
-/** In event paths `system.<resource>` is the resource, any other name a type. */
+/** In event paths `system.<resource>` is a resource of the service, any other name a type. */
 const resourceOf = (space: Namespace, name: string) => resolve(space, name, !name.startsWith('system.'));
 
 function requireOutbound(space: Namespace, service: string, eventType: string): void {
@@ -160,7 +164,7 @@ function requireOutbound(space: Namespace, service: string, eventType: string): 
     throw apiError('cascade.resource.not.found', `/services/${service}/${eventType}`);
 }
 
-/** Instances read as in REST and have their id in the path; everything else is plain JSON. */
+/** Shows instances as REST does, with their id in the path, and other values as plain JSON. */
 export const presentIn =
   (space: () => Namespace): Present =>
   (path, value) => {
@@ -170,7 +174,7 @@ export const presentIn =
     return { path: `${path}/${idIn(type, value)}`, valueJson: instanceJson(space(), type, value) };
   };
 
-/** The natural key of definitions, the `_id` of instances of types. */
+/** The id in the path: the natural key of definitions, the `_id` of instances. */
 function idIn(type: string, value: ObjectValue): string {
   if (type === 'system.users') return String(getOwn(value, 'username'));
   if (type === 'system.tokens') return String(getOwn(value, '_id'));

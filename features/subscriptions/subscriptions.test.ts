@@ -1,4 +1,4 @@
-// resources-and-api.md 8.4 through a real engine: what is delivered, when, and in which spelling.
+// Subscriptions through an engine (resources-and-api.md 8.4): which events are delivered, when, and in which form.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseJson } from '../../model/values/index.ts';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
@@ -13,7 +13,7 @@ afterAll(() => t[Symbol.asyncDispose]());
 
 type Event = Extract<Notice, { kind: 'event' }>;
 
-/** Everything that a subscription is told. */
+/** Collects the notices of a subscription. */
 async function listen(path: string, eventFilter?: string) {
   const notices: Notice[] = [];
   const options = eventFilter === undefined ? {} : { eventFilter: parseJson(eventFilter) as ObjectValue };
@@ -24,7 +24,7 @@ async function listen(path: string, eventFilter?: string) {
 const insert = async (type: string, body: string): Promise<Record<string, unknown>> =>
   JSON.parse((await t.ask('insert', type, { body })).body ?? '')[0] as Record<string, unknown>;
 
-test('a publish is delivered by the time it is answered, also where no rule listens', async () => {
+test('a publish is delivered before it is answered, even if no rule listens', async () => {
   const received = await listen('/topics/plant/7');
   const before = Date.now();
   await t.ask('publish', 'topics', { id: '/plant/7', body: '{"t":4.0,"at":"x"}' });
@@ -54,7 +54,7 @@ test('events of a type carry the instance as REST shows it, and its id in the pa
   expect(received[1]?.values()[0]).toContain('"rate":6,"price":"12.50","since":"2031-02-02T10:00:00.000Z"');
 });
 
-test('a write that fails is not told', async () => {
+test('a failed write delivers no event', async () => {
   await t.type('Tag', { name: { type: 'String', unique: true } });
   const received = await listen('/types/Tag/insert');
   await insert('Tag', '{"name":"a"}');
@@ -68,12 +68,12 @@ test('a bulk change is one event without an id', async () => {
   for (const n of [1, 2, 3]) await insert('Row', `{"n":${n}}`);
   const received = await listen('/types/Row/delete');
   await t.ask('delete', 'Row', { parameters: { where: '{"n":{"$gt":1}}' } });
-  await expect.poll(() => received.notices.length).toBeGreaterThan(0); // it is done in parts, and told of behind the last
+  await expect.poll(() => received.notices.length).toBeGreaterThan(0); // the change is made in parts, and its event follows the last
   expect(received.notices).toMatchObject([{ path: '/types/Row/delete' }]);
   expect(JSON.parse(received.values()[0] ?? '')).toEqual({ ars_bulkOperation: true, count: 2, qual: { n: { $gt: 1 } } });
 });
 
-test('a filter wants equal members on the top level, read as JSON', async () => {
+test('a filter compares top-level members, read as JSON', async () => {
   const received = await listen('/topics/filtered', '{"site":"n1","at":{"b":[1],"a":2}}');
   for (const body of [
     '{"site":"n1","at":{"a":2.0,"b":[1]},"more":true}',
@@ -87,7 +87,7 @@ test('a filter wants equal members on the top level, read as JSON', async () => 
   expect(received.values()).toEqual(['{"site":"n1","at":{"a":2.0,"b":[1]},"more":true}']);
 });
 
-test('a filter on a property of another kind compares what clients see', async () => {
+test('a filter on a property of another kind compares the form that clients see', async () => {
   await t.type('Bill', { total: { type: 'Decimal', scale: 2 } });
   const received = await listen('/types/Bill/insert', '{"total":"12.50"}');
   await insert('Bill', '{"total":"12.5"}');
@@ -95,7 +95,7 @@ test('a filter on a property of another kind compares what clients see', async (
   expect(received.notices).toHaveLength(1);
 });
 
-test('messages to one topic are delivered in the order in which they were published, with a rule that takes some of them', async () => {
+test('messages to one topic are delivered in the order of publishing, even if a rule handles some of them', async () => {
   await t.program(
     'rules',
     'RULE odd WHEN EVENT OCCURS ON "/topics/ordered" AS e WHERE e.value.odd == true PUBLISH {n: e.value.n} TO TOPIC "/taken"',
@@ -121,7 +121,7 @@ test('updates of one instance are delivered in the order of their versions', asy
   expect(versions).toEqual([...versions].sort((a, b) => a - b));
 });
 
-test('what is deleted says so to those who listen on it, and to nobody else', async () => {
+test('the deletion of a resource is reported to its subscribers only', async () => {
   await t.type('Doomed', { n: { type: 'Integer' } });
   await t.type('DoomedToo', { n: { type: 'Integer' } });
   await t.ask('insert', 'topics', { body: '{"name":"/a"}' });
@@ -141,7 +141,7 @@ test('definitions have events under their system name', async () => {
   expect(JSON.parse(received.values()[0] ?? '')).toMatchObject({ name: '/described', isReliable: false });
 });
 
-test('only declared outbound events of a service can be listened to, and only types that are there', async () => {
+test('only declared outbound events of services and existing types can be subscribed to', async () => {
   const eventTypes = { done: { direction: 'OUTBOUND' }, start: { direction: 'INBOUND' } };
   await t.ask('insert', 'services', { body: JSON.stringify({ name: 'Metrics', eventTypes }) });
   await listen('/services/Metrics/done');
@@ -150,7 +150,7 @@ test('only declared outbound events of a service can be listened to, and only ty
   await expect(listen('/types/Nothing/insert')).rejects.toMatchObject({ code: 'cascade.resource.type.not.found' });
 });
 
-test('a listener that throws harms neither the writer nor the other listeners', async () => {
+test('an error in a subscriber affects neither the writer nor other subscribers', async () => {
   await t.engine.subscribe(t.identity, '/topics/shared', {}, () => {
     throw new Error('a fault of the listener');
   });

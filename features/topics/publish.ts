@@ -1,4 +1,4 @@
-// Publishing on topics (integrations.md 9.3) and request events (language.md 5.12).
+// Publishes on topics (integrations.md 9.3), and raises request events (language.md 5.12).
 
 import { getOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -7,7 +7,7 @@ import { raise } from '../../runtime/events/index.ts';
 import { checkMessage } from './topic-messages.ts';
 import type { Namespace, PublicationFollower, Publish } from '../../resources/catalog/index.ts';
 
-/** Raises the topic's event, with the changes of a feature that follows the topic. Where no rule listens no event is stored. */
+/** Raises the topic's event, with the writes of a feature that follows the topic. Without a listener no event is stored. */
 export async function publishTopic(space: Namespace, topic: string, value: Value, actor: Actor): Promise<void> {
   checkTopic(topic);
   const registered = Array.isArray(value) ? space.catalog.definitions.get('topics', topic) : undefined;
@@ -19,7 +19,7 @@ export async function publishTopic(space: Namespace, topic: string, value: Value
   else await plainly(space)(topic, value, actor);
 }
 
-/** One event for each element, in their order, and all in one unit (integrations.md 9.2). */
+/** Raises one event per element, in order and in one unit (integrations.md 9.2). */
 async function publishEach(space: Namespace, topic: string, messages: readonly Value[], actor: Actor): Promise<void> {
   for (const message of messages) checkMessage(space, topic, message);
   const follower = await followerOf(space, topic);
@@ -32,7 +32,7 @@ async function publishEach(space: Namespace, topic: string, messages: readonly V
   await actor.commit({ writes: [], events: messages.flatMap((message) => raise(space, path, message, actor)) }, { ok: 'null' });
 }
 
-/** The first feature that follows the topic. */
+/** The first feature that follows the topic, if any. */
 async function followerOf(space: Namespace, topic: string): Promise<PublicationFollower | undefined> {
   for (const follower of space.catalog.features.followers) if (await follower.concerns(space, topic)) return follower;
   return undefined;
@@ -45,7 +45,7 @@ const plainly =
     if (events.length > 0) await actor.commit({ writes: [], events }, { ok: 'null' });
   };
 
-/** Raises a request event on a type; nothing but the event is stored. */
+/** Raises a request event on a type; only the event is stored. */
 export async function publishRequest(space: Namespace, type: string, value: Value, actor: Actor): Promise<void> {
   const events = raise(space, `/types/${type}/request`, value, actor);
   if (events.length > 0) await actor.commit({ writes: [], events }, { ok: 'null' });

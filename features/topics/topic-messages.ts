@@ -1,4 +1,4 @@
-// Messages of topics that name a type (integrations.md 9.2): they must be what an instance of it could be. They go on as they were sent.
+// Checks messages of topics with a type (integrations.md 9.2): they must be valid as an instance of it. They are published unchanged.
 
 import { deepCopy, getOwn, type Value } from '../../stdlib/values/index.ts';
 import { apiError, isApiError } from '../../model/errors/index.ts';

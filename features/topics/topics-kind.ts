@@ -1,4 +1,4 @@
-// Topics (integrations.md 9): registration is only needed to describe one; publishing to any valid name works.
+// Topics (integrations.md 9): registration only describes a topic; messages can be published on any valid name.
 
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { checkName } from '../../model/types/index.ts';
@@ -38,11 +38,11 @@ export const TOPICS: DefinitionResource = {
   },
 };
 
-/** What counts where none is given: never less than the frequency. */
+/** The time to live, or its default, which is never below the frequency. */
 export const shownTtl = (stored: ObjectValue): Value =>
   getOwn(stored, 'redeliveryTTL') ?? Math.max(DEFAULTS.redeliveryTTL, Number(getOwn(stored, 'redeliveryFrequency') ?? 0));
 
-/** integrations.md 1.1: seconds. */
+/** Checks frequency and time to live, in seconds (integrations.md 1.1). */
 export function checkRedelivery(resource: string, fields: ObjectValue): void {
   const frequency = Number(getOwn(fields, 'redeliveryFrequency') ?? DEFAULTS.redeliveryFrequency);
   const ttl = Number(getOwn(fields, 'redeliveryTTL') ?? Math.max(DEFAULTS.redeliveryTTL, frequency));

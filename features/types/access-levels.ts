@@ -1,11 +1,11 @@
-// Access levels of a type's own (resources-and-api.md 7.1, 7.3): for each operation a condition, stored with substitutions in place of `$`.
+// A type's own access levels (resources-and-api.md 7.1, 7.3): a condition per operation, stored with substitutions in place of `$`.
 
 import { getOwn, isObject, type ObjectValue, setOwn } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { storedConstraint } from '../../resources/access/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 
-/** The levels as they are stored. @throws cascade.profile.constraint.invalid for what is no condition on the type */
+/** The levels in their stored form. @throws cascade.profile.constraint.invalid for an invalid condition on the type */
 export function accessLevelsOf(type: TypeDefinition): ObjectValue {
   const levels: ObjectValue = {};
   for (const level of Object.keys(type.accessLevels)) {

@@ -1,4 +1,4 @@
-// Types that change while they hold data and are written to.
+// Changes of types while they have instances and are written to.
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
@@ -19,10 +19,10 @@ const db = () => client.db(`cascade_ns_${t.identity.namespace}`);
 const put = (type: string, body: string) => t.ask('insert', type, { body });
 const change = (type: string, body: object) => t.ask('update', 'types', { id: type, body: JSON.stringify(body), custom: false });
 
-/** Ends all writers, also of a test that has failed. */
+/** Stops all writers, also after a failed test. */
 let isClosing = false;
 
-/** Inserts one after the other until it is told to stop; gives how many were stored, and the codes of those that were not. */
+/** Inserts instances one after the other until it is stopped; counts the stored ones, and collects the error codes of others. */
 function writing(type: string, body: (n: number) => string) {
   let isOver = false;
   const codes = new Map<string, number>();
@@ -55,7 +55,7 @@ const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
     if (performance.now() > end) throw new Error('it did not come to be');
 };
 
-test('an index is built beside the writes, and the definition does not wait for it', async () => {
+test('an index is built during writes, and the definition does not wait for it', async () => {
   await t.type('Grown', { n: { type: 'Integer' }, s: { type: 'String' } });
   await t.program('rules', 'RULE heard WHEN INSERT OCCURS ON Grown AS g WHERE g.n < 0 log.info("never")');
   const grown = await instancesIn(db(), 'Grown');
@@ -73,7 +73,7 @@ test('an index is built beside the writes, and the definition does not wait for 
   await until(async () => (await db().collection('indexBuilds').countDocuments()) === 0);
 });
 
-test('a unique index is built beside the writes, and counts from the answer on', async () => {
+test('a unique index is built during writes, and is in force when the change is answered', async () => {
   await t.type('Sole', { n: { type: 'Integer' } });
   const sole = await instancesIn(db(), 'Sole');
   await sole.insertMany(Array.from({ length: 20_000 }, (_, n) => ({ n: -1 - n, ars_version: 1 })));
@@ -90,7 +90,7 @@ test('a unique index is built beside the writes, and counts from the answer on',
   expect(await sole.countDocuments()).toBe(20_000 + stored);
 });
 
-test('what is written while a type is renamed is there under the new name', async () => {
+test('instances that are written while a type is renamed have the new name', async () => {
   await t.type('Old', { n: { type: 'Integer' } });
   const writes = writing('Old', (n) => `{"n":${n}}`);
   await until(() => writes.stored > 20);
@@ -100,7 +100,7 @@ test('what is written while a type is renamed is there under the new name', asyn
   expect(await (await instancesIn(db(), 'New')).countDocuments()).toBe(stored);
 });
 
-test('a deleted type leaves nothing, however it was written to', async () => {
+test('a deleted type leaves no instances, even during writes', async () => {
   await t.type('Gone', { n: { type: 'Integer' } });
   const writes = writing('Gone', (n) => `{"n":${n}}`);
   await until(() => writes.stored > 20);
@@ -111,7 +111,7 @@ test('a deleted type leaves nothing, however it was written to', async () => {
   expect(await t.rows('Gone')).toEqual([]);
 });
 
-test('a type that gets values of another kind holds none of the old', async () => {
+test('a type whose property changes its kind has no values of the old kind', async () => {
   await t.type('Turned', { n: { type: 'Integer' } });
   for (let round = 0; round < 5; round++) {
     await t.ask('delete', 'Turned', { parameters: { where: '{}' } });
@@ -127,7 +127,7 @@ test('a type that gets values of another kind holds none of the old', async () =
     for (const row of await t.rows('Turned')) expect(typeof row['n']).toBe(wanted);
     if (!changed) await t.ask('delete', 'Turned', { parameters: { where: '{}' } });
   }
-  // Each of those may be refused, as something of the old kind came first; with nothing stored none is.
+  // Each change may be refused, since an instance of the old kind came first; without instances none is.
   await t.ask('delete', 'Turned', { parameters: { where: '{}' } });
   for (const [type, body, wrong] of [
     ['Integer', '{"n":1}', '{"n":"x"}'],
@@ -141,7 +141,7 @@ test('a type that gets values of another kind holds none of the old', async () =
   }
 });
 
-test('a removed property is gone for good, and one that is added changes nothing that is stored', async () => {
+test('a removed property stays removed, and an added one changes no stored instance', async () => {
   await t.type('Cut', { keep: { type: 'String' }, drop: { type: 'String' } });
   await put('Cut', '{"keep":"k","drop":"d"}');
   await change('Cut', { properties: { keep: { type: 'String' } } });
@@ -158,7 +158,7 @@ test('a removed property is gone for good, and one that is added changes nothing
   });
 });
 
-test('a unique index that instances violate is refused, and the definition stays', async () => {
+test('a unique index that instances violate is refused, and the definition is unchanged', async () => {
   await t.type('Twice', { n: { type: 'Integer' } });
   await put('Twice', '[{"n":1},{"n":1}]');
   await expect(change('Twice', { indexes: [{ keys: ['n'], options: { unique: true } }] })).rejects.toMatchObject({

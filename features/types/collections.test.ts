@@ -1,4 +1,4 @@
-// Where instances are stored: in a collection of the type's own, whatever types are made, renamed or deleted at the same time.
+// Collections of instances: each type has its own, whichever types are created, renamed or deleted at the same time.
 import { MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openOwnDatabase } from '../../engine/testing/database.ts';
@@ -19,7 +19,7 @@ afterAll(async () => {
 const db = () => client.db(`cascade_ns_${one.identity.namespace}`);
 const code = (error: { code: string }): string => error.code;
 
-test('what is stored while a type is renamed is an instance of the renamed one', async () => {
+test('an instance that is stored while its type is renamed belongs to the renamed type', async () => {
   for (let n = 0; n < 5; n++) {
     let stored = 0;
     await one.type(`Named${n}`, { n: { type: 'Integer' } });
@@ -32,7 +32,7 @@ test('what is stored while a type is renamed is an instance of the renamed one',
   }
 });
 
-test('a type of a name that was free again begins empty, and the one that was renamed keeps what it had', async () => {
+test('a new type with the former name of a renamed type is empty, and the renamed type keeps its instances', async () => {
   await one.type('Free', { n: { type: 'Integer' } });
   await one.ask('insert', 'Free', { body: '{"n":1}' });
   await one.ask('rename', 'types', { id: 'Free', body: '{"newName":"Taken"}', custom: false });
@@ -42,7 +42,7 @@ test('a type of a name that was free again begins empty, and the one that was re
   expect(await one.rows('Taken')).toHaveLength(1);
 });
 
-test('a collection that has the name of its type, as in earlier versions, stays where it is when the type changes', async () => {
+test('a collection that is named after its type, as in earlier versions, is kept when the type changes', async () => {
   await using database = await openOwnDatabase();
   await using theirs = await new MongoClient(database.uri).connect();
   const earlier = await openTestEngine({ mongoUri: database.uri });
@@ -68,7 +68,7 @@ test('a collection that has the name of its type, as in earlier versions, stays 
   }
 });
 
-test('collections that no type has are dropped once no definition can be on its way', async () => {
+test('collections without a type are dropped when no definition can be about to use them', async () => {
   const at = Date.now();
   const named = (hours: number): string => `t.${ObjectId.createFromTime(at / 1_000 - hours * 3_600).toHexString()}`;
   const orphans = client.db(`orphans_${process.pid}`);
@@ -85,7 +85,7 @@ test('collections that no type has are dropped once no definition can be on its 
   }
 });
 
-test('a rename that an earlier version has not ended is taken back', async () => {
+test('a rename that an earlier version left unfinished is undone', async () => {
   const half = client.db(`half_${process.pid}`);
   try {
     await half.collection<{ _id: string; to: string }>('renames').insertOne({ _id: 'From', to: 'To' });

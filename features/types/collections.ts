@@ -1,24 +1,24 @@
-// Collections of instances that no type has (any more): made for a definition that was then not stored, or left by one that was deleted. And what
-// an earlier version had begun, which moved the collection of a type that was renamed.
+// Maintains collections of instances without a type: those created for a definition that was then not stored, and those left by a deleted
+// type. Undoes unfinished renames of an earlier version, which moved the collection of a renamed type.
 
 import { type Db, ObjectId } from 'mongodb';
 import { DEFINITIONS, RESTORED_DEFINITIONS } from '../../resources/catalog/index.ts';
 
 /**
- * A collection is made before its definition is stored: one that is as old as this waits for none. A process that stands still for so long is
- * fenced, and its definition is refused.
+ * A collection is created before its definition is stored: an older one without a definition is an orphan. A process that stands still for
+ * so long is fenced, and its definition refused.
  */
 const YOUNG_MS = 3_600_000;
 const OF_A_TYPE = /^t\.(?!Ars)/;
 const BY_ID = /^t\.([0-9a-f]{24})$/;
 
 /**
- * Removes the instances of types that are gone, where a crash has kept that from being done at once.
- * @param isAlone no process of an earlier version may be making a type, whose collections have the type's name
+ * Drops the collections of deleted types that a crash has left.
+ * @param isAlone no process of an earlier version may be creating a type, whose collection has the type's name
  */
 export async function dropOrphans(db: Db, now: number, isAlone: boolean): Promise<string[]> {
   const present = await db.listCollections({ name: OF_A_TYPE }, { nameOnly: true }).toArray();
-  // Read afterwards: what was stored before is known then.
+  // Read after the list of collections, so that it includes each definition whose collection is listed.
   const used = new Set<string>();
   for (const definitions of [RESTORED_DEFINITIONS, DEFINITIONS]) {
     const types = db
@@ -43,7 +43,9 @@ interface Rename {
   readonly to: string;
 }
 
-/** Takes collections back that an earlier version has moved for a new name which was then not stored. Before anything else is done with a namespace. */
+/**
+ * Undoes the move of a collection for a new name that an earlier version then did not store. Called before anything else in a namespace.
+ */
 export async function undoHalfRenames(db: Db, isType: (name: string) => boolean): Promise<void> {
   const renames = db.collection<Rename>('renames');
   for (const { _id: from, to } of await renames.find().toArray()) {

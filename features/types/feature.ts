@@ -1,4 +1,4 @@
-// Types: what instances of a namespace are like.
+// Types: the schema of a namespace's instances.
 import type { Feature } from '../../resources/catalog/index.ts';
 import { definitionJson } from '../../resources/definitions/index.ts';
 import { reply } from '../../resources/requests/index.ts';

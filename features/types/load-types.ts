@@ -1,11 +1,11 @@
-// The types of a namespace, read from its definitions.
+// Loads the types of a namespace from its definitions.
 import type { Cipher } from '../../model/types/index.ts';
 import { type Catalog, TypesInForce } from '../../resources/catalog/index.ts';
 import { loadType } from './types-kind.ts';
 
 /**
- * Types may name each other: they are read in rounds until no more of them resolve.
- * @param onUnread told of each that does not
+ * Loads types in rounds, since they may refer to each other, until no further one resolves.
+ * @param onUnread called for each type that does not resolve
  */
 export function loadTypes(
   { features, scalars, definitions }: Omit<Catalog, 'types'>,

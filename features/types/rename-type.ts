@@ -1,5 +1,5 @@
-// The command `rename` of a type (resources-and-api.md 4.1): its instances stay where they are, the type of the old name goes and one of the new
-// name comes.
+// The command `rename` of a type (resources-and-api.md 4.1): instances stay in their collection, the definition of the old name is replaced
+// by one of the new name.
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -38,7 +38,7 @@ interface Rename {
   readonly renamed: ObjectValue;
 }
 
-/** The definition of a type with another's new name wherever it names it; null where it does not. */
+/** The definition of a type, changed to refer to another's new name; null where it does not refer to it. */
 function naming(object: ObjectValue, name: string, newName: string): ObjectValue | null {
   let isNamed = false;
   const properties: ObjectValue = {};
@@ -60,7 +60,7 @@ function naming(object: ObjectValue, name: string, newName: string): ObjectValue
   return isNamed ? { ...object, properties, ...(foreignKeys === null ? {} : { foreignKeys }) } : null;
 }
 
-/** The other types that name it, as they are and as they become. */
+/** The other types that refer to the renamed one, before and after the change. */
 function othersNaming(space: Namespace, { name, newName }: Rename, actor: Actor) {
   return space.catalog.definitions.list('types').flatMap(([other, stored]) => {
     const changed = other === name ? null : naming(stored, name, newName);

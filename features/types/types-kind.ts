@@ -1,4 +1,4 @@
-// Types (resources-and-api.md 4.1): a definition with a collection and its indexes behind it.
+// Types (resources-and-api.md 4.1): a definition with a collection and its indexes.
 
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -10,7 +10,7 @@ import { buildAfter, buildBefore, indexBuildsOf, addedBy, removeInBackground, re
 
 const CALLERS: readonly string[] = ['ars_properties', 'ars_group', 'ars_public', 'ars_relationships', 'ars_dependentResource'];
 
-/** Indexes on their way, as a type's representation tells while there are any. */
+/** Indexes in construction, which a type's representation shows while there are any. */
 const BUILDS = 'indexBuilds';
 
 export const TYPES: DefinitionResource = {
@@ -50,7 +50,7 @@ export const TYPES: DefinitionResource = {
       prepare: async (object) => {
         if (!stored) type = { ...type, collection: space.catalog.definitions.collectionOf(object) };
         await removeValues(space, type, before ? addedBy(before, type) : []);
-        // Nothing may be stored between the look whether there are instances and the new definition.
+        // Blocks writes between the check for instances and the new definition.
         if (needsEmpty) lift = space.transactions.block([type.collection]);
         if (needsEmpty) await space.transactions.exclusive(() => checkChanges(space, before, type));
         await buildBefore(space, type, stored === null);
@@ -82,7 +82,8 @@ export const TYPES: DefinitionResource = {
     return {
       apply: () => {
         space.catalog.types.delete(name);
-        // The definition is gone and nothing can reach the instances: their removal need not be waited for. What fails is removed later.
+        // The definition is removed, so that instances are unreachable: their removal is not awaited, and maintenance repeats it after a
+        // failure.
         space.transactions
           .exclusive(() => space.storage.db.collection(collection).drop())
           .catch((error: unknown) => space.log.error({ err: error, type: name }, 'the instances of a deleted type could not be removed'));
@@ -91,13 +92,13 @@ export const TYPES: DefinitionResource = {
   },
 };
 
-/** A type as it is stored. @throws CascadeError when it names a type or scalar that is not there */
+/** The type that a stored definition describes. @throws CascadeError for an unknown type or scalar */
 export function loadType(stored: ObjectValue, space: NameScope): TypeDefinition {
   const body = Object.fromEntries(Object.entries(stored).filter(([key]) => key !== '_id' && !key.startsWith('ars_')));
   return parseType(body, knownNames(space), { collection: space.catalog.definitions.collectionOf(stored) });
 }
 
-/** The definition; a first encrypted property gives the namespace its key. */
+/** Parses a definition; the first encrypted property creates the namespace's key. */
 async function parsed(space: Namespace, body: ObjectValue): Promise<TypeDefinition> {
   const type = parseType(body, knownNames(space));
   const [secret] = encryptedIn(type);
@@ -118,8 +119,8 @@ const encryptedIn = (type: TypeDefinition): string[] =>
   [...type.properties.values()].filter(({ encrypted }) => encrypted).map(({ name }) => name);
 
 /**
- * What is encrypted is so as a property of its instance: an Object that is typed with a type that has encrypted properties must be encrypted
- * as a whole.
+ * Checks nested types: encryption applies to whole properties of an instance, so that an Object whose type has encrypted properties must
+ * itself be encrypted.
  */
 function checkNested(space: Namespace, type: TypeDefinition): void {
   const isSecret = (name: string): boolean => {
@@ -138,7 +139,7 @@ function checkNested(space: Namespace, type: TypeDefinition): void {
   }
 }
 
-/** @returns whether the change is one for types without instances only; there are none now */
+/** @returns whether the change is possible only without instances, of which there are none now */
 async function checkChanges(space: Namespace, before: TypeDefinition, after: TypeDefinition): Promise<boolean> {
   const change = compareTypes(before, after);
   if (change.needsEmpty.length === 0) return false;
@@ -147,7 +148,7 @@ async function checkChanges(space: Namespace, before: TypeDefinition, after: Typ
   return true;
 }
 
-/** ars_properties and the like are the caller's and go with the definition. */
+/** Adds properties that belong to the caller, such as ars_properties, to the definition. */
 function withCallersProperties(object: ObjectValue, body: ObjectValue): ObjectValue {
   for (const name of CALLERS) if (Object.hasOwn(body, name)) object[name] = getOwn(body, name);
   return object;
