@@ -109,7 +109,7 @@ export async function putAccounts(
   upsert: boolean,
   actor: Actor,
 ): Promise<Answer> {
-  const by = { actor: apart(actor), address: null };
+  const by = { actor: withOwnUnits(actor), address: null };
   const one = (value: Value): Promise<ObjectValue> =>
     upsert ? upsertAccount(space, resource, value, by) : insertAccount(space, resource, value, by);
   if (!Array.isArray(values)) return recorded(actor, await one(values));
@@ -126,7 +126,7 @@ export async function updateAccounts(
   where: Value,
   actor: Actor,
 ): Promise<Answer> {
-  const by = { actor: apart(actor), address: null };
+  const by = { actor: withOwnUnits(actor), address: null };
   requireCapability(space, resource, 'update', actor.identity);
   const found = await matching(space, resource, where, actor.identity);
   if (found.length === 0) return recorded(actor, unlessNamed(space, resource, where, actor.identity, null));
@@ -145,12 +145,12 @@ export async function deleteAccounts(space: Namespace, resource: AccountResource
   requireCapability(space, resource, 'delete', actor.identity);
   const found = await matching(space, resource, where, actor.identity);
   if (found.length === 0) return recorded(actor, unlessNamed(space, resource, where, actor.identity, 0));
-  await removeAccounts(space, resource, found, where, { actor: apart(actor), address: null });
+  await removeAccounts(space, resource, found, where, { actor: withOwnUnits(actor), address: null });
   return recorded(actor, found.length);
 }
 
 /** The events are units of their own: the statement's result is recorded when all changes are done. */
-const apart = (actor: Actor): Actor => ({ ...actor, commit: (unit) => actor.commit(unit) });
+const withOwnUnits = (actor: Actor): Actor => ({ ...actor, commit: (unit) => actor.commit(unit) });
 
 async function recorded(actor: Actor, result: Value): Promise<Answer> {
   const answer: Answer = { ok: encodeInner(result) };
@@ -223,7 +223,7 @@ async function accountWith(
 
 // ---------------------------------------------------------------- events
 /** Resources without events: a namespace must not learn of other namespaces. */
-const SILENT: ReadonlySet<string> = new Set(['namespaces', 'organizations']);
+const WITHOUT_EVENTS: ReadonlySet<string> = new Set(['namespaces', 'organizations']);
 
 /** Raises an event for subscribers and rules of admins, who may see all accounts. */
 async function raiseEvent(
@@ -235,7 +235,7 @@ async function raiseEvent(
   ofAudits: readonly StoredEvent[],
 ): Promise<void> {
   const path = `/types/system.${resource.name}/${operation}`;
-  const ofChange = SILENT.has(resource.name) ? [] : raise(space, path, without(value, SECRETS), actor);
+  const ofChange = WITHOUT_EVENTS.has(resource.name) ? [] : raise(space, path, without(value, SECRETS), actor);
   const events = [...ofChange, ...ofAudits];
   if (events.length > 0) await actor.commit({ writes: [], events });
 }

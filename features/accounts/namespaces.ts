@@ -84,7 +84,7 @@ export const NAMESPACES: AccountResource = {
   /** Deletes the namespace with all its data, for its admin. */
   async remove(space, stored, caller, along) {
     const namespace = String(getOwn(stored, 'namespace'));
-    if (namespace !== space.name || LASTING.has(namespace)) throw apiError('cascade.authorization.denied', 'delete', 'namespaces');
+    if (namespace !== space.name || UNDELETABLE.has(namespace)) throw apiError('cascade.authorization.denied', 'delete', 'namespaces');
     requireAdmin(caller, 'delete', 'namespaces');
     await space.installation.identity.deleteNamespace(namespace, (session) => along(session, namespace));
     await space.installation.drop(namespace);
@@ -171,7 +171,7 @@ const organizationOf = async (space: Namespace, caller: Identity): Promise<strin
 const denied = (operation: string) => apiError('cascade.authorization.denied', operation, 'namespaces');
 
 /** Namespaces that cannot be deleted: they belong to the installation. */
-const LASTING: ReadonlySet<string> = new Set(['system', 'main']);
+const UNDELETABLE: ReadonlySet<string> = new Set(['system', 'main']);
 
 const invalid = (property: string, reason: string) => apiError('cascade.resource.property.invalid', 'namespaces', property, reason);
 

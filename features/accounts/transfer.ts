@@ -37,7 +37,7 @@ async function transferDefinitions(space: Namespace, name: 'rules' | 'sources' |
     const members = name === 'groups' ? (own(space.catalog.definitions.get('groups', id) ?? {}, 'members') as string[]) : [];
     const body: ObjectValue =
       name === 'groups' ? { owner: actor.identity.username, members: members.filter((member) => member !== from) } : {};
-    await unlessGone(changeDefinition(space, kind, id, body, actor));
+    await ignoreDeleted(changeDefinition(space, kind, id, body, actor));
   }
 }
 
@@ -46,7 +46,7 @@ async function transferInstances(space: Namespace, resource: InstanceResource, f
     .collection<{ _id: ObjectId }>(resource.collection)
     .find({ ars_createdBy: from }, { projection: { _id: 1 } });
   for await (const { _id } of found)
-    await unlessGone(
+    await ignoreDeleted(
       updateOne(
         space,
         resource,
@@ -58,7 +58,7 @@ async function transferInstances(space: Namespace, resource: InstanceResource, f
 }
 
 /** Ignores objects that were deleted meanwhile. */
-async function unlessGone(change: Promise<unknown>): Promise<void> {
+async function ignoreDeleted(change: Promise<unknown>): Promise<void> {
   try {
     await change;
   } catch (error) {

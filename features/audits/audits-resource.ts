@@ -23,13 +23,13 @@ export const AUDIT_RESOURCE: InstanceResource = {
 
 const FIELDS = { name: 'audits', type: AUDIT_TYPE };
 /** Properties that the service sets, whatever the caller gives. */
-const OURS = ['auditId', 'timestamp', 'node', 'nodeUUID', 'username'];
+const SET_BY_SERVICE = ['auditId', 'timestamp', 'node', 'nodeUUID', 'username'];
 
 /** @throws resource.property.required, resource.property.invalid, resource.property.unknown */
 async function insert(space: Namespace, resource: InstanceResource, body: Value, actor: Actor): Promise<ObjectValue> {
   if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   const given: ObjectValue = {};
-  for (const key of Object.keys(body)) if (!OURS.includes(key)) given[key] = getOwn(body, key);
+  for (const key of Object.keys(body)) if (!SET_BY_SERVICE.includes(key)) given[key] = getOwn(body, key);
   const { entity, message: _, op = null, ...others } = checkFields(FIELDS, given, 'refused');
   if (entity === undefined || entity === null) throw apiError('cascade.resource.property.required', 'audits', 'entity');
   const message = textField('audits', body, 'message');

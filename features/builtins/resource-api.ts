@@ -101,8 +101,8 @@ async function answerToMany(space: Namespace, request: ApiRequest, actor: Actor,
     const stored = await atOnce(space, resource, bodies, actor, shape, request.parameters['count'] === true);
     if (stored) return stored;
   }
-  const apart: Actor = { ...actor, commit: (unit) => actor.commit(unit) };
-  const answer = shape(encodeInner(await rowsOf(space, request, apart)), []);
+  const separately: Actor = { ...actor, commit: (unit) => actor.commit(unit) };
+  const answer = shape(encodeInner(await rowsOf(space, request, separately)), []);
   if (actor.childRunIds !== null) await actor.commit({ writes: [], events: [] }, answer);
   return answer;
 }

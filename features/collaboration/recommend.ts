@@ -20,7 +20,7 @@ import type { TypeDefinition } from '../../model/types/index.ts';
 import { best, byLikeness, byPlace, type Directives, isPoint, type Metres } from './rankings.ts';
 import { typed } from '../builtins/index.ts';
 
-const MOST_UNLESS_TOLD = 10;
+const DEFAULT_MOST = 10;
 /** Limits the candidates of a recommendation. */
 const MOST_CANDIDATES = 50_000;
 
@@ -90,7 +90,7 @@ function directivesOf(given: ObjectValue): Directives {
   const refuse = (name: string): never => {
     throw langError('cascade.lang.range', name, own(name));
   };
-  const most = own('maxRecommendations') ?? MOST_UNLESS_TOLD;
+  const most = own('maxRecommendations') ?? DEFAULT_MOST;
   if (!isInteger(most) || most < 1) return refuse('maxRecommendations');
   const excluded = own('excludeProperties') ?? [];
   if (!Array.isArray(excluded)) return refuse('excludeProperties');

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Notice } from '../../resources/api.ts';
 import { VirtualClock } from '../../platform/clock/index.ts';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
-import { distanceMs } from './stored-delivery.ts';
+import { intervalMs } from './stored-delivery.ts';
 
 const START = 1_900_000_000_000;
 const clock = new VirtualClock(START);
@@ -33,7 +33,7 @@ const rule = (name: string, on: string, body: string) =>
   t.program('rules', `RULE ${name} WHEN EVENT OCCURS ON "/topics${on}" AS e\n${body.replaceAll('"R"', `"${name}"`)}`);
 
 test('the interval between deliveries is the configured one five times, then doubles, up to ten times the configured one', () => {
-  expect([1, 4, 5, 6, 7, 8, 9, 20].map((n) => distanceMs(1_000, n))).toEqual([1000, 1000, 1000, 2000, 4000, 8000, 10000, 10000]);
+  expect([1, 4, 5, 6, 7, 8, 9, 20].map((n) => intervalMs(1_000, n))).toEqual([1000, 1000, 1000, 2000, 4000, 8000, 10000, 10000]);
 });
 
 test('R1, R3: a rule that acknowledges runs once; another is redelivered to until the time to live ends with a dead letter', async () => {

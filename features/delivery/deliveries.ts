@@ -32,7 +32,7 @@ import { Sending } from './sending.ts';
 
 const TRIES = 10;
 /** Delivery parameters for an event whose resource is no longer reliable. */
-const UNTIL_THEN = { frequencyMs: 30_000, ttlMs: 3_600_000 };
+const FORMER_RELIABILITY = { frequencyMs: 30_000, ttlMs: 3_600_000 };
 
 export interface DeliveriesOptions extends PersistentOptions, DueOptions {
   /** The partition of the sequence numbers that this process assigns. */
@@ -288,7 +288,7 @@ export class Deliveries {
       return { writes: [insertion(newDelivery(whole, `/rules/${run.rule}`, reliability, now, attemptOf(event)))], events: [whole] };
     }
     if (!this.#persistent.get(target)) return null;
-    const delivery = newDelivery(event, target, reliability ?? UNTIL_THEN, now, attemptOf(event) - 1);
+    const delivery = newDelivery(event, target, reliability ?? FORMER_RELIABILITY, now, attemptOf(event) - 1);
     return { writes: [insertion({ ...delivery, nextAt: new Date(now) })], events: [] };
   }
 

@@ -9,7 +9,7 @@ import { deadLetter } from './dead-letters.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { baseNameOf } from '../../model/types/index.ts';
 import { Failing } from './failing.ts';
-import { asNumbers, DELIVERIES, type Delivery, distanceMs, goingOn, removal, replacing, untilDeadline } from './stored-delivery.ts';
+import { asNumbers, DELIVERIES, type Delivery, intervalMs, continued, removal, replacing, untilDeadline } from './stored-delivery.ts';
 import type { PersistentSubscriptions } from './persistent.ts';
 import type { Sending } from './sending.ts';
 
@@ -66,7 +66,7 @@ export class DueDeliveries {
     const { db } = storage;
     const [first] = await db
       .collection<Delivery>(DELIVERIES)
-      .find({ $and: [this.#ours(), this.#failing.without(clock.now())] })
+      .find({ $and: [this.#withoutCatchingUp(), this.#failing.without(clock.now())] })
       .sort({ nextAt: 1 })
       .limit(1)
       .toArray();
@@ -79,7 +79,7 @@ export class DueDeliveries {
     if (this.#polling) return void (this.#isDueAgain = true); // the running poll may have missed the delivery
     this.#polling = this.#deliverDue()
       .catch((error: unknown) => {
-        this.#options.space().log.error({ err: error }, 'due deliveries could not be read; they are read again soon');
+        this.#options.space().log.error({ err: error }, 'due deliveries could not be read and will be read again');
         this.arm(this.#options.space().clock.now() + STILL_RUNNING_MS);
       })
       .finally(() => {
@@ -98,7 +98,10 @@ export class DueDeliveries {
       const now = space.clock.now();
       const due = await space.storage.db
         .collection<Delivery>(DELIVERIES)
-        .find({ $and: [{ nextAt: { $lte: new Date(now) }, ...this.#ours() }, this.#failing.without(now)] }, { promoteLongs: false })
+        .find(
+          { $and: [{ nextAt: { $lte: new Date(now) }, ...this.#withoutCatchingUp() }, this.#failing.without(now)] },
+          { promoteLongs: false },
+        )
         .sort({ nextAt: 1 })
         .limit(BATCH)
         .toArray();
@@ -111,7 +114,7 @@ export class DueDeliveries {
   }
 
   /** Excludes subscriptions whose stored events are being sent: they get no redelivery beside it. */
-  #ours(): Filter<Delivery> {
+  #withoutCatchingUp(): Filter<Delivery> {
     const { beginning } = this.#persistent;
     return beginning.length > 0 ? { target: { $nin: beginning } } : {};
   }
@@ -146,8 +149,8 @@ export class DueDeliveries {
     const run = runOf(space, event, delivery.target);
     // A rule that is deleted, inactive, or no longer matches the event acknowledges implicitly.
     if (!run) return space.transactions.submit({ writes: [removal(delivery)], events: [] }, true);
-    const nextAt = untilDeadline(delivery, now + distanceMs(delivery.frequencyMs, attempt));
-    const writes = goingOn(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt });
+    const nextAt = untilDeadline(delivery, now + intervalMs(delivery.frequencyMs, attempt));
+    const writes = continued(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt });
     await space.transactions.submit({ writes, events: [{ ...event, runs: [run] }] }, true);
   }
 
@@ -158,7 +161,7 @@ export class DueDeliveries {
     if (!subscription.socket) return space.transactions.submit(replacing(delivery, { nextAt: delivery.deadline }), true);
     const attempts = delivery.attempts + 1;
     this.#sending.send(subscription.socket, { ...delivery.event, runs: [] }, delivery.attempts > 0);
-    const nextAt = untilDeadline(delivery, now + distanceMs(delivery.frequencyMs, attempts));
+    const nextAt = untilDeadline(delivery, now + intervalMs(delivery.frequencyMs, attempts));
     await space.transactions.submit(replacing(delivery, { attempts, nextAt }), true);
   }
 

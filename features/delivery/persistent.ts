@@ -116,7 +116,7 @@ export class PersistentSubscriptions {
   serve(subscription: Persistent, isNew: boolean, deliver: (notice: Notice) => void, sight: Sight | undefined): Socket {
     const hasRoom = (): Promise<void> => Promise.resolve();
     const socket: Socket = { deliver, sight, asking: null, hasBegun: isNew, hasMissed: false, unsent: new Set(), hasRoom };
-    letGo(subscription);
+    detachSocket(subscription);
     subscription.socket = socket;
     return socket;
   }
@@ -159,7 +159,7 @@ export class PersistentSubscriptions {
     const others = this.#byPath.get(found.path);
     others?.delete(found);
     if (others?.size === 0) this.#byPath.delete(found.path);
-    letGo(found);
+    detachSocket(found);
     return true;
   }
 
@@ -194,7 +194,7 @@ export class PersistentSubscriptions {
 }
 
 /** Notifies the socket that it no longer serves the subscription, and detaches it. */
-function letGo(subscription: Persistent): void {
+function detachSocket(subscription: Persistent): void {
   subscription.socket?.deliver({ kind: 'taken', name: subscription.name });
   subscription.socket = null;
 }

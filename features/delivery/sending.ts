@@ -7,7 +7,7 @@ import { type StoredEvent, VersionConflict } from '../../runtime/transactions/in
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { Backoff } from '../../platform/mongo/index.ts';
 import type { Present } from '../../runtime/events/index.ts';
-import { asNumbers, DELIVERIES, type Delivery, distanceMs, replacing, untilDeadline } from './stored-delivery.ts';
+import { asNumbers, DELIVERIES, type Delivery, intervalMs, replacing, untilDeadline } from './stored-delivery.ts';
 import type { Persistent, Socket } from './persistent.ts';
 
 /** Deliveries updated per batch. */
@@ -86,9 +86,9 @@ export class Sending {
       const delivery = asNumbers(raw);
       this.send(socket, { ...delivery.event, runs: [] }, delivery.attempts > 0);
       const attempts = delivery.attempts + 1;
-      const nextAt = untilDeadline(delivery, space.clock.now() + distanceMs(delivery.frequencyMs, attempts));
+      const nextAt = untilDeadline(delivery, space.clock.now() + intervalMs(delivery.frequencyMs, attempts));
       // the client may have acknowledged it meanwhile
-      sent.push(space.transactions.submit(replacing(delivery, { attempts, nextAt }), true).catch(unlessMissed));
+      sent.push(space.transactions.submit(replacing(delivery, { attempts, nextAt }), true).catch(ignoreConflict));
       characters += delivery.event.value.length;
       if (sent.length < BATCH && characters < MOST_AHEAD) continue;
       await Promise.all(sent);
@@ -121,6 +121,6 @@ export class Sending {
   }
 }
 
-function unlessMissed(error: unknown): void {
+function ignoreConflict(error: unknown): void {
   if (!(error instanceof VersionConflict)) throw error;
 }

@@ -9,8 +9,8 @@ import { apiError } from '../../model/errors/index.ts';
 export const DELIVERIES = 'deliveries';
 
 /** The first deliveries follow at the configured interval; from the next on it doubles (integrations.md 12.3). */
-const AT_USUAL_DISTANCE = 5;
-const LONGEST_DISTANCE = 10;
+const AT_CONFIGURED_INTERVAL = 5;
+const LONGEST_INTERVAL = 10;
 
 export interface Reliability {
   readonly frequencyMs: number;
@@ -31,8 +31,8 @@ export interface Delivery {
 }
 
 /** The interval between the n-th delivery of an event and the next. */
-export const distanceMs = (frequencyMs: number, deliveries: number): number =>
-  frequencyMs * Math.min(LONGEST_DISTANCE, 2 ** Math.max(0, deliveries - AT_USUAL_DISTANCE));
+export const intervalMs = (frequencyMs: number, deliveries: number): number =>
+  frequencyMs * Math.min(LONGEST_INTERVAL, 2 ** Math.max(0, deliveries - AT_CONFIGURED_INTERVAL));
 
 /** The id follows from event and target, so that a delivery is found without a query. */
 export function deliveryId(target: string, { uuid, sequence }: Pick<StoredEvent, 'uuid' | 'sequence'>): ObjectId {
@@ -94,7 +94,7 @@ export const removal = ({ _id, ars_version }: Delivery): Write => ({
 });
 
 /** The writes that continue a delivery, perhaps for another version of its rule. */
-export function goingOn(delivery: Delivery, target: string, change: Pick<Delivery, 'attempts' | 'nextAt'>): Write[] {
+export function continued(delivery: Delivery, target: string, change: Pick<Delivery, 'attempts' | 'nextAt'>): Write[] {
   if (target === delivery.target) return [replacement(delivery, change)];
   const _id = deliveryId(target, delivery.event);
   return [removal(delivery), insertion({ ...delivery, ...change, _id, ars_version: Long.ONE, target })];

@@ -14,7 +14,7 @@ import { SOURCES } from '../sources/index.ts';
 
 const DEPLOYABLE: ReadonlySet<string> = new Set('types rules sources procedures topics scalars services configurations'.split(' '));
 /** Resources that a configuration activates and deactivates. */
-const SWITCHED: Readonly<Record<string, DefinitionResource>> = { rules: RULES, sources: SOURCES };
+const ACTIVATABLE: Readonly<Record<string, DefinitionResource>> = { rules: RULES, sources: SOURCES };
 const OPERATIONS = new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']);
 
 export const CONFIGURATIONS: DefinitionResource = {
@@ -109,9 +109,10 @@ function referenceOf(value: Value): ObjectValue | null {
 
 /** Activates or deactivates all rules and sources of a configuration. Missing ones are skipped. */
 async function switchAll(space: Namespace, resources: readonly ObjectValue[], active: Value, actor: Actor): Promise<void> {
-  const apart: Actor = { ...actor, commit: (unit) => actor.commit(unit) };
+  const separately: Actor = { ...actor, commit: (unit) => actor.commit(unit) };
   for (const { resource, resourceId } of resources as { resource: string; resourceId: string }[]) {
-    const kind = SWITCHED[resource];
-    if (kind && space.catalog.definitions.get(resource, resourceId)) await changeDefinition(space, kind, resourceId, { active }, apart);
+    const kind = ACTIVATABLE[resource];
+    if (kind && space.catalog.definitions.get(resource, resourceId))
+      await changeDefinition(space, kind, resourceId, { active }, separately);
   }
 }

@@ -12,7 +12,7 @@ import { apiError } from '../../model/errors/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 
 const CONTENTS = 'documentContents';
-const DOOMED = 'documentsDoomed';
+const REMOVALS = 'documentsDoomed';
 const BUCKET = 'documentFiles';
 const CHUNK_BYTES = 255 * 1024;
 /** Chunks that a download reads ahead. */
@@ -29,8 +29,8 @@ export const CONTENT_COLLECTIONS: readonly string[] = [CONTENTS, `${BUCKET}.file
 export async function contentFilter(db: Db, collection: string, session: ClientSession): Promise<Document> {
   const file = collection === `${BUCKET}.files` ? '_id' : collection === `${BUCKET}.chunks` ? 'files_id' : null;
   if (file === null) return {};
-  const doomed = await db.collection(DOOMED).distinct('_id', {}, { session });
-  return { [file]: { $nin: doomed } };
+  const removals = await db.collection(REMOVALS).distinct('_id', {}, { session });
+  return { [file]: { $nin: removals } };
 }
 
 /** The stored bytes of a document. */
@@ -70,14 +70,14 @@ const contentDocument = (_id: ObjectId, { file, sizeBytes, digest }: Content, ve
 /** The writes that assign a file to a document, and list its former file for removal. */
 export function contentWrites(documentId: string, content: Content, before: ContentRow | null): Write[] {
   const _id = ObjectId.createFromHexString(documentId);
-  const kept: Write = { collection: DOOMED, op: 'delete', id: content.file, version: 1n };
+  const kept: Write = { collection: REMOVALS, op: 'delete', id: content.file, version: 1n };
   if (!before) return [kept, { collection: CONTENTS, op: 'insert', document: contentDocument(_id, content, 1n) }];
   const document = contentDocument(_id, content, before.version + 1n);
-  return [kept, { collection: CONTENTS, op: 'replace', id: _id, version: before.version, document }, doom(before.file)];
+  return [kept, { collection: CONTENTS, op: 'replace', id: _id, version: before.version, document }, toRemove(before.file)];
 }
 
-const doom = (file: ObjectId): Write => ({
-  collection: DOOMED,
+const toRemove = (file: ObjectId): Write => ({
+  collection: REMOVALS,
   op: 'insert',
   document: { _id: file, ars_version: Long.ONE, at: new Date() },
 });
@@ -101,14 +101,14 @@ export async function contentRemovals(space: Namespace, gone: readonly ObjectVal
   sweepSoon(space);
   return rows.flatMap((row): Write[] => [
     { collection: CONTENTS, op: 'delete', id: row._id, version: BigInt(row['ars_version'] as number) },
-    doom(row['file'] as ObjectId),
+    toRemove(row['file'] as ObjectId),
   ]);
 }
 
 /** Creates the collections before a transaction writes to them. */
 export async function ensureContentCollections(db: Db): Promise<void> {
   const there = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
-  for (const name of [CONTENTS, DOOMED, `${BUCKET}.files`, `${BUCKET}.chunks`])
+  for (const name of [CONTENTS, REMOVALS, `${BUCKET}.files`, `${BUCKET}.chunks`])
     if (!there.has(name)) await db.createCollection(name).catch(ignoreExisting);
   await db.collection(`${BUCKET}.chunks`).createIndex({ files_id: 1, n: 1 }, { unique: true });
 }
@@ -124,10 +124,10 @@ const ignoreExisting = (error: unknown): void => {
  */
 export async function storeContent(space: Namespace, name: string, bytes: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Content> {
   const file = new ObjectId();
-  const doomed = space.storage.db.collection(DOOMED);
-  await doomed.insertOne({ _id: file, ars_version: Long.ONE, at: new Date() });
+  const removals = space.storage.db.collection(REMOVALS);
+  await removals.insertOne({ _id: file, ars_version: Long.ONE, at: new Date() });
   const touch = setInterval(
-    () => void doomed.updateOne({ _id: file }, { $set: { at: new Date() } }).catch(() => undefined),
+    () => void removals.updateOne({ _id: file }, { $set: { at: new Date() } }).catch(() => undefined),
     TOUCH_EVERY_MS,
   );
   const hash = createHash('sha256');
@@ -162,7 +162,7 @@ export async function storeContent(space: Namespace, name: string, bytes: AsyncI
 export async function abandon(space: Namespace, file: ObjectId): Promise<void> {
   try {
     await removeFile(space.storage.db, file);
-    await space.storage.db.collection(DOOMED).deleteOne({ _id: file });
+    await space.storage.db.collection(REMOVALS).deleteOne({ _id: file });
   } catch (error) {
     space.log.warn({ err: error, namespace: space.name }, 'the file of a document could not be removed; a sweep will retry');
     sweepSoon(space);
@@ -176,11 +176,11 @@ async function removeFile(db: Db, file: ObjectId): Promise<void> {
 
 /** Removes files without a document that nothing reads or writes any more. */
 export async function sweepContents(space: Namespace): Promise<void> {
-  const doomed = space.storage.db.collection(DOOMED);
-  const rows = await doomed.find({ at: { $lt: new Date(Date.now() - GRACE_MS) } }, { limit: 1_000 }).toArray();
+  const removals = space.storage.db.collection(REMOVALS);
+  const rows = await removals.find({ at: { $lt: new Date(Date.now() - GRACE_MS) } }, { limit: 1_000 }).toArray();
   for (const { _id } of rows) {
     await removeFile(space.storage.db, _id);
-    await doomed.deleteOne({ _id });
+    await removals.deleteOne({ _id });
   }
 }
 

@@ -14,5 +14,5 @@ export function failureOf(node: string, error: unknown): CascadeError {
 }
 
 /** Whether a retry with the same request id may succeed: there was no answer, or a transient error (11.8). */
-export const mayPass = ({ code, status }: CascadeError): boolean =>
+export const isTransient = ({ code, status }: CascadeError): boolean =>
   code === 'cascade.federation.unreachable' || code === 'io.service.federation.request.timeout' || status >= 500 || status === 429;

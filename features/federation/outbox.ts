@@ -9,7 +9,7 @@ import type { Namespace } from '../../resources/catalog/index.ts';
 import { DuplicateKey, VersionConflict } from '../../runtime/transactions/index.ts';
 import { deadLetter, DEAD_LETTERS } from '../delivery/index.ts';
 import type { Carriage, NodeAnswer, NodeRequest } from './node-client.ts';
-import { failureOf, mayPass } from './failures.ts';
+import { failureOf, isTransient } from './failures.ts';
 
 const OUTBOX = 'outbox';
 const PURPOSE = 'outbox';
@@ -40,7 +40,7 @@ export class Outbox {
   readonly #closing = new AbortController();
   readonly #waits = new Map<string, { until: number; ms: number }>();
   /** The last task in the queue of each node. */
-  readonly #turns = new Map<string, Promise<void>>();
+  readonly #queues = new Map<string, Promise<void>>();
   /** Stores in progress, by request id. */
   readonly #storing = new Map<string, Promise<Waiting>>();
   /** Ids of stored requests without an answer, by node, in the order of their commits. Only the owner of the namespace writes entries. */
@@ -71,7 +71,7 @@ export class Outbox {
   async close(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
     this.#closing.abort();
-    await Promise.allSettled([...this.#turns.values()]);
+    await Promise.allSettled([...this.#queues.values()]);
     await this.#removeAnswered();
   }
 
@@ -94,7 +94,7 @@ export class Outbox {
     );
     this.#storing.set(requestId, storing);
     void over.then(() => this.#storing.get(requestId) === storing && this.#storing.delete(requestId));
-    return this.#inTurn(node, async () => {
+    return this.#enqueue(node, async () => {
       const entry = await storing;
       const backlog = this.#backlogOf(node);
       const id = entry._id.toHexString();
@@ -107,7 +107,7 @@ export class Outbox {
         return answer;
       } catch (error) {
         const failed = failureOf(node, error);
-        if (signal.aborted || mayPass(failed)) throw apiError('cascade.federation.delivery.pending', node, failed.message);
+        if (signal.aborted || isTransient(failed)) throw apiError('cascade.federation.delivery.pending', node, failed.message);
         this.#settled(entry);
         throw failed;
       }
@@ -120,14 +120,14 @@ export class Outbox {
   }
 
   /** Runs one task at a time per node, in order of arrival. */
-  #inTurn<T>(node: string, work: () => Promise<T>): Promise<T> {
-    const turn = (this.#turns.get(node) ?? Promise.resolve()).then(work);
+  #enqueue<T>(node: string, work: () => Promise<T>): Promise<T> {
+    const turn = (this.#queues.get(node) ?? Promise.resolve()).then(work);
     const over = turn.then(
       () => undefined,
       () => undefined,
     );
-    this.#turns.set(node, over);
-    void over.then(() => this.#turns.get(node) === over && this.#turns.delete(node));
+    this.#queues.set(node, over);
+    void over.then(() => this.#queues.get(node) === over && this.#queues.delete(node));
     return turn;
   }
 
@@ -244,7 +244,7 @@ export class Outbox {
     for (const [node, backlog] of this.#backlog) {
       if (backlog.size === 0 || this.#senders.has(node) || (this.#waits.get(node)?.until ?? 0) > performance.now()) continue;
       this.#senders.add(node); // queued behind earlier tasks; later statements queue behind it in turn
-      const sent = this.#inTurn(node, () => this.#sendTo(space, node)).finally(() => this.#senders.delete(node));
+      const sent = this.#enqueue(node, () => this.#sendTo(space, node)).finally(() => this.#senders.delete(node));
       sent.then(
         (isMore) => isMore && this.#look(),
         (err: unknown) => space.log.warn({ err, node }, 'the backlog of a node could not be sent and will be retried'),
@@ -265,16 +265,16 @@ export class Outbox {
       if (!backlog.has(entry._id.toHexString())) continue; // it was answered meanwhile
       const registered = space.catalog.definitions.get('nodes', node);
       if (!registered) {
-        await this.#bury(entry, apiError('cascade.federation.unreachable', node, 'the node was deleted'));
+        await this.#moveToDeadLetters(entry, apiError('cascade.federation.unreachable', node, 'the node was deleted'));
         continue;
       }
       if (space.clock.now() > entry.at.getTime() + Number(getOwn(registered, 'deliveryTTL')) * 1_000) {
-        await this.#bury(entry, apiError('cascade.federation.unreachable', node, 'its time is over'));
+        await this.#moveToDeadLetters(entry, apiError('cascade.federation.unreachable', node, 'its time is over'));
         continue;
       }
       const request = this.#requestOf(entry);
       if (!Object.hasOwn(request, 'op')) {
-        await this.#bury(entry, apiError('cascade.federation.protocol', node, 'it was stored by an earlier version'));
+        await this.#moveToDeadLetters(entry, apiError('cascade.federation.protocol', node, 'it was stored by an earlier version'));
         continue;
       }
       try {
@@ -283,17 +283,17 @@ export class Outbox {
         this.#settled(entry);
       } catch (error) {
         const failed = failureOf(node, error);
-        if (mayPass(failed) || failed.code === 'io.service.security.authentication.failed') {
-          this.#stepBack(node);
+        if (isTransient(failed) || failed.code === 'io.service.security.authentication.failed') {
+          this.#backOff(node);
           return false;
         }
-        await this.#bury(entry, failed);
+        await this.#moveToDeadLetters(entry, failed);
       }
     }
     return backlog.size > 0;
   }
 
-  #stepBack(node: string): void {
+  #backOff(node: string): void {
     const ms = Math.min(LONGEST_WAIT_MS, (this.#waits.get(node)?.ms ?? FIRST_WAIT_MS / 2) * 2);
     this.#waits.set(node, { ms, until: performance.now() + ms });
   }
@@ -303,7 +303,7 @@ export class Outbox {
   }
 
   /** Makes the request a dead letter in the commit that removes it from the outbox. */
-  async #bury(entry: Waiting, error: CascadeError): Promise<void> {
+  async #moveToDeadLetters(entry: Waiting, error: CascadeError): Promise<void> {
     const space = this.#space();
     const { op, resource, id = null, parameters = {}, object = null, requestId = '' } = this.#requestOf(entry);
     const leave = (): boolean => this.#backlogOf(entry.node).delete(entry._id.toHexString());

@@ -13,7 +13,7 @@ import { FEDERATION } from './federation.ts';
 import { definitionRequest } from './requests.ts';
 
 const WITHIN_MS = 60_000;
-const MADE_BY_SERVICE = /^(?:_id|ars_(?:namespace|version|createdAt|createdBy|modifiedAt|modifiedBy))$/;
+const SET_BY_SERVICE = /^(?:_id|ars_(?:namespace|version|createdAt|createdBy|modifiedAt|modifiedBy))$/;
 
 /** Installs a definition on a node, or removes it there; removing an absent one succeeds. Null: success. */
 export async function provision(
@@ -50,7 +50,7 @@ function installation(space: Namespace, node: string, kind: string, name: string
   if (kind === 'rules') return definitionRequest(kind, { ruleText: own(shown, 'ruleText') }, active ?? own(shown, 'active') !== false);
   if (kind === 'procedures') return definitionRequest(kind, { ruleText: own(shown, 'ruleText') }, null);
   const body: ObjectValue = {};
-  for (const field of Object.keys(shown)) if (!MADE_BY_SERVICE.test(field)) setOwn(body, field, getOwn(shown, field));
+  for (const field of Object.keys(shown)) if (!SET_BY_SERVICE.test(field)) setOwn(body, field, getOwn(shown, field));
   return definitionRequest(kind, body, active);
 }
 

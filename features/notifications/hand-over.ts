@@ -8,7 +8,7 @@ import { addressFilters, read, atomically, changeOf, updateOne } from '../../res
 import { own } from '../../resources/operations/index.ts';
 import { StateKey } from '../../resources/states.ts';
 import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
-import { HttpClient, sourcesOf, transportFor, type PushNote, type PushOutcome, NOBODYS_CONTACT, openWebPush } from '../sources/index.ts';
+import { HttpClient, sourcesOf, transportFor, type PushNote, type PushOutcome, DEFAULT_CONTACT, openWebPush } from '../sources/index.ts';
 import { type Delivery, deliveredAs, QUEUED, queuedIn } from './payload-messages.ts';
 import { type Device, devicesNamed, retire } from './push-targets.ts';
 import { webPushKey } from './web-push-key.ts';
@@ -120,7 +120,7 @@ function contactIn(space: Namespace, source: Value): string {
   const definition = space.catalog.definitions.get('sources', String(source));
   const config = definition ? own(definition, 'config') : null;
   const contact = isObject(config) ? own(config, 'webPushSubject') : null;
-  return typeof contact === 'string' ? contact : NOBODYS_CONTACT;
+  return typeof contact === 'string' ? contact : DEFAULT_CONTACT;
 }
 
 function noteOf(message: ObjectValue): PushNote {

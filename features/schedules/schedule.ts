@@ -26,7 +26,7 @@ const RETRY_MS = 500;
 const MOST_RETRY_MS = 60_000;
 
 /** The stored event differs from the one to be delivered: another delivery or a change, here or in another process, has come first. */
-class Overtaken extends Error {
+class StaleEvent extends Error {
   /** The version that was to be delivered. */
   readonly version: bigint;
   constructor(name: string, version: bigint) {
@@ -160,7 +160,7 @@ export class Schedule implements AsyncDisposable {
       await this.#publish(space, name, stored, next);
     } catch (error) {
       if (error instanceof Fenced) return; // the next owner delivers it
-      return this.#again(space, name, error);
+      return this.#reschedule(space, name, error);
     }
     this.#failures.delete(name);
     if (next) {
@@ -170,9 +170,9 @@ export class Schedule implements AsyncDisposable {
   }
 
   /** Reschedules an event that was not delivered: at the time of the stored event if that has changed, else for a retry. */
-  async #again(space: Namespace, name: string, error: unknown): Promise<void> {
+  async #reschedule(space: Namespace, name: string, error: unknown): Promise<void> {
     try {
-      if (error instanceof Overtaken) {
+      if (error instanceof StaleEvent) {
         await refresh(space, KIND, name); // the change may not have reached this process
         const stored = space.catalog.definitions.get(KIND, name);
         if (stored && versionOf(stored) !== error.version) {
@@ -188,7 +188,7 @@ export class Schedule implements AsyncDisposable {
     if (!stored || !isActive(stored)) return;
     const failures = (this.#failures.get(name) ?? 0) + 1;
     this.#failures.set(name, failures);
-    if (!isRetryable(error) && !(error instanceof Overtaken))
+    if (!isRetryable(error) && !(error instanceof StaleEvent))
       space.log.error(
         { err: error, name, namespace: space.name, failures },
         'a scheduled event could not be delivered and will be retried',
@@ -210,7 +210,7 @@ export class Schedule implements AsyncDisposable {
         await space.transactions.submit({ ...unit, writes: [...mine, ...unit.writes] }, true);
       } catch (error) {
         const isOurs = error instanceof VersionConflict && error.collection === change.collection && id !== null && error.id.equals(id);
-        throw isOurs ? new Overtaken(name, versionOf(stored)) : error;
+        throw isOurs ? new StaleEvent(name, versionOf(stored)) : error;
       }
       isStored = true;
     };

@@ -27,7 +27,7 @@ const DEFAULTS = {
   mockProcedures: {},
 } as const;
 /** Properties that only the service sets, and the stored secrets; values that a caller gives are ignored. */
-const OURS = ['secrets', 'state', 'isUnavailable'];
+const SET_BY_SERVICE = ['secrets', 'state', 'isUnavailable'];
 
 const CONFIG = SOURCE_SHAPE.properties.get('config') as PropertyDefinition;
 /** The properties that conditions can query: secrets of the config are not among them. */
@@ -63,7 +63,7 @@ export const SOURCES: DefinitionResource = {
     if (stored && own(stored, 'type') !== type)
       throw apiError('cascade.source.type.immutable', name, `it is of type ${String(own(stored, 'type'))}`);
     const fields: ObjectValue = { ...checkFields(SOURCES, body, 'kept') };
-    for (const field of OURS) delete fields[field];
+    for (const field of SET_BY_SERVICE) delete fields[field];
     const direction = own(fields, 'direction') ?? kind.directions[0] ?? 'BOTH';
     if (!DIRECTIONS.includes(String(direction))) throw invalidField('sources', 'direction', `none of ${DIRECTIONS.join(', ')}`);
     if (!kind.directions.includes(direction as Direction))

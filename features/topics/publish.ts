@@ -24,8 +24,8 @@ async function publishEach(space: Namespace, topic: string, messages: readonly V
   for (const message of messages) checkMessage(space, topic, message);
   const follower = await followerOf(space, topic);
   if (follower) {
-    const apart: Actor = { ...actor, commit: (unit) => space.transactions.submit(unit) };
-    for (const message of messages) await follower.follow(space, topic, message, apart, plainly(space));
+    const separately: Actor = { ...actor, commit: (unit) => space.transactions.submit(unit) };
+    for (const message of messages) await follower.follow(space, topic, message, separately, plainly(space));
     return actor.commit({ writes: [], events: [] }, { ok: 'null' });
   }
   const path = `/topics${topic}/publish`;

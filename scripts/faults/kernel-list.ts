@@ -473,8 +473,8 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'a redelivery does not count',
     file: 'features/delivery/due.ts',
-    text: 'const writes = goingOn(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt });',
-    replacement: 'const writes = goingOn(delivery, `/rules/${run.rule}`, { attempts: delivery.attempts, nextAt });',
+    text: 'const writes = continued(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt });',
+    replacement: 'const writes = continued(delivery, `/rules/${run.rule}`, { attempts: delivery.attempts, nextAt });',
   },
   {
     what: 'what is due of deliveries is looked for once',
@@ -491,7 +491,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'a scheduled event that could not be delivered is not tried again',
     file: 'features/schedules/schedule.ts',
-    text: '      return this.#again(space, name, error);',
+    text: '      return this.#reschedule(space, name, error);',
     replacement: '      return;',
   },
   {

@@ -18,14 +18,14 @@ export class Refusals {
     const { now, source } = this.#context;
     const at = now();
     if (at - this.#since >= WINDOW_MS) {
-      const unsaid = this.#count - MOST_A_WINDOW;
-      if (unsaid > 0) this.#say(`Source ${source}: authenticate: ${unsaid} more messages were refused.`);
+      const omitted = this.#count - MOST_A_WINDOW;
+      if (omitted > 0) this.#report(`Source ${source}: authenticate: ${omitted} more messages were refused.`);
       [this.#since, this.#count] = [at, 0];
     }
-    if (++this.#count <= MOST_A_WINDOW) this.#say(`Source ${source}: authenticate: a message was refused.`);
+    if (++this.#count <= MOST_A_WINDOW) this.#report(`Source ${source}: authenticate: a message was refused.`);
   }
 
-  #say(message: string): void {
+  #report(message: string): void {
     this.#context.log('WARN', message);
     this.#context.audit('authenticate', message);
   }

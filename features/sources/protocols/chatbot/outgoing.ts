@@ -116,11 +116,11 @@ export class Outgoing implements AsyncDisposable {
   }
 
   /** A token by client credentials; null where the source has none. */
-  async #bearer(anew = false): Promise<string | null> {
+  async #bearer(isRefused = false): Promise<string | null> {
     const { config, source } = this.#context;
     const uri = own(config, 'tokenUri');
     if (uri === null) return null;
-    if (!anew && this.#token && this.#token.until > performance.now()) return this.#token.text;
+    if (!isRefused && this.#token && this.#token.until > performance.now()) return this.#token.text;
     const scope = own(config, 'tokenScope');
     const pairs: [string, string][] = [
       ['grant_type', 'client_credentials'],

@@ -17,7 +17,7 @@ const TOKEN_MS = 40 * 60_000;
 /** An idle session is closed after this time. */
 const IDLE_MS = 60_000;
 const DEAD: ReadonlySet<string> = new Set(['BadDeviceToken', 'Unregistered', 'DeviceTokenNotForTopic']);
-const PASSING: ReadonlySet<string> = new Set(['ExpiredProviderToken', 'TooManyRequests', 'TooManyProviderTokenUpdates', 'IdleTimeout']);
+const RETRYABLE: ReadonlySet<string> = new Set(['ExpiredProviderToken', 'TooManyRequests', 'TooManyProviderTokenUpdates', 'IdleTimeout']);
 
 export interface ApnsKey {
   readonly key: KeyObject;
@@ -46,7 +46,7 @@ export function openApns(options: ApnsOptions): PushTransport {
       try {
         return await apns.send(token, note);
       } catch (error) {
-        return passing(error);
+        return retryable(error);
       }
     },
     close: () => apns.close(),
@@ -54,7 +54,7 @@ export function openApns(options: ApnsOptions): PushTransport {
 }
 
 /** A session that ended during a request is retryable: the next note opens another. */
-const passing = (error: unknown): PushOutcome => {
+const retryable = (error: unknown): PushOutcome => {
   const outcome = unreached(error);
   const { code } = (error ?? {}) as { code?: unknown };
   return outcome.kind === 'failed' && typeof code === 'string' ? { kind: 'again', reason: outcome.reason, afterMs: null } : outcome;
@@ -92,7 +92,7 @@ class Apns {
     const declaredType = `${status} ${reason}`.trim();
     if (status === 410 || DEAD.has(reason)) return { kind: 'dead', reason: declaredType };
     if (reason === 'ExpiredProviderToken') this.#token = null;
-    if (status === 429 || status >= 500 || PASSING.has(reason))
+    if (status === 429 || status >= 500 || RETRYABLE.has(reason))
       return { kind: 'again', reason: declaredType, afterMs: retryAfterMs(retryAfter, this.#options.now()) };
     return { kind: 'failed', reason: declaredType };
   }

@@ -54,7 +54,7 @@ export function subscriptionIn(token: string): PushSubscription | null {
 }
 
 /** Contact for push services where a source names none; a service may refuse it, as Apple's does. */
-export const NOBODYS_CONTACT = 'mailto:postmaster@localhost';
+export const DEFAULT_CONTACT = 'mailto:postmaster@localhost';
 const LONGEST_CONTACT = 256;
 const CONTACT = /^(?:mailto:[^\s@<>,?]+@[^\s@<>,?]+|https:\/\/[^/\s][!-~]*)$/;
 
