@@ -36,7 +36,7 @@ test('the interval between deliveries is the configured one five times, then dou
   expect([1, 4, 5, 6, 7, 8, 9, 20].map((n) => intervalMs(1_000, n))).toEqual([1000, 1000, 1000, 2000, 4000, 8000, 10000, 10000]);
 });
 
-test('R1, R3: a rule that acknowledges runs once; another is redelivered to until the time to live ends with a dead letter', async () => {
+test('R1, R3: a rule that acknowledges runs once; another runs again until the time to live ends with a dead letter', async () => {
   await topic('/r1');
   await rule('acks', '/r1', `${SEES}\nEvent.ack()`);
   await rule('mute', '/r1', SEES);

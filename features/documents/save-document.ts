@@ -10,7 +10,7 @@ import { checkDocumentName, fileTypeOf } from './names.ts';
 
 /**
  * Creates the document, or replaces one that the caller may replace.
- * @param told the media type that accompanied the bytes; it counts where the name's extension has none
+ * @param declaredType the media type that accompanied the bytes; it counts where the name's extension has none
  * @param result the result of the statement, recorded with the document
  * @throws authorization.denied; document.name.invalid, .name.reserved; resource.duplicate.key for a document that the caller may not see
  */

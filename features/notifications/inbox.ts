@@ -19,7 +19,7 @@ const pathOf = (username: string, deviceId: string): string => `/inbox/${encodeU
 
 /**
  * Notifies a user's devices. `removed`: the message was answered or deleted on another device; `retract`: the sender has withdrawn it.
- * @param isTold false: this device is not notified
+ * @param isAddressed false: this device is not notified
  */
 export async function notifyDevices(
   space: Namespace,

@@ -74,7 +74,7 @@ export interface Caller {
   /** @throws authorization.denied; document.name.invalid, .name.reserved */
   requireSavable(name: string): void;
   /**
-   * @param told the media type that accompanied the bytes
+   * @param document `declaredType`: the media type that accompanied the bytes
    * @param result the result of the query, which is recorded together with the document
    */
   saveDocument(document: { name: string; declaredType: string | null; bytes: Uint8Array }, result: Value): Promise<void>;

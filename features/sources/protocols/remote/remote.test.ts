@@ -236,7 +236,7 @@ test.each([
 });
 
 // spec: integrations.md 2.2/7
-test('2.2: a part may be a document, and has its name and type', async () => {
+test('2.2: a part may be a document, with the document’s name and type', async () => {
   await source('uploading', { uri: server.url });
   await upload(t, 'reports/pump 4.csv', 'text/csv', 'a,b\n1,2\n');
   await t.ask('publish', 'sources', {
