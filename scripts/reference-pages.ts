@@ -78,7 +78,7 @@ const DIAGNOSTICS: Readonly<Record<Code, string>> = {
   'cascade.rule.merge.alias': 'Events joined by OR have different names.',
   'cascade.rule.interval': 'An interval of time is not a constant above 0.',
   'cascade.rule.timeout': 'TIMEOUT on a trigger that waits for nothing.',
-  'cascade.rule.activation': 'The activation constraint is no JSON object.',
+  'cascade.rule.activation': 'The activation constraint is no JSON object, or no condition on nodes.',
   'cascade.service.state.modifier': 'PRIVATE before a procedure that belongs to no service.',
   'cascade.service.partition.parameter': 'A partitioned procedure lacks its key parameter.',
   'cascade.federation.statement.unsupported': 'The construct cannot be run by this version.',

@@ -36,7 +36,7 @@ export const TOKENS: AccountResource = {
     if (!mayInvoke(space, 'createToken', caller)) throw apiError('cascade.authorization.denied', 'insert', 'tokens');
     requireGiven(body);
     requireKept(body, caller);
-    const name = requiredText('tokens', body, 'name');
+    const name = nameIn(body);
     const given = getOwn(body, 'profiles');
     const isPersonal = given === null || (Array.isArray(given) && given.length === 0);
     // A limited token cannot create one with all the rights of its user.
@@ -72,7 +72,7 @@ export const TOKENS: AccountResource = {
       (key) => KNOWN.includes(key) && key !== 'name' && !eq(getOwn(changes, key), getOwn(token, key)),
     );
     if (other !== undefined) throw apiError('cascade.resource.key.immutable', 'tokens', other);
-    const name = Object.hasOwn(changes, 'name') ? requiredText('tokens', changes, 'name') : null;
+    const name = Object.hasOwn(changes, 'name') ? nameIn(changes) : null;
     const how = { by: caller.username, version, along };
     if (name !== null) await space.installation.directory.renameToken(String(getOwn(token, '_id')), name, how);
   },
@@ -88,6 +88,13 @@ function requireGiven(body: ObjectValue): void {
   for (const name of ['accessToken', 'expiresAt'])
     if (Object.hasOwn(body, name)) throw apiError('cascade.token.property.generated', 'tokens', name, 'the service makes it');
   requireKnown('tokens', body, KNOWN);
+}
+
+/** An address can name a token by it, so it is not empty. @throws cascade.resource.property.required, .invalid */
+function nameIn(body: ObjectValue): string {
+  const name = requiredText('tokens', body, 'name');
+  if (name === '') throw apiError('cascade.resource.property.invalid', 'tokens', 'name', 'empty');
+  return name;
 }
 
 /** Adds the system's profile: a missing one is `user__system` (resources-and-api.md 7.2). */

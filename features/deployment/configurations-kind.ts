@@ -4,11 +4,10 @@
 import { convert } from '../../stdlib/convert/index.ts';
 import { getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
-import { parseWhere } from '../../model/query/index.ts';
 import { checkName } from '../../model/types/index.ts';
 import { CONFIGURATION_SHAPE, DEPLOYCONFIG_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, textField, changeDefinition } from '../../resources/definitions/index.ts';
-import { NODE_SHAPE } from '../nodes/index.ts';
+import { nodeConditionFault } from '../nodes/index.ts';
 import { RULES } from '../rules/index.ts';
 import { SOURCES } from '../sources/index.ts';
 
@@ -28,7 +27,7 @@ export const CONFIGURATIONS: DefinitionResource = {
     const name = textField('configurations', body, 'name');
     checkName('configuration', name);
     const fields = checkFields(CONFIGURATIONS, body, 'refused');
-    checkConstraint('configurations', fields, actor);
+    checkConstraint('configurations', fields);
     const resources = resourcesIn('configurations', fields);
     const active = own(fields, 'active') ?? true;
     const before = stored && (own(stored, 'active') ?? true);
@@ -59,7 +58,7 @@ export const DEPLOYCONFIGS: DefinitionResource = {
   operations: OPERATIONS,
   onExisting: 'update',
   type: DEPLOYCONFIG_SHAPE,
-  async define(_space, body, _stored, actor) {
+  async define(_space, body) {
     const name = textField('deployconfigs', body, 'name');
     checkName('configuration', name);
     const fields = checkFields(DEPLOYCONFIGS, body, 'refused');
@@ -67,7 +66,7 @@ export const DEPLOYCONFIGS: DefinitionResource = {
     const checked = (Array.isArray(partitions) ? partitions : []).map((partition): Value => {
       if (!isObject(partition) || typeof own(partition, 'name') !== 'string')
         throw invalidField('deployconfigs', 'partitions', 'a partition is an Object with a name');
-      checkConstraint('deployconfigs', partition, actor);
+      checkConstraint('deployconfigs', partition);
       return { ...partition, resources: resourcesIn('deployconfigs', partition).map(text) };
     });
     return { name, object: { ...fields, partitions: checked }, apply: () => undefined };
@@ -80,10 +79,11 @@ export const DEPLOYCONFIGS: DefinitionResource = {
 const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
 
 /** Checks a condition on nodes. @throws errors of the condition */
-function checkConstraint(resource: string, fields: ObjectValue, { identity, clock }: Actor): void {
+function checkConstraint(resource: string, fields: ObjectValue): void {
   const where = own(fields, 'provisioningConstraint') ?? {};
   if (!isObject(where)) throw invalidField(resource, 'provisioningConstraint', 'no Object');
-  parseWhere(where, NODE_SHAPE, { username: identity.username, namespace: identity.namespace, now: clock.now() });
+  const refused = nodeConditionFault(where);
+  if (refused) throw refused;
 }
 
 /** The resources of a configuration, each as `{resource, resourceId}`. */

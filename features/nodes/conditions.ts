@@ -1,6 +1,7 @@
 // Evaluates conditions on nodes (integrations.md 11.4), and shows nodes without their secrets.
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
+import { CascadeError } from '../../model/errors/index.ts';
 import { matches, parseWhere } from '../../model/query/index.ts';
 import { systemType, type Namespace } from '../../resources/catalog/index.ts';
 
@@ -33,6 +34,20 @@ export function nodesThat(space: Namespace, where: Value, actor: Actor): string[
     .map(([name]) => name);
   if (namesSelf(where) && matches(predicate, SELF)) names.push('self');
   return names.sort((a, b) => (a < b ? -1 : 1));
+}
+
+/** A caller for checks: nothing is evaluated, so it does not matter who asks. */
+const ANYBODY = { username: '', namespace: '', now: 0 };
+
+/** Why a where-object that is about to be stored is no condition on nodes; null: it is one. */
+export function nodeConditionFault(where: ObjectValue): CascadeError | null {
+  try {
+    parseWhere(where, NODE_SHAPE, ANYBODY);
+    return null;
+  } catch (error) {
+    if (error instanceof CascadeError) return error;
+    throw error;
+  }
 }
 
 /** Whether the condition has `self` as a value of `name`. */

@@ -60,7 +60,7 @@ function dmlOf(space: Namespace, given: Value): ObjectValue {
   const dml: ObjectValue = {};
   for (const type of Object.keys(given)) {
     const entry = getOwn(given, type);
-    if (!isObject(entry)) throw apiError('cascade.profile.constraint.invalid', 'profiles', `dml.${type}`, 'no Object');
+    if (!isObject(entry)) throw apiError('cascade.profile.constraint.invalid', 'profiles', `dml.${type}`, 'no Object', null);
     const stored: ObjectValue = {};
     for (const operation of Object.keys(entry)) {
       const place = { resource: 'profiles', path: `dml.${type}.${operation}` };

@@ -19,6 +19,7 @@ import {
   withoutOldText,
   withReferenceErrors,
 } from '../../resources/definitions/index.ts';
+import { nodeConditionFault } from '../nodes/index.ts';
 import { deliveriesOf } from '../delivery/index.ts';
 import { ruleGraphOf } from './namespace-state.ts';
 
@@ -38,6 +39,7 @@ export const RULES: DefinitionResource = {
     const ours = actor.ofService === true || stored !== null; // a stored rule keeps its name
     const rule = await space.execution.compilations.compile(text, { kind: 'rule', ofService: ours });
     if (!ours) checkName('rule', rule.name);
+    const activationConstraint = activationOf(rule, text);
     await checkVersions(space, rule);
     if (stored && getOwn(stored, 'name') !== rule.fullName)
       throw apiError('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), rule.fullName);
@@ -53,7 +55,7 @@ export const RULES: DefinitionResource = {
         version: rule.version,
         ruleText: text,
         active,
-        activationConstraint: rule.activationConstraint === null ? null : decodeInner(rule.activationConstraint),
+        activationConstraint,
         triggers: rule.triggers.flatMap((trigger) =>
           trigger.paths.map((path): Value => ({ path, kind: rule.timing === 'before' ? 'BEFORE' : 'WHEN' })),
         ),
@@ -74,6 +76,20 @@ export const RULES: DefinitionResource = {
     return { apply: () => leaveForce(space, name), settle: () => deliveriesOf(space).acknowledgeFor(name) };
   },
 };
+
+/**
+ * The condition on nodes of a rule's text: the compiler sees that it is a JSON object, and knows no conditions.
+ * @throws cascade.rule.activation at the clause
+ */
+function activationOf({ activationConstraint: json }: CompiledRule, text: string): Value {
+  const where = json === null ? null : decodeInner(json);
+  const refusal = isObject(where) ? nodeConditionFault(where) : null;
+  if (!refusal) return where;
+  const before = text.slice(0, text.search(/\bactivationconstraint\b/i)).split('\n');
+  const [line, column] = [before.length, (before.at(-1)?.length ?? 0) + 1];
+  const detail = refusal.message.replace(/\.$/, '');
+  throw new CascadeError('cascade.rule.activation', `Line ${line}, column ${column}: ${detail}.`, [line, column, detail], 400);
+}
 
 async function givenBy(space: Namespace, source: string): Promise<ObjectValue> {
   const { description } = await space.execution.compilations.compile(source, { kind: 'rule', ofService: true });

@@ -3,11 +3,9 @@ import type { ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { EgressError, type Outlet } from '../../platform/egress/index.ts';
 import type { Direction, Protocol } from './protocols/index.ts';
-import { own } from './protocols/fields.ts';
+import { isNamedSecret, own } from './protocols/fields.ts';
 
 export const DIRECTIONS: readonly string[] = ['SOURCE', 'SINK', 'BOTH'] satisfies Direction[];
-
-const isNamedSecret = (value: unknown): boolean => typeof value === 'string' && /@secrets\(.+\)/.test(value);
 
 /**
  * Unknown fields are kept; null means "not set"; `@secrets(…)` satisfies any field.

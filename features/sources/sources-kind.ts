@@ -10,6 +10,7 @@ import { type Direction, type Protocol, protocolOf } from './protocols/index.ts'
 import { isSecret, resealed, sealed, splitConfig, wholeConfig } from './secrets.ts';
 import { SOURCE_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
+import { nodeConditionFault } from '../nodes/index.ts';
 import { checkRedelivery, shownTtl } from '../topics/index.ts';
 import { deliveriesOf } from '../delivery/index.ts';
 import { sourcesOf } from './namespace-state.ts';
@@ -147,4 +148,6 @@ function checkConstraint(fields: ObjectValue): void {
     throw apiError('cascade.source.config.invalid', 'activationConstraint', 'no JSON');
   }
   if (!isObject(parsed)) throw apiError('cascade.source.config.invalid', 'activationConstraint', 'no Object');
+  const refused = nodeConditionFault(parsed);
+  if (refused) throw apiError('cascade.source.config.invalid', 'activationConstraint', refused.message);
 }

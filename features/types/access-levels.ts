@@ -21,4 +21,5 @@ export function accessLevelsOf(type: TypeDefinition): ObjectValue {
   return levels;
 }
 
-const invalid = (path: string, reason: string) => apiError('cascade.profile.constraint.invalid', 'types', `accessLevels.${path}`, reason);
+const invalid = (path: string, reason: string) =>
+  apiError('cascade.profile.constraint.invalid', 'types', `accessLevels.${path}`, reason, null);

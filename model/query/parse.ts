@@ -8,6 +8,9 @@ import { dataScope, instanceScope, referenceScope, type Scope, structureScope } 
 import { substitute } from './substitutions.ts';
 import type { Condition, ConditionContext, ConditionPath, NearTest, Predicate, Test } from './types.ts';
 
+/** The place of a condition as a whole in refusals; what is below it is told by dotted names. */
+const ROOT = 'where';
+
 /** The limits of resources-and-api.md 3.2; what exceeds one is told by its name. */
 const LIMITS = { depth: 20, nodes: 1_000, listElements: 10_000, regexLength: 1_000 } as const;
 
@@ -19,14 +22,14 @@ const LIMITS = { depth: 20, nodes: 1_000, listElements: 10_000, regexLength: 1_0
 export function parseWhere(where: Value, type: TypeDefinition | null, context: ConditionContext): Predicate {
   const substituted = substitute(where, context);
   const parser = new Parser(type);
-  const condition = parser.where(substituted, instanceScope(type), 1, true);
+  const condition = parser.where(substituted, instanceScope(type), 1, true, ROOT);
   return { condition, type, near: parser.near, hasRegex: parser.hasRegex };
 }
 
 /** The same for what a scope describes, which is in memory only. */
 export function parseWhereIn(where: Value, scope: Scope, context: ConditionContext): Predicate {
   const parser = new Parser(null, true);
-  const condition = parser.where(substitute(where, context), scope, 1, true);
+  const condition = parser.where(substitute(where, context), scope, 1, true, ROOT);
   return { condition, type: null, near: null, hasRegex: parser.hasRegex };
 }
 
@@ -49,23 +52,23 @@ class Parser {
     this.#inMemory = inMemory;
   }
 
-  where(where: Value, scope: Scope, depth: number, nearAllowed: boolean): Condition {
+  where(where: Value, scope: Scope, depth: number, nearAllowed: boolean, at: string): Condition {
     if (!isObject(where)) throw apiError('cascade.query.condition.type', typeOf(where));
     this.#enter(depth);
     const terms = Object.keys(where).map((name): Condition => {
       this.#countNode();
       const value = getOwn(where, name);
-      if (name === '$and' || name === '$or' || name === '$nor') return this.#joined(name, value, scope, depth, nearAllowed);
-      if (name.startsWith('$')) throw refusal(name, '');
+      if (name === '$and' || name === '$or' || name === '$nor') return this.#joined(name, value, scope, depth, nearAllowed, at);
+      if (name.startsWith('$')) throw refusal(name, at);
       const path = scope(name);
       return { op: 'property', path, tests: this.member(path, value, scope, depth, nearAllowed) };
     });
     return terms.length === 1 ? (terms[0] as Condition) : { op: 'and', terms };
   }
 
-  #joined(name: '$and' | '$or' | '$nor', value: Value, scope: Scope, depth: number, nearAllowed: boolean): Condition {
-    if (!Array.isArray(value) || value.length === 0 || !value.every(isObject)) throw apiError('cascade.query.operand.invalid', '', name);
-    const terms = value.map((term) => this.where(term, scope, depth + 1, nearAllowed && name === '$and'));
+  #joined(name: '$and' | '$or' | '$nor', value: Value, scope: Scope, depth: number, nearAllowed: boolean, at: string): Condition {
+    if (!Array.isArray(value) || value.length === 0 || !value.every(isObject)) throw apiError('cascade.query.operand.invalid', at, name);
+    const terms = value.map((term, i) => this.where(term, scope, depth + 1, nearAllowed && name === '$and', `${at}.${name}.${i}`));
     return { op: name.slice(1) as 'and' | 'or' | 'nor', terms };
   }
 
@@ -120,7 +123,7 @@ class Parser {
     if (isOperators(operand) && !Object.keys(operand).some((name) => name === '$and' || name === '$or' || name === '$nor'))
       return { op: 'element', tests: this.#tests(operand, path, scope, depth + 1, false, true) };
     const inner = elementScope(path);
-    return inner ? { op: 'elementWhere', where: this.where(operand, inner, depth + 1, false) } : invalid();
+    return inner ? { op: 'elementWhere', where: this.where(operand, inner, depth + 1, false, path.text) } : invalid();
   }
 
   #nearTest({ point, minDistance, maxDistance }: GeoOperand, path: ConditionPath, refuse: (() => never) | null): Test {

@@ -22,7 +22,8 @@ export interface ConstraintPlace {
  * @throws cascade.profile.constraint.invalid
  */
 export function storedConstraint(type: TypeDefinition | null, place: ConstraintPlace, operation: string, value: Value): Value {
-  const invalid = (reason: string) => apiError('cascade.profile.constraint.invalid', place.resource, place.path, reason);
+  const invalid = (reason: string, code: string | null = null) =>
+    apiError('cascade.profile.constraint.invalid', place.resource, place.path, reason, code);
   if (operation === 'invoke') {
     if (value === null || (Array.isArray(value) && value.every((name) => typeof name === 'string'))) return value;
     throw invalid('no array of String');
@@ -36,7 +37,7 @@ export function storedConstraint(type: TypeDefinition | null, place: ConstraintP
   try {
     if (parseWhere(where, type, ANYBODY).near) throw invalid('$near orders a result, and restricts none');
   } catch (error) {
-    if (error instanceof CascadeError && error.code !== 'cascade.profile.constraint.invalid') throw invalid(error.message);
+    if (error instanceof CascadeError && error.code !== 'cascade.profile.constraint.invalid') throw invalid(error.message, error.code);
     throw error;
   }
   return isWrapped ? { qual: toStoredForm(where) } : toStoredForm(where);

@@ -5,7 +5,7 @@
  * range, or several.
  */
 export function rangeIn(header: string, sizeBytes: number): readonly [from: number, to: number] | 'unsatisfiable' | null {
-  const [, first, last] = /^\s*bytes\s*=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i.exec(header) ?? [];
+  const [, first, last] = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header) ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return null;
   if (first === '') {
     const length = Math.min(Number(last), sizeBytes);

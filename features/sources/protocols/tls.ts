@@ -1,8 +1,10 @@
 // The TLS options of a config (integrations.md 1.11): checks them, and converts them to those of Node.
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { type ConnectionOptions, createSecureContext } from 'node:tls';
 import forge from 'node-forge';
 import { isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
-import { type Fits, flag, object, own } from './fields.ts';
+import { type Fits, flag, isNamedSecret, object, own } from './fields.ts';
+import { openStore, storeFault } from './pkcs12.ts';
 
 /** Fields that name files of the server, which no namespace may read. */
 const FILE_FIELDS = ['path', 'certPath', 'certPaths', 'keyPath', 'keyPaths'];
@@ -22,15 +24,39 @@ function pemOf(value: Value): string | null {
   return pem.includes('-----BEGIN') ? pem : null;
 }
 
-const pems = (options: ObjectValue, name: string): string | null => {
+const CERTIFICATE = /-----BEGIN ((?:X509 |TRUSTED )?CERTIFICATE)-----[^-]*-----END \1-----/g;
+
+/** @throws Error for a text without certificates, or with one that cannot be read */
+function requireCertificates(pem: string): void {
+  const found = pem.match(CERTIFICATE);
+  if (!found) throw new Error('no certificate');
+  for (const one of found) void new X509Certificate(one);
+}
+
+const pems = (options: ObjectValue, name: string, require: (pem: string) => unknown): string | null => {
   const values = own(options, name);
-  if (!Array.isArray(values) || values.length === 0) return `${name}: no array of PEM texts`;
-  return values.every((value) => typeof value === 'string') ? null : `${name}: no array of PEM texts`;
+  if (!Array.isArray(values) || values.length === 0 || !values.every((value) => typeof value === 'string'))
+    return `${name}: no array of PEM texts`;
+  return values.every((value) => isNamedSecret(value) || isReadable(value, require)) ? null : `${name}: no PEM that can be read`;
 };
+
+function isReadable(value: Value, require: (pem: string) => unknown): boolean {
+  const pem = pemOf(value);
+  if (pem === null) return false;
+  try {
+    require(pem);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const certificates = (options: ObjectValue): string | null => pems(options, 'certValues', requireCertificates);
 
 const store: Fits = within((options) => {
   const [value, alias] = [own(options, 'value'), own(options, 'alias')];
-  if (typeof value !== 'string' || value === '') return 'value: no base64 of PKCS#12';
+  const wrong = typeof value !== 'string' ? 'no String' : isNamedSecret(value) ? null : storeFault(value);
+  if (wrong !== null) return `value: ${wrong}`;
   return alias === null || typeof alias === 'string' ? null : 'alias: no String';
 });
 
@@ -38,9 +64,9 @@ const noFiles: Fits = () => 'Java keystores are not read: give PKCS#12 or PEM';
 
 export const TLS_FIELDS: Readonly<Record<string, Fits>> = {
   trustAll: flag,
-  pemTrustOptions: within((options) => pems(options, 'certValues')),
+  pemTrustOptions: within(certificates),
   trustStoreOptions: store,
-  pemKeyCertOptions: within((options) => pems(options, 'certValues') ?? pems(options, 'keyValues')),
+  pemKeyCertOptions: within((options) => certificates(options) ?? pems(options, 'keyValues', createPrivateKey)),
   keyStoreOptions: store,
   proxyOptions: object,
   jksOptions: noFiles,
@@ -93,10 +119,8 @@ const all = (options: ObjectValue, name: string): string[] => {
   });
 };
 
-const opened = (options: ObjectValue): forge.pkcs12.Pkcs12Pfx => {
-  const { buf, passphrase } = storeOf(options);
-  return forge.pkcs12.pkcs12FromAsn1(forge.asn1.fromDer(buf.toString('binary')), passphrase);
-};
+const opened = (options: ObjectValue): forge.pkcs12.Pkcs12Pfx =>
+  openStore(String(own(options, 'value')), String(own(options, 'password') ?? ''));
 
 /** The key of that alias, and its certificate. @throws Error for an unreadable store, or one without the alias */
 function keyNamed(options: ObjectValue, alias: string): { key: string; cert: string } {

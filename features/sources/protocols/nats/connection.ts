@@ -7,7 +7,6 @@ import {
   type Msg,
   type MsgHdrs,
   type NatsConnection,
-  NatsConnectionImpl,
   setTransportFactory,
   tokenAuthenticator,
   usernamePasswordAuthenticator,
@@ -20,6 +19,7 @@ import { type Caller, type Connection, ConnectionFailure, type Inbound, type Sou
 import { type ServerAddress, serversOf, socketTo } from './addresses.ts';
 import { StreamReader } from './jetstream.ts';
 import { publicationOf } from './publishing.ts';
+import { connect } from './strict-reader.ts';
 import { type DialOptions, EgressTransport } from './transport.ts';
 
 const CONNECT_MS = 15_000;
@@ -157,7 +157,7 @@ export function natsConnection(dial: () => Promise<Socket>): Promise<NatsConnect
     room: async () => undefined,
     dial: async () => ({ socket: await dial(), greeting: Buffer.alloc(0), isSecure: false }),
   };
-  return NatsConnectionImpl.connect(options);
+  return connect(options);
 }
 
 /** @throws ConnectionFailure, EgressError */
@@ -183,7 +183,7 @@ export async function wireTo(context: SourceContext, address: ServerAddress): Pr
       }),
   };
   try {
-    return await NatsConnectionImpl.connect(options);
+    return await connect(options);
   } catch (error) {
     if (refused) throw refused as Error;
     const message = error instanceof Error ? error.message : String(error);

@@ -4,6 +4,7 @@ import forge from 'node-forge';
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { HttpClient } from '../../http/index.ts';
 import { own } from '../fields.ts';
+import { openStore } from '../pkcs12.ts';
 import { type Connection, ConnectionFailure, type SourceContext } from '../protocol.ts';
 import { type ApnsKey, openApns } from './apns.ts';
 import { openFcm } from './fcm.ts';
@@ -76,7 +77,7 @@ function signingOf(config: ObjectValue): ApnsKey | null {
 
 /** The first key and its certificate. forge reads them, since OpenSSL refuses the old ciphers of such files. @throws Error */
 function certificateIn(contents: string, password: string): { key: string; cert: string } {
-  const store = forge.pkcs12.pkcs12FromAsn1(forge.asn1.fromDer(forge.util.decode64(contents)), password);
+  const store = openStore(contents, password);
   const { pkcs8ShroudedKeyBag = '', keyBag = '', certBag = '' } = forge.pki.oids;
   const [key] = [pkcs8ShroudedKeyBag, keyBag].flatMap((bagType) => store.getBags({ bagType })[bagType] ?? []);
   const [certificate] = store.getBags({ bagType: certBag })[certBag] ?? [];

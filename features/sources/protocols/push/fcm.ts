@@ -34,20 +34,41 @@ interface ServiceAccount {
 /** The service account that a key contains; null: it is a legacy key. @throws Error for an incomplete account */
 export function serviceAccountIn(serverKey: string): ServiceAccount | null {
   if (!/^\s*\{/.test(serverKey)) return null;
-  const account = JSON.parse(serverKey) as Record<string, unknown>;
+  const account = jsonOf(serverKey);
   const text = (name: string): string => {
     const value = account[name];
     if (typeof value !== 'string' || value === '') throw new Error(`the service account has no ${name}`);
     return value;
   };
   const tokenUri = typeof account['token_uri'] === 'string' ? account['token_uri'] : TOKEN_SERVICE;
+  if (!/^https?:/i.test(tokenUri) || !URL.canParse(tokenUri)) throw new Error('the service account has a token_uri that is no address');
   return {
     projectId: text('project_id'),
     email: text('client_email'),
-    key: privateKeyOf(text('private_key')),
+    key: rsaKeyIn(text('private_key')),
     keyId: typeof account['private_key_id'] === 'string' ? account['private_key_id'] : '',
     tokenUri: new URL(tokenUri),
   };
+}
+
+/** The errors of the parsers would quote the account, which is a secret. */
+function jsonOf(serverKey: string): Record<string, unknown> {
+  try {
+    return JSON.parse(serverKey) as Record<string, unknown>;
+  } catch {
+    throw new Error('the service account is no JSON');
+  }
+}
+
+function rsaKeyIn(pem: string): KeyObject {
+  let key: KeyObject | null;
+  try {
+    key = privateKeyOf(pem);
+  } catch {
+    key = null;
+  }
+  if (key?.asymmetricKeyType !== 'rsa') throw new Error('the private_key of the service account is no RSA key in PEM');
+  return key;
 }
 
 export function openFcm(options: FcmOptions): PushTransport {

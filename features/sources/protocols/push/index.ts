@@ -2,6 +2,7 @@
 import { getOwn, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
 import { apiError } from '../../../../model/errors/index.ts';
 import { openPush } from './connection.ts';
+import { apnsKey, firebaseKey, pkcs12Contents, printable } from './credentials.ts';
 import { address, COMMON, type Fits, flag, hostsIn, own, text, texts } from '../fields.ts';
 import { contactFault } from './web-push.ts';
 import type { Protocol } from '../protocol.ts';
@@ -10,7 +11,12 @@ import type { TransportName } from './transport.ts';
 const TRANSPORTS: readonly Value[] = ['inbox', 'webpush', 'fcm', 'apns'] satisfies readonly (TransportName | 'inbox')[];
 
 const transports: Fits = (value) =>
-  texts(value) ?? ([value].flat().every((one) => TRANSPORTS.includes(one)) ? null : `other names than ${TRANSPORTS.join(', ')}`);
+  texts(value) ??
+  ([value].flat().length === 0
+    ? 'empty'
+    : [value].flat().every((one) => TRANSPORTS.includes(one))
+      ? null
+      : `other names than ${TRANSPORTS.join(', ')}`);
 
 export const PUSH_NOTIF: Protocol = {
   type: 'PUSH_NOTIF',
@@ -23,11 +29,11 @@ export const PUSH_NOTIF: Protocol = {
     targetStandardApp: flag,
     useAPNSDevelopmentServer: flag,
     androidAppId: text,
-    firebaseServerKey: text,
-    iosAppId: text,
+    firebaseServerKey: firebaseKey,
+    iosAppId: printable,
     pkcs12Password: text,
-    pkcs12Contents: text,
-    apnsKey: text,
+    pkcs12Contents,
+    apnsKey,
     apnsKeyId: text,
     apnsTeamId: text,
     transports,
