@@ -3,7 +3,7 @@
 // event.
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/index.ts';
+import { type Actor, withoutAnswers } from '../../runtime/context/index.ts';
 import type { Identity } from '../../resources/api.ts';
 import type { Answer, StoredEvent } from '../../runtime/transactions/index.ts';
 import { type InstanceQuery, instanceQuery, matches, parseWhere } from '../../model/query/index.ts';
@@ -109,7 +109,7 @@ export async function putAccounts(
   upsert: boolean,
   actor: Actor,
 ): Promise<Answer> {
-  const by = { actor: withOwnUnits(actor), address: null };
+  const by = { actor: withoutAnswers(actor), address: null };
   const one = (value: Value): Promise<ObjectValue> =>
     upsert ? upsertAccount(space, resource, value, by) : insertAccount(space, resource, value, by);
   if (!Array.isArray(values)) return recorded(actor, await one(values));
@@ -126,7 +126,7 @@ export async function updateAccounts(
   where: Value,
   actor: Actor,
 ): Promise<Answer> {
-  const by = { actor: withOwnUnits(actor), address: null };
+  const by = { actor: withoutAnswers(actor), address: null };
   requireCapability(space, resource, 'update', actor.identity);
   const found = await matching(space, resource, where, actor.identity);
   if (found.length === 0) return recorded(actor, unlessNamed(space, resource, where, actor.identity, null));
@@ -145,12 +145,9 @@ export async function deleteAccounts(space: Namespace, resource: AccountResource
   requireCapability(space, resource, 'delete', actor.identity);
   const found = await matching(space, resource, where, actor.identity);
   if (found.length === 0) return recorded(actor, unlessNamed(space, resource, where, actor.identity, 0));
-  await removeAccounts(space, resource, found, where, { actor: withOwnUnits(actor), address: null });
+  await removeAccounts(space, resource, found, where, { actor: withoutAnswers(actor), address: null });
   return recorded(actor, found.length);
 }
-
-/** The events are units of their own: the statement's result is recorded when all changes are done. */
-const withOwnUnits = (actor: Actor): Actor => ({ ...actor, commit: (unit) => actor.commit(unit) });
 
 async function recorded(actor: Actor, result: Value): Promise<Answer> {
   const answer: Answer = { ok: encodeInner(result) };

@@ -1,5 +1,6 @@
 // Requests by service events (builtins.md 22): the caller waits for the reply of a rule that the event starts. Pending requests are kept in
 // memory: a run that is replayed after a crash sends its request again.
+import { committing } from '../../runtime/context/index.ts';
 import { langError } from '../../stdlib/errors.ts';
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
@@ -33,17 +34,14 @@ const request: HostBuiltin = async (space, [name = null, data = null, timeout = 
       for (const uuid of asked) replies.delete(uuid);
       end();
     };
-    const listening: typeof actor = {
-      ...actor,
-      commit: (unit) => {
-        // Registered before the commit: the rule may reply before its result is known.
-        for (const { uuid } of unit.events) {
-          asked.push(uuid);
-          replies.set(uuid, (reply) => settle(() => resolve({ ok: encodeInner(reply) })));
-        }
-        return actor.commit(unit);
-      },
-    };
+    const listening = committing(actor, (unit) => {
+      // Registered before the commit: the rule may reply before its result is known.
+      for (const { uuid } of unit.events) {
+        asked.push(uuid);
+        replies.set(uuid, (reply) => settle(() => resolve({ ok: encodeInner(reply) })));
+      }
+      return actor.commit(unit);
+    });
     publishServiceEvent(space, service, event, data, listening).then(
       () => asked.length === 0 && timeout === null && settle(() => reject(expired())), // no rule listens, so that no reply will come
       (error: unknown) => settle(() => reject(error instanceof Error ? error : new Error(String(error)))),

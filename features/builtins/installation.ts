@@ -1,6 +1,6 @@
 // Built-ins for mocked sources, the source for devices, and data of the installation (builtins.md 19, 20, 28.3).
 import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/index.ts';
+import { type Actor, committing } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { resolve, type DefinitionResource, type Namespace, type HostBuiltins } from '../../resources/catalog/index.ts';
 import { changeDefinition, putDefinition } from '../../resources/definitions/index.ts';
@@ -14,7 +14,7 @@ function sources(space: Namespace): DefinitionResource {
   return found;
 }
 
-const silently = (actor: Actor): Actor => ({ ...actor, commit: (unit, answer) => actor.commit(unit, answer && { ok: 'null' }) });
+const silently = (actor: Actor): Actor => committing(actor, (unit, answer) => actor.commit(unit, answer && { ok: 'null' }));
 
 export const installation: HostBuiltins = {
   'Test.startSourceMocking': async (space, [name = null, query = null, publish = null], actor) => {

@@ -1,7 +1,7 @@
 // The resource API for programs (builtins.md 21): the requests of clients, carried out like the run's own statements, so that their effects
 // are recorded with the run. Results are result lists (language.md Q7).
 import { decodeInner, encodeInner, isObject, numberOf, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/index.ts';
+import { type Actor, committing, withoutAnswers } from '../../runtime/context/index.ts';
 import type { ApiRequest } from '../../resources/api.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { parseProps, parseSort } from '../../model/query/index.ts';
@@ -75,16 +75,13 @@ async function answerTo(space: Namespace, request: ApiRequest, actor: Actor, sha
   };
   // An operation with a single effect records its result together with the effect.
   let recorded: Answer | null = null;
-  const recording: Actor = {
-    ...actor,
-    commit: async (unit, answer, part) => {
-      if (answer === undefined || !('ok' in answer)) return actor.commit(unit, answer, part);
-      const rows = INSTANCE_OPERATIONS.has(request.op) ? [answer.ok] : request.op === 'publish' ? ['{}'] : [];
-      const given = shaped(rows, request.op === 'delete' ? Number(answer.ok) : 1);
-      await actor.commit(unit, given);
-      recorded = given;
-    },
-  };
+  const recording = committing(actor, async (unit, answer, part) => {
+    if (answer === undefined || !('ok' in answer)) return actor.commit(unit, answer, part);
+    const rows = INSTANCE_OPERATIONS.has(request.op) ? [answer.ok] : request.op === 'publish' ? ['{}'] : [];
+    const given = shaped(rows, request.op === 'delete' ? Number(answer.ok) : 1);
+    await actor.commit(unit, given);
+    recorded = given;
+  });
   const rows = await rowsOf(space, request, recording);
   return recorded ?? shape(encodeInner(rows), rows.slice(0, 1).map(encodeInner));
 }
@@ -101,7 +98,7 @@ async function answerToMany(space: Namespace, request: ApiRequest, actor: Actor,
     const stored = await atOnce(space, resource, bodies, actor, shape, request.parameters['count'] === true);
     if (stored) return stored;
   }
-  const separately: Actor = { ...actor, commit: (unit) => actor.commit(unit) };
+  const separately = withoutAnswers(actor);
   const answer = shape(encodeInner(await rowsOf(space, request, separately)), []);
   if (actor.childRunIds !== null) await actor.commit({ writes: [], events: [] }, answer);
   return answer;
@@ -117,16 +114,13 @@ async function atOnce(
   counted: boolean,
 ): Promise<Answer | null> {
   let recorded: Answer | null = null;
-  const wholeOnly: Actor = {
-    ...actor,
-    commit: async (unit, answer) => {
-      if (answer === undefined || !('ok' in answer)) throw new NotAtOnce();
-      const rows = answer.ok;
-      const given = shape(counted ? `[{"count":${unit.writes.length}}${rows === '[]' ? ']' : `,${rows.slice(1)}`}` : rows, []);
-      await actor.commit(unit, given);
-      recorded = given;
-    },
-  };
+  const wholeOnly = committing(actor, async (unit, answer) => {
+    if (answer === undefined || !('ok' in answer)) throw new NotAtOnce();
+    const rows = answer.ok;
+    const given = shape(counted ? `[{"count":${unit.writes.length}}${rows === '[]' ? ']' : `,${rows.slice(1)}`}` : rows, []);
+    await actor.commit(unit, given);
+    recorded = given;
+  });
   try {
     await insertMany(space, resource, bodies, wholeOnly);
     return recorded;

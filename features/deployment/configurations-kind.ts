@@ -3,7 +3,7 @@
 
 import { convert } from '../../stdlib/convert/index.ts';
 import { getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/index.ts';
+import { type Actor, withoutAnswers } from '../../runtime/context/index.ts';
 import { checkName } from '../../model/types/index.ts';
 import { CONFIGURATION_SHAPE, DEPLOYCONFIG_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, textField, changeDefinition } from '../../resources/definitions/index.ts';
@@ -109,7 +109,7 @@ function referenceOf(value: Value): ObjectValue | null {
 
 /** Activates or deactivates all rules and sources of a configuration. Missing ones are skipped. */
 async function switchAll(space: Namespace, resources: readonly ObjectValue[], active: Value, actor: Actor): Promise<void> {
-  const separately: Actor = { ...actor, commit: (unit) => actor.commit(unit) };
+  const separately = withoutAnswers(actor);
   for (const { resource, resourceId } of resources as { resource: string; resourceId: string }[]) {
     const kind = ACTIVATABLE[resource];
     if (kind && space.catalog.definitions.get(resource, resourceId))

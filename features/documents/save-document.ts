@@ -1,6 +1,6 @@
 // Stores bytes of a program or a source as a document.
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/index.ts';
+import { type Actor, committing } from '../../runtime/context/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { requireRight } from '../../resources/access/index.ts';
 import { documentNamed, ensureCollections, putDocuments, requireReplaceable } from './change.ts';
@@ -24,7 +24,7 @@ export async function saveDocument(
   await ensureCollections(space, DOCUMENTS);
   requireReplaceable(await documentNamed(space, DOCUMENTS, name), name, actor);
   const content = await storeContent(space, name, oneOf(bytes), bytes.byteLength);
-  const saving: Actor = { ...actor, commit: (unit) => actor.commit(unit, { ok: encodeInner(result) }) };
+  const saving = committing(actor, (unit) => actor.commit(unit, { ok: encodeInner(result) }));
   await putDocuments(space, DOCUMENTS, [{ name, fileType: fileTypeOf(name, declaredType), content }], saving);
 }
 

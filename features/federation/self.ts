@@ -1,7 +1,7 @@
 // The node `self` (integrations.md 11.1): the statement runs here with the caller's rights, and its results have the form of a node's.
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
-import type { Actor } from '../../runtime/context/index.ts';
+import { type Actor, withoutAnswers } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { perform, own } from '../../resources/operations/index.ts';
@@ -15,7 +15,7 @@ export async function* onSelf(space: Namespace, { kind, statement, gathers, stre
     return;
   }
   // Writes commit as parts of the statement, whose own result is recorded with its pages.
-  const within: Actor = { ...actor, enqueue: undefined, commit: (unit) => actor.commit(unit) };
+  const within = withoutAnswers(actor);
   const asked = kind === 'select' && (streams || gathers) && own(statement, 'limit') === null ? { ...statement, limit: 10_000 } : statement;
   const answer = await perform(space, kind, encodeInner(asked), within);
   if ('error' in answer)

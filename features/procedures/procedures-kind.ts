@@ -1,5 +1,6 @@
 // Procedures (resources-and-api.md 4.4), and the services that they imply (4.5).
 
+import { committing } from '../../runtime/context/index.ts';
 import { decodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { CompiledProcedure, ServiceStateNames } from '../../compiler/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
@@ -59,7 +60,7 @@ export const PROCEDURES: DefinitionResource = {
             space,
             SERVICES,
             { name: serviceName },
-            { ...actor, commit: (unit) => space.transactions.submit(unit) },
+            committing(actor, (unit) => space.transactions.submit(unit)),
             true,
           );
       },

@@ -1,7 +1,7 @@
 // Publishes on topics (integrations.md 9.3), and raises request events (language.md 5.12).
 
 import { getOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/index.ts';
+import { type Actor, committing } from '../../runtime/context/index.ts';
 import { checkTopic } from './topics-kind.ts';
 import { raise } from '../../runtime/events/index.ts';
 import { checkMessage } from './topic-messages.ts';
@@ -24,7 +24,7 @@ async function publishEach(space: Namespace, topic: string, messages: readonly V
   for (const message of messages) checkMessage(space, topic, message);
   const follower = await followerOf(space, topic);
   if (follower) {
-    const separately: Actor = { ...actor, commit: (unit) => space.transactions.submit(unit) };
+    const separately = committing(actor, (unit) => space.transactions.submit(unit));
     for (const message of messages) await follower.follow(space, topic, message, separately, plainly(space));
     return actor.commit({ writes: [], events: [] }, { ok: 'null' });
   }

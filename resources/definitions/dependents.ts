@@ -2,7 +2,7 @@
 // instances are deleted in its own commit (instances/dependents.ts); definitions take effect one by one, so they are deleted before it: an
 // interruption leaves the resource itself.
 
-import type { Actor } from '../../runtime/context/index.ts';
+import { type Actor, committing } from '../../runtime/context/index.ts';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import { resolve, type DefinitionResource, type Namespace, type Resource } from '../catalog/index.ts';
 import { deleteDefinition, findDefinition } from './operations.ts';
@@ -29,7 +29,7 @@ export async function deleteDependents(
     doomed.add(`/${kind}/${name}`);
     const own = resolve(space, kind, false);
     if (own.kind !== 'definitions') continue;
-    const alone: Actor = { ...actor, readSet: null, commit: (unit) => space.transactions.submit(unit) };
+    const alone = committing(actor, (unit) => space.transactions.submit(unit), { readSet: null });
     await deleteDependents(space, own, object, alone, doomed);
     if (space.catalog.definitions.get(kind, name)) await deleteDefinition(space, own, name, alone);
   }

@@ -2,7 +2,7 @@
 // nothing (integrations.md 12).
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/index.ts';
+import { type Actor, committing } from '../../runtime/context/index.ts';
 import { type Answer, DuplicateKey, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { StateKey } from '../states.ts';
@@ -31,7 +31,7 @@ export async function atomically(
     for (let tries = 1; ; tries++) {
       const gathered: UnitOfWork[] = [];
       // The program gets nothing that the change reads, so nothing counts as read by the run (language.md U7).
-      const batching: BatchingActor = { ...actor, readSet: null, batching: true, commit: async (unit) => void gathered.push(unit) };
+      const batching: BatchingActor = { ...committing(actor, async (unit) => void gathered.push(unit), { readSet: null }), batching: true };
       const answer = { ok: encodeInner(await change(batching)) };
       if (gathered.length === 0) return answer;
       const [writes, events] = [gathered.flatMap((one) => one.writes), gathered.flatMap((one) => one.events)];

@@ -2,7 +2,7 @@
 
 import type { Document } from 'mongodb';
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/index.ts';
+import { type Actor, committing } from '../../runtime/context/index.ts';
 import { type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { toFilter } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -157,12 +157,10 @@ export async function goingAlong(
     const [address = ''] = addressesOf(own, instance);
     if (all.has(address)) continue;
     all.add(address);
-    const batching: Actor = {
-      ...actor,
+    const batching = committing(actor, async (unit) => void parts.push(unit), {
       readSet: null,
       childRunIds: childRunIds && childRunIds.of(idOf(instance)),
-      commit: async (unit) => void parts.push(unit),
-    };
+    });
     await deleteOne(space, own, async () => instance, batching, {}, all);
   }
   const own = resource.kind === 'instances' ? await resource.guard?.along?.(space, gone) : undefined;

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Document } from 'mongodb';
 import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { type Actor, RestartRun } from '../../runtime/context/index.ts';
+import { type Actor, RestartRun, committing } from '../../runtime/context/index.ts';
 import { type Pending, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { matches, type Predicate, toFilter } from '../../model/query/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
@@ -228,7 +228,7 @@ async function updateFound(
   if (!onError) return encodeInner(await updateOne(space, resource, find, change, actor));
   const done = { ok: await onError(1, []) };
   try {
-    const answering: Actor = { ...actor, commit: (unit, answer, part) => actor.commit(unit, answer && done, part) };
+    const answering = committing(actor, (unit, answer, part) => actor.commit(unit, answer && done, part));
     return (await updateOne(space, resource, find, change, answering)) ? done.ok : await onError(0, []);
   } catch (error) {
     if (!(error instanceof CascadeError)) throw error;

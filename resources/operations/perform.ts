@@ -5,7 +5,7 @@
 import { CascadeError, langError } from '../../stdlib/errors.ts';
 import type { AggregateName } from '../../stdlib/isolate/index.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { type Actor, type Initiator, checkpointing } from '../../runtime/context/index.ts';
+import { type Actor, type Initiator, checkpointing, committing } from '../../runtime/context/index.ts';
 import type { Identity } from '../api.ts';
 import type { Answer, UnitOfWork } from '../../runtime/transactions/index.ts';
 import { type InstanceQuery, instanceQuery, parseSort, toFilter } from '../../model/query/index.ts';
@@ -348,13 +348,10 @@ async function eachDefinition<T extends Value>(
   for (const [name] of found) {
     if (changed.has(name)) continue;
     const number = results.length;
-    const part: Actor = {
-      ...actor,
-      commit: (unit, answer) => {
-        const result = answer && 'ok' in answer ? decodeInner(answer.ok) : null;
-        return actor.commit(unit, undefined, { number, note: encodeInner({ name, result }) });
-      },
-    };
+    const part = committing(actor, (unit, answer) => {
+      const result = answer && 'ok' in answer ? decodeInner(answer.ok) : null;
+      return actor.commit(unit, undefined, { number, note: encodeInner({ name, result }) });
+    });
     results.push(await one(name, part));
   }
   if (results.length > 0) await actor.commit({ writes: [], events: [] }, { ok: encodeInner(results.length) });

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { type Collection, type Db, Long, ObjectId } from 'mongodb';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { type Actor, ChildRunIds, type StepStore } from '../../runtime/context/index.ts';
+import { type Actor, ChildRunIds, committing, type StepStore } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { DuplicateKey, type Step, type UnitOfWork, type Write } from '../../runtime/transactions/index.ts';
 import { openText, parseJson, sealText, toJson } from '../../model/values/index.ts';
@@ -233,22 +233,18 @@ async function storedParts(space: Namespace, answers: Collection<StoredAnswer>, 
 function recording(space: Namespace, actor: Actor, records: Records, isRecorded: boolean): Actor {
   const { digest } = records;
   let recorded = isRecorded;
-  return {
-    ...actor,
-    enqueue: undefined,
-    async commit(unit, answer, part) {
-      if (part) return actor.commit(withRecord(space, unit, { id: partId(records, part.number), digest }, part.note), answer, part);
-      if (recorded || (unit.writes.length === 0 && unit.events.length === 0)) return actor.commit(unit, answer);
-      recorded = true;
-      try {
-        await actor.commit(withRecord(space, unit, records, answer && 'ok' in answer ? answer.ok : null), answer);
-      } catch (error) {
-        recorded = false;
-        if (error instanceof DuplicateKey && error.collection === IDEMPOTENCY_RECORDS) throw new AnsweredElsewhere();
-        throw error;
-      }
-    },
-  };
+  return committing(actor, async (unit, answer, part) => {
+    if (part) return actor.commit(withRecord(space, unit, { id: partId(records, part.number), digest }, part.note), answer, part);
+    if (recorded || (unit.writes.length === 0 && unit.events.length === 0)) return actor.commit(unit, answer);
+    recorded = true;
+    try {
+      await actor.commit(withRecord(space, unit, records, answer && 'ok' in answer ? answer.ok : null), answer);
+    } catch (error) {
+      recorded = false;
+      if (error instanceof DuplicateKey && error.collection === IDEMPOTENCY_RECORDS) throw new AnsweredElsewhere();
+      throw error;
+    }
+  });
 }
 
 const withRecord = (

@@ -2,7 +2,7 @@
 
 import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/index.ts';
+import { type Actor, committing } from '../../runtime/context/index.ts';
 import { CascadeErrors, apiError, statusOf } from '../../model/errors/index.ts';
 import { type RunHost, runDirect } from '../../runtime/runs/index.ts';
 import type { ScalarAction, ScalarDefinition } from '../../model/types/index.ts';
@@ -153,7 +153,11 @@ function readingOnly(host: RunHost, scalar: ScalarDefinition, action: ScalarActi
     ...host,
     perform(kind, payloadJson, actor) {
       if (!READS.has(kind)) return Promise.reject(apiError('cascade.scalar.procedure.signature', scalar.name, `${action} (${kind})`));
-      return host.perform(kind, payloadJson, { ...actor, commit: () => Promise.reject(changes(scalar, action)) });
+      return host.perform(
+        kind,
+        payloadJson,
+        committing(actor, () => Promise.reject(changes(scalar, action))),
+      );
     },
   };
 }

@@ -55,13 +55,22 @@ export interface Checkpoint {
   readonly note: string;
 }
 
+/** The actor with another way to store units. `enqueue` goes with the way that it belongs to. */
+export const committing = (actor: Actor, commit: Actor['commit'], others: Partial<Pick<Actor, 'readSet' | 'childRunIds'>> = {}): Actor => ({
+  ...actor,
+  ...others,
+  enqueue: undefined,
+  commit,
+});
+
+/** The actor for an operation within a statement: its units are stored, and the statement's own answer is recorded elsewhere. */
+export const withoutAnswers = (actor: Actor): Actor => committing(actor, (unit) => actor.commit(unit));
+
 /** Acts for one part of a statement: what would be the statement's answer is the part's note. */
 export function checkpointing({ checkpoints: _, ...actor }: Actor, number: number): Actor {
-  return {
-    ...actor,
-    commit: (unit, answer) =>
-      answer && 'ok' in answer ? actor.commit(unit, undefined, { number, note: answer.ok }) : actor.commit(unit, answer),
-  };
+  return committing(actor, (unit, answer) =>
+    answer && 'ok' in answer ? actor.commit(unit, undefined, { number, note: answer.ok }) : actor.commit(unit, answer),
+  );
 }
 
 export interface ReadSet {

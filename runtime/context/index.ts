@@ -1,4 +1,15 @@
 // The door of runtime/context.
-export { type Actor, ChildRunIds, type Enqueue, type Initiator, type ReadSet, RestartRun, type StepStore, checkpointing } from './actor.ts';
+export {
+  type Actor,
+  ChildRunIds,
+  type Enqueue,
+  type Initiator,
+  type ReadSet,
+  RestartRun,
+  type StepStore,
+  checkpointing,
+  committing,
+  withoutAnswers,
+} from './actor.ts';
 export { serviceActor } from './service-actor.ts';
 export { STAGES, type Since, type Stage, type StageReached, reportCommitted, reportDelivered, sinceOf, timed } from './stages.ts';

@@ -497,8 +497,8 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'the record of a request is not in its first unit',
     file: 'resources/requests/idempotency.ts',
-    text: "        await actor.commit(withRecord(space, unit, records, answer && 'ok' in answer ? answer.ok : null), answer);",
-    replacement: '        await actor.commit(unit, answer);',
+    text: "      await actor.commit(withRecord(space, unit, records, answer && 'ok' in answer ? answer.ok : null), answer);",
+    replacement: '      await actor.commit(unit, answer);',
   },
   {
     what: 'what an earlier try of a request has stored is stored again',
