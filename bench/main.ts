@@ -20,6 +20,7 @@ import { durable } from './durable.ts';
 import { front } from './front.ts';
 import { mqttBench } from './mqtt/index.ts';
 import { nodesBench } from './nodes/index.ts';
+import { partitionsBench } from './partitions/index.ts';
 import { remoteBench } from './remote/index.ts';
 import { rights } from './rights.ts';
 import { rules } from './rules/index.ts';
@@ -49,6 +50,7 @@ const BENCHES: Readonly<
   mqtt: mqttBench,
   remote: remoteBench,
   nodes: nodesBench,
+  partitions: partitionsBench,
 };
 
 const { values, positionals } = parseArgs({
