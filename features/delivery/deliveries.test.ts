@@ -1,4 +1,4 @@
-// Reliable events through an engine with a manual clock (integrations.md 12.3 to 12.7, resources-and-api.md 8.5).
+// Reliable events through an engine with a manual clock (integrations.md 12.3 to 12.6, resources-and-api.md 8.5).
 import { MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Notice } from '../../resources/api.ts';
