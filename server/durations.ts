@@ -1,11 +1,11 @@
-// A histogram that is added to with each request: counts in an array, handed to the library when somebody asks for it.
+// A histogram that each request updates: counts in an array, which are converted for the library when somebody reads it.
 import { Histogram, type MetricValue, type Registry } from 'prom-client';
 
 export class Durations extends Histogram {
   readonly #name: string;
   readonly #help: string;
   readonly #boundsSeconds: readonly number[];
-  /** How many were within each bound and beyond the one before; the last: beyond all. */
+  /** Counts of the values within each bound and above the one before; the last one counts those above all bounds. */
   readonly #counts: Float64Array;
   #sumSeconds = 0;
 
@@ -25,7 +25,7 @@ export class Durations extends Histogram {
     this.#sumSeconds += seconds;
   }
 
-  /** What a registry asks a histogram for when it makes text; the library's `get` is made of it, too. */
+  /** The method by which a registry makes text; the library's `get` builds on it, too. */
   async getForPromString(): Promise<object> {
     let total = 0;
     const sharedLabels = {};

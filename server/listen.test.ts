@@ -1,11 +1,11 @@
-// The life of the listening socket: refusing a taken port, finishing what is open, clients that go away.
+// The life of the listening socket: a port in use, open requests at the end, clients that disconnect.
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { ApiReply } from '../resources/api.ts';
 import { openFakeServer, TOKEN } from './testing/fake-engine.ts';
 
-/** An answer that waits until the test lets it go. */
+/** An answer that waits until the test releases it. */
 function held() {
   let release = (_: ApiReply): void => undefined;
   let begin = (): void => undefined;
@@ -22,19 +22,19 @@ function held() {
   return { answer, begun, release };
 }
 
-test('a port that is taken is an error that says so', async () => {
+test('a port in use is an error that says so', async () => {
   await using server = await openFakeServer();
   await expect(openFakeServer({ port: server.port })).rejects.toThrow(`Port ${server.port} cannot be listened on`);
 });
 
-test('closing finishes what is open, takes nothing new and ends the connections', async () => {
+test('closing finishes open requests, accepts no new ones and ends the connections', async () => {
   const server = await openFakeServer();
   const { answer, begun, release } = held();
   server.answer = answer;
   const open = server.resource('types');
   await begun;
   const closed = server[Symbol.asyncDispose]();
-  // A client that connected before the service had heard of its end is answered, the next one is not let in.
+  // A client that connected before the service noticed its disconnection is answered; the next one is refused.
   for (let isOpen = true; isOpen; )
     isOpen = await fetch(`${server.url}/healthz`).then(
       ({ status }) => expect(status).toBe(500) === undefined,
@@ -58,7 +58,7 @@ test('closing ends connections that wait for a next request', async () => {
   expect(socket.destroyed).toBe(true);
 });
 
-test('a client that goes away before its answer harms nobody', async () => {
+test('a client that disconnects before its answer harms no other', async () => {
   await using server = await openFakeServer();
   const { answer, begun, release } = held();
   server.answer = answer;
@@ -72,7 +72,7 @@ test('a client that goes away before its answer harms nobody', async () => {
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
 });
 
-test('a client that goes away within its body does not keep the service from closing', async () => {
+test('a client that disconnects within its body does not keep the service from closing', async () => {
   const server = await openFakeServer();
   const socket = connect(server.port, '127.0.0.1');
   socket.write(`POST /api/v1/resources/types HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 9\r\n\r\n{"a"`);
@@ -83,7 +83,7 @@ test('a client that goes away within its body does not keep the service from clo
   expect(server.requests).toEqual([]);
 });
 
-/** Sends requests one after the other on one connection, each as soon as the last is answered, until the connection ends. */
+/** Sends requests one after the other on one connection, each after the last answer, until the connection ends. */
 function backToBack(port: number): { begun: Promise<void>; ended: Promise<{ answered: number; rest: string; error: string | null }> } {
   const request = `GET /api/v1/resources/types HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
   const socket = connect(port, '127.0.0.1');
@@ -113,7 +113,7 @@ function backToBack(port: number): { begun: Promise<void>; ended: Promise<{ answ
   return { begun, ended };
 }
 
-test('who sends requests while the service stops gets an answer to each, and the end of the connection behind the last', async () => {
+test('a client that sends requests while the service stops gets an answer to each, and the connection ends after the last', async () => {
   const server = await openFakeServer();
   server.answer = async () => {
     await sleep(Math.random() * 4);

@@ -1,4 +1,4 @@
-// The listening socket and what is bound to it: opened last, closed first. A binding is a call on the app.
+// Opens the listening socket and binds the protocols to it: it is opened last and closed first.
 import type { Logger } from 'pino';
 import type { Health } from '../resources/api.ts';
 import {
@@ -16,37 +16,37 @@ import { openMetrics, type Working } from './metrics.ts';
 import { openTransport, type TransportKind } from './transport/index.ts';
 import { bindWebSocket, type WebSocketOptions } from './websocket/index.ts';
 
-/** How long open requests may take to end once the service is stopping. */
+/** Time that open requests have to end once the service stops. */
 const DRAIN_MS = 10_000;
 
 const FALLBACK = "uWebSockets.js does not load on this machine: Node's own HTTP server is used (--http node), which is slower";
 
 export interface ListenOptions {
-  /** The service's own figures, shown with the metrics. */
+  /** The engine; its own figures are part of the metrics. */
   engine: Served & Partial<Working>;
   log: Logger;
-  /** 0: any free one. */
+  /** The port; 0: any free one. */
   port: number;
-  /** Default: every address of this machine. */
+  /** The address to listen on; default: every address of this machine. */
   host?: string | undefined;
-  /** Who speaks HTTP; absent: uWebSockets.js where it can be loaded, else Node. */
+  /** The HTTP library; absent: uWebSockets.js where it can be loaded, else Node's own. */
   http?: TransportKind | undefined;
-  /** Told that it is Node although nobody has asked for that. */
+  /** Called when Node's own is used without having been asked for. */
   onFallback?: (text: string) => void;
-  /** Absent: the peer of a connection is the client. */
+  /** Trusted proxies; absent: the peer of a connection is the client. */
   trustedProxies?: TrustedProxies | undefined;
   corsOrigins?: CorsOrigins | undefined;
-  /** Of one body, and of one WebSocket message. */
+  /** Bound of one body, and of one WebSocket message. */
   bodyLimitBytes?: number | undefined;
-  /** For bodies and messages of all clients; of the usual size when absent. */
+  /** The budget for bodies and messages of all clients; of the usual size when absent. */
   budget?: Budget;
-  /** Of one uploaded document. */
+  /** Bound of one uploaded document. */
   documentLimitBytes?: number | undefined;
-  /** Of one request. */
+  /** Time limit of one request. */
   timeoutMs?: number;
-  /** Whether the process's own figures (memory, processor, garbage collection, event loop) are told with the metrics. */
+  /** Whether the metrics include those of the process (memory, processor, garbage collection, event loop). */
   measuresProcess?: boolean;
-  /** Times and bounds of WebSockets, where they are not the usual ones. */
+  /** Times and bounds of WebSockets, where they differ from the defaults. */
   webSocket?: Pick<WebSocketOptions, 'unknown' | 'loginMs' | 'pingMs' | 'silenceSeconds' | 'heartbeatMs'>;
 }
 
@@ -55,7 +55,7 @@ export interface Listener extends AsyncDisposable {
   readonly port: number;
 }
 
-/** @throws Error when the port is taken, or a library cannot be loaded */
+/** @throws Error when the port is in use, or a library cannot be loaded */
 export async function listen({
   engine,
   log,

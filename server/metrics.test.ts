@@ -7,7 +7,7 @@ import { openMetrics } from './metrics.ts';
 import { openFakeServer } from './testing/fake-engine.ts';
 import { openTestSocket } from './testing/web-socket.ts';
 
-test('requests, sockets and quotas are counted, by names of resources that exist', async () => {
+test('requests, sockets and quotas are counted, by names of existing resources', async () => {
   await using server = await openFakeServer();
   await using socket = await openTestSocket(server.port);
   await server.resource('custom/Pump');
@@ -35,7 +35,7 @@ test('requests, sockets and quotas are counted, by names of resources that exist
   expect(socket.closeCode).toBeUndefined();
 });
 
-test('a service that is the process tells of its memory, processor, garbage collection and event loop, too; others do not', async () => {
+test('a service with ofProcess reports memory, processor, garbage collection and event loop, too; others do not', async () => {
   const figures = [
     'process_resident_memory_bytes',
     'process_cpu_seconds_total',
@@ -49,7 +49,7 @@ test('a service that is the process tells of its memory, processor, garbage coll
   }
 });
 
-test('a duration is counted within its bound and all larger ones', async () => {
+test('a duration counts in its bucket and all larger ones', async () => {
   const registry = new Registry();
   const durations = new Durations('waits', 'How long', [0.01, 0.1], registry);
   for (const seconds of [0.01, 0.02, 0.1, 5]) durations.add(seconds);
@@ -64,14 +64,14 @@ test('a duration is counted within its bound and all larger ones', async () => {
   ]);
 });
 
-test('what the engine is at is asked for when somebody asks', async () => {
+test('the present load of the engine is read with each scrape', async () => {
   const load = async () => ({ queueDepth: 3, requestsWaiting: 4, reliablePending: 5, namespacesUnavailable: 6, sources: [] });
   const text = await openMetrics({ counters: new Counters(), load }).text();
   const depths = ['cascade_queue_depth', 'cascade_requests_waiting', 'cascade_reliable_pending', 'cascade_namespaces_unavailable'];
   for (const [index, name] of depths.entries()) expect(text).toContain(`\n${name} ${index + 3}\n`);
 });
 
-test('stages of rules are told by namespace, rule and stage, each a histogram of its own', async () => {
+test('stages of rules are histograms by namespace, rule and stage', async () => {
   const counters = new Counters();
   const load = async () => ({ queueDepth: 0, requestsWaiting: 0, reliablePending: 0, namespacesUnavailable: 0, sources: [] });
   for (const ms of [0.7, 30, 90_000]) counters.stages.of('main').add('watch', 'run_begun', ms);

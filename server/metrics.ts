@@ -1,16 +1,15 @@
-// What the service counts and measures about itself, for Prometheus (resources-and-api.md 9.4). No label holds more than names of
-// resources.
+// The metrics of the service, for Prometheus (resources-and-api.md 9.4). No label holds more than names of resources.
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Engine, Load } from '../resources/api.ts';
 import { Durations } from './durations.ts';
 import { StageHistograms } from './stage-histograms.ts';
 
 export interface Metrics {
-  /** One request was answered. @param resource its name; null where it is none that exists */
+  /** Counts an answered request. @param resource its name; null where no such resource exists */
   answered(method: string, resource: string | null, seconds: number, reply: { status: number; body?: string | undefined }): void;
-  /** What is counted when it is asked for. */
+  /** Registers gauges that are read with each scrape. */
   watch(now: Readonly<Record<WatchedName, () => number>>): void;
-  /** In Prometheus' text format. */
+  /** The metrics in Prometheus' text format. */
   text(): Promise<string>;
   readonly contentType: string;
 }
@@ -33,12 +32,13 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 const QUOTA = /"code":"cascade\.quota\.exceeded".*?"params":\["(\w+)"/;
 
 /**
- * @param ofProcess also memory, CPU, garbage collection and event loop: they are the process's, so at most one of its services shows them
+ * @param ofProcess include memory, CPU, garbage collection and event loop: they are the process's, so at most one of its services shows
+ *   them
  */
 export function openMetrics(engine?: Working, ofProcess = false): Metrics {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
-  // Counted here, and told to the library when somebody asks: it makes an object and a text of the labels each time.
+  // Answers are counted here and converted with each scrape: the library makes an object and a text of the labels for each count.
   const answers = new Map<string, { labels: Record<'method' | 'resource' | 'status', string>; count: number }>();
   new Counter({
     name: 'cascade_http_requests_total',
@@ -86,7 +86,7 @@ export function openMetrics(engine?: Working, ofProcess = false): Metrics {
   };
 }
 
-/** What rules, events, deliveries and sources are at: counted by the engine, read when somebody asks. */
+/** Registers the engine's counts of rules, events, deliveries and sources, which are read with each scrape. */
 function registerWork({ counters, load }: Working, registry: Registry): void {
   const registers = [registry];
   new Counter({

@@ -10,16 +10,16 @@ import { type Asked, BINDINGS, Caller, type Outcome, PROGRAM } from './testing/b
 
 const SEED = Number(process.env['CASCADE_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const STEPS = Number(process.env['CASCADE_RIGHTS_STEPS'] ?? 600);
-/** Of one test: nothing that a test does for longer than some minutes is taken for alive. */
+/** Steps per test: a test of some minutes would be taken for hung. */
 const STEPS_AT_A_TIME = 5_000;
 const ROUNDS = Array.from({ length: Math.ceil(STEPS / STEPS_AT_A_TIME) }, (_, i) => i * STEPS_AT_A_TIME);
 const SITES = ['a', 'b'];
 const GROUPS = ['day', 'night'];
 const PASSWORD = 'correct horse';
-/** In every row, in no other: whoever is told one has seen that row. */
+/** Secrets: every row has one of its own, so that a text which contains it has disclosed that row. */
 const SECRET = /\bs[0-9a-f]{16}\b/g;
 
-/** The constraints that profiles draw from, each with what it means. */
+/** The constraints that profiles use, each with its meaning. */
 const CONSTRAINTS: readonly [object | null, (row: Row, user: string) => boolean][] = [
   [null, () => true],
   [{ site: 'a' }, ({ site }) => site === 'a'],
@@ -29,7 +29,7 @@ const CONSTRAINTS: readonly [object | null, (row: Row, user: string) => boolean]
 ];
 const CAPABILITIES = ['select', 'aggregate', 'insert', 'update', 'delete'] as const;
 type Capability = (typeof CAPABILITIES)[number];
-/** Numbers of constraints; absent: not granted. */
+/** Numbers of constraints by capability; absent: not granted. */
 type Grants = Partial<Record<Capability, number>>;
 
 interface Row {
@@ -44,10 +44,10 @@ interface Row {
 interface Person {
   readonly caller: Caller;
   profile: string;
-  /** Instances whose insert it must have heard of, and those that it has. */
+  /** Instances whose insert a subscriber must have received, and those that it has. */
   readonly due: Set<string>;
   readonly received: string[];
-  /** Secrets of rows that it might see when something happened to them. */
+  /** Secrets of rows that were visible to the subscriber when something happened to them. */
   readonly secrets: Set<string>;
   isListening: boolean;
 }
@@ -82,7 +82,7 @@ const dmlOf = (grants: Grants) => ({
   Item: Object.fromEntries(Object.entries(grants).map(([capability, at]) => [capability, CONSTRAINTS[at]?.[0] ?? null])),
 });
 
-/** What an admin does to set things up must work. */
+/** The operations of an admin that set things up must succeed. */
 async function manage({ admin }: Pick<World, 'admin'>, asked: Asked): Promise<void> {
   const { status, text } = await admin.ask('REST', asked);
   if (status !== 200) throw new Error(`${asked.op} ${asked.resource}: ${status} ${text}`);
@@ -93,7 +93,10 @@ async function listenTo(person: Person): Promise<void> {
   person.isListening = true;
 }
 
-/** Takes in what has come: an event, or that a subscription has ended. Nobody is told of a row that it could not see when that happened. */
+/**
+ * Checks received messages: an event, or the end of a subscription. No event discloses a row that was hidden from its receiver when it
+ * happened.
+ */
 function takeIn(world: World, person: Person): void {
   for (const { body, text } of person.caller.received()) {
     if (body['op'] === 'unsubscribe') {
@@ -106,7 +109,7 @@ function takeIn(world: World, person: Person): void {
   }
 }
 
-/** A right that is withdrawn ends the subscriptions; given back, it begins none. */
+/** A withdrawn right ends subscriptions; granting it again begins none. */
 async function followRights(world: World): Promise<void> {
   for (const person of world.people) {
     const maySelect = grantsOf(world, person).select !== undefined;
@@ -168,7 +171,7 @@ const grantsOf = (world: World, { profile }: Person): Grants => world.grants.get
 const isMember = (world: World, { caller }: Person, group: string | null): boolean =>
   group === null || world.members.get(group)?.has(caller.username) === true;
 
-/** Of an insert, the group is looked at apart: to be no member is an error of its own. */
+/** For an insert the group is checked separately: not to be a member is an error of its own. */
 function may(world: World, person: Person, capability: Capability, row: Row): boolean {
   const at = grantsOf(world, person)[capability];
   const isIn = capability === 'insert' || isMember(world, person, row.group);
@@ -179,12 +182,15 @@ const seen = (world: World, person: Person, capability: Capability): Row[] =>
 const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id).sort();
 const idsIn = (body: unknown): string[] => (body as { _id: string }[]).map(({ _id }) => _id).sort();
 
-/** Before and after something happens to a row: who can see it may hear of it. */
+/** Notes before and after a change of a row who can see it, and so may get its event. */
 function mayHear(world: World, row: Row): void {
   for (const person of world.people) if (may(world, person, 'select', row)) person.secrets.add(row.secret);
 }
 
-/** Asks by any of the ways. Whatever is answered names no row that the caller may not see, but for `own`, which it has sent itself. */
+/**
+ * Sends a request by any of the ways in. The answer discloses no row that is hidden from the caller, except `own`, which it has sent
+ * itself.
+ */
 async function ask(world: World, person: Person, asked: Asked, own?: Row): Promise<Outcome> {
   const binding = pick(BINDINGS);
   const visible = new Set(
@@ -203,7 +209,7 @@ const statusOf = ({ status, code }: Outcome): unknown[] => [status, code];
 type Step = (world: World, person: Person) => Promise<void>;
 
 const Item = 'custom/Item';
-/** Often one of the other namespace. */
+/** A row, often one of the other namespace. */
 const anyRow = (world: World): Row | undefined => pick([...worlds.flatMap(({ rows }) => [...rows.values()]), ...world.rows.values()]);
 
 function changed(world: World, person: Person, capability: 'update' | 'delete', row: Row): unknown[] {
@@ -213,7 +219,7 @@ function changed(world: World, person: Person, capability: 'update' | 'delete', 
   return may(world, person, capability, row) ? [200, null] : DENIED;
 }
 
-/** @param expected of the change, when the new values are allowed */
+/** @param expected the status of the change, when the new values are allowed */
 async function change(world: World, person: Person, asked: Asked, row: Row, after: Partial<Row>): Promise<void> {
   let expected = changed(world, person, 'update', row);
   if (expected[0] === 200 && after.group !== undefined && !isMember(world, person, after.group))
@@ -234,7 +240,7 @@ const STEPS_OF: Readonly<Record<string, Step>> = {
     const expected = idsOf(seen(world, person, 'select').filter((row) => row.site === site));
     expect([outcome.status, idsIn(outcome.body), outcome.count]).toEqual([200, expected, expected.length]);
   },
-  /** A condition on what is hidden finds nothing: it can't be guessed. */
+  /** A condition on a hidden value finds nothing: the value cannot be guessed. */
   async guess(world, person) {
     const row = anyRow(world);
     if (!row) return;
@@ -279,7 +285,7 @@ const STEPS_OF: Readonly<Record<string, Step>> = {
     const body = { site: row.site, n: row.n, secret, ...(group !== null && { ars_group: group }) };
     const outcome = await ask(world, person, { op: 'insert', resource: Item, body }, row);
     if (isAllowed && isIn) expect(statusOf(outcome)).toEqual([200, null]);
-    // A capability that is missing is said before anything is looked at, a constraint after the group.
+    // A missing capability is reported before anything is read, a constraint after the group.
     else expect(outcome.status).toBe(403);
     if (!isAllowed || !isIn) return;
     row.id = idsIn(outcome.body)[0] ?? '';
@@ -338,7 +344,7 @@ const STEPS_OF: Readonly<Record<string, Step>> = {
     await manage(world, { op: 'update', resource: 'profiles', id: profile, body: { dml: dmlOf(grants) } });
     await followRights(world);
   },
-  /** Another profile for a user: its sessions and sockets go on with the rights of that one. */
+  /** Assigns another profile to a user: its sessions and sockets go on with the new rights. */
   async assign(world, person) {
     person.profile = pick([...world.grants.keys()]);
     await manage(world, {
@@ -355,7 +361,7 @@ const STEPS_OF: Readonly<Record<string, Step>> = {
     await manage(world, { op: 'update', resource: 'groups', id: name, body: { members } });
     world.members.set(name, new Set(members));
   },
-  /** Who is deactivated is out by every way at once. */
+  /** A deactivated user is locked out of all ways in at once. */
   async away(world, person) {
     const set = (active: boolean) => manage(world, { op: 'update', resource: 'users', id: person.caller.username, body: { active } });
     await set(false);

@@ -1,6 +1,5 @@
-// spec: resources-and-api.md 7.5 13
-// The matrix of the default profiles (resources-and-api.md 7.5): every resource, operation and role, over REST, WebSocket and from a program. Only
-// whether the operation is open is looked at: what is wrong with the request itself comes after that.
+// spec: resources-and-api.md 7.5 13 The matrix of the default profiles (resources-and-api.md 7.5): every resource, operation and role, over
+// REST, WebSocket and from a program. The tests check only whether the operation is allowed: errors of the request itself are found later.
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,7 +11,7 @@ import { BINDINGS, Caller, type Outcome as Answer, PROGRAM } from './testing/bin
 type Outcome = 'open' | '403' | '405';
 type Operation = 'select' | 'insert' | 'update' | 'patch' | 'delete' | 'execute' | 'publish' | 'query' | 'aggregate';
 
-/** Who may: U user, A admin; or what all of them are answered. */
+/** The roles with the right: U user, A admin; or the status that all of them get. */
 type Cell = string;
 type Row = Partial<Record<Operation, Cell>>;
 
@@ -35,11 +34,11 @@ const MATRIX: Readonly<Record<string, Row>> = {
   documents: OWN,
   groups: OWN,
   users: { select: 'UA', insert: 'A', update: 'UA', delete: 'A', aggregate: 'UA' },
-  // A user without tokens is told that there is none (404) to delete, not that it may not.
+  // A user without tokens gets 404 for a deletion, not a refusal.
   tokens: { select: 'UA', insert: 'A', update: 'A', patch: '405', delete: 'UA', aggregate: 'UA' },
   audits: { select: 'UA', insert: 'UA', update: '405', delete: 'A', aggregate: 'UA' },
   logs: { select: 'UA', insert: '405', update: '405', delete: 'A', aggregate: 'UA' },
-  // Its namespace is the root of an organization.
+  // The namespace is the root of an organization.
   namespaces: { select: 'UA', insert: 'A', update: 'A', delete: 'A', aggregate: 'UA' },
   organizations: { select: 'UA', update: '', delete: '', aggregate: 'UA' },
   secrets: ADMINS,
@@ -81,7 +80,7 @@ afterAll(async () => {
   await t[Symbol.asyncDispose]();
 });
 
-/** What a request has but its operation and resource: whose id or body means nothing, or is the caller's own. */
+/** The rest of a request: ids and bodies that mean nothing, or the caller's own. */
 function restOf(op: Operation, resource: string, { username }: Caller): { id?: string; body?: unknown } {
   const ids: Record<string, string> = { organizations: `matrix_${mark}`, namespaces: namespace, users: username };
   const id = ids[resource] ?? 'nothing';
@@ -100,7 +99,7 @@ function openness({ status, code }: Answer): Outcome {
 
 const ROLES = ['U', 'A'] as const;
 
-/** Every operation and role of a resource (PATCH is as UPDATE), but for the deletion that would take away what the others need. */
+/** Every operation and role of a resource (PATCH is as UPDATE), except the deletion that would remove what the others need. */
 const cellsOf = (resource: string, row: Row): [Operation, 'U' | 'A', Outcome][] =>
   Object.entries({ ...(row.update !== undefined && { patch: row.update }), ...row }).flatMap(([op, cell]) =>
     ROLES.filter((role) => !(resource === 'namespaces' && op === 'delete' && role === 'A')).map((role): [Operation, 'U' | 'A', Outcome] => [
@@ -126,7 +125,7 @@ describe.each(BINDINGS)('by %s', (binding) => {
   });
 });
 
-// ---------------------------------------------------------------- what profiles grant besides (7.1)
+// ---------------------------------------------------------------- capabilities of profiles (7.1)
 const GRANTED: Readonly<Record<string, string>> = {
   types: 'Type',
   rules: 'Rule',
@@ -144,11 +143,11 @@ const GRANTED: Readonly<Record<string, string>> = {
   tokens: 'Token',
 };
 const VERBS = { insert: 'create', update: 'update', patch: 'update', delete: 'delete' } as const;
-/** What the rights of all users, or nobody's, say already: no capability is asked for. */
+/** Whether the rights of all users, or nobody's, decide already: then no capability is checked. */
 const isFixed = (resource: string, op: string): boolean =>
   (resource === 'tokens' && (op === 'patch' || op === 'delete')) || (resource === 'users' && op !== 'insert');
 
-/** A user whose profile invokes these capabilities and nothing else. */
+/** A user whose profile has exactly these capabilities. */
 async function grantee(name: string, invoke: readonly string[]): Promise<Caller> {
   const username = `${name}${mark}`;
   await callers.A.ask('REST', { op: 'insert', resource: 'profiles', body: { name, dml: {}, invoke } });
@@ -164,7 +163,7 @@ async function grantee(name: string, invoke: readonly string[]): Promise<Caller>
   return caller;
 }
 
-test('each capability of a profile opens its operation of its resource, and no other', async () => {
+test('each capability of a profile allows its operation on its resource, and no other', async () => {
   const resources = Object.keys(GRANTED);
   for (const verb of ['create', 'update', 'delete']) {
     const granted = resources.filter((_, i) => i % 2 === 0);
@@ -182,7 +181,7 @@ test('each capability of a profile opens its operation of its resource, and no o
   }
 });
 
-test('querySource and publish open sources; executeProcedure and publish that are false close what is everybody’s', async () => {
+test('querySource and publish open sources; false for executeProcedure or publish withdraws the right of all users', async () => {
   await using both = await grantee('may_ask', ['querySource', 'publish']);
   await using none = await grantee('may_nothing', []);
   for (const op of ['query', 'publish'] as const) {

@@ -1,4 +1,4 @@
-// The whole service: its parts open in order and close in reverse. The command line and each test of the whole hold one.
+// The whole service: its parts open in order and close in reverse. The command line and each test of the whole service hold one.
 import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock/index.ts';
 import type { FirstStart, FirstStartOptions } from '../identity/index.ts';
@@ -11,46 +11,49 @@ import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 import { type ListenOptions, listen } from './listen.ts';
 import { requireFreePort } from './transport/index.ts';
 
-/** The way to the other processes on the same database. */
+/** The connection to the other processes on the same database. */
 export type NatsConfig = Omit<NatsOptions, 'log'>;
 
 export interface ServiceConfig extends Omit<ListenOptions, 'engine' | 'log'> {
-  /** Where the embedded database lives; may be absent with `mongoUri`. */
+  /** The folder of the embedded database; may be absent with `mongoUri`. */
   dataDir?: string | undefined;
   /** A replica set of the user's own, instead of the embedded one. */
   mongoUri?: string;
-  /** Several processes on one database reach each other by it; without it this one has to be the only one. */
+  /** The connection between processes on one database; without it this process has to be the only one. */
   nats?: NatsConfig | undefined;
-  /** Another process has taken over what this one did: it serves nobody any more. */
+  /** Called when another process has taken over: this one serves nobody any more. */
   onFenced?: () => void;
-  /** Seals what is encrypted (platform/keys); with an embedded database it is made and kept in the data folder when none is given. */
+  /**
+   * The key that seals encrypted values (platform/keys); with an embedded database it is generated and kept in the data folder when none is
+   * given.
+   */
   masterKey?: Uint8Array | undefined;
-  /** What time it is for rules; the machine's clock when absent. */
+  /** The clock of rules; the machine's when absent. */
   clock?: Clock;
-  /** Evaluations that one rule may have open; a million when absent. */
+  /** Bound of the open evaluations of one rule; a million when absent. */
   mostOpenEvaluations?: number;
-  /** Worker threads for programs. */
+  /** Number of worker threads for programs. */
   lanes?: number;
-  /** How far the operating system has to confine the sandbox, or the start is refused. */
+  /** The confinement of the sandbox without which the start is refused. */
   requireSandbox?: Level;
-  /** The address by which clients reach the service; its own where none is given. */
+  /** The address by which clients reach the service; its own by default. */
   publicUrl?: string;
   /** Networks that sources may reach besides public addresses. */
   outboundAddresses?: readonly string[] | undefined;
   firstStart: FirstStartOptions;
-  /** Told of the accounts as soon as there are any: what fails after that must not lose the passwords of a first start. */
+  /** Called with the accounts as soon as they exist: a later failure must not lose the passwords of a first start. */
   announce(first: FirstStart): void;
 }
 
 export interface Service extends AsyncDisposable {
   readonly url: string;
-  /** What it has counted and measured of its work. */
+  /** The counters and measurements of its work. */
   readonly counters: Counters;
-  /** Resolves when everything that was set going has come to rest. */
+  /** Resolves when no run and no follow-up work is in progress. */
   settled(): Promise<void>;
 }
 
-/** @throws Error with a reason for people when a part cannot be opened; nothing is left open then */
+/** @throws Error with a reason for people when a part cannot be opened; all parts are closed then */
 export async function openService(config: ServiceConfig, log: Logger): Promise<Service> {
   const {
     dataDir,
@@ -79,7 +82,7 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
       try {
         await part[Symbol.asyncDispose]();
       } catch (err) {
-        log.error({ err }, 'a part did not close');
+        log.error({ err }, 'a part of the service could not be closed');
       }
   };
   try {
@@ -108,7 +111,7 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
     service.url = url;
     return { url, counters: engine.counters, settled: () => engine.settled(), [Symbol.asyncDispose]: close };
   } catch (error) {
-    await close(); // half open belongs to nobody: undo it, then tell
+    await close(); // close the parts that are open, then report
     throw mongoUri !== undefined && isOfDriver(error)
       ? new Error(`the MongoDB that --mongo names cannot be used: ${error.message}`, { cause: error })
       : error;

@@ -1,4 +1,4 @@
-// The stages of rules as a histogram for Prometheus: made of what the engine has counted, when somebody asks.
+// The stages of rules as a histogram for Prometheus, made from the engine's counts with each scrape.
 import { Histogram, type MetricValue, type Registry } from 'prom-client';
 import type { RuleStages } from '../resources/rule-stages.ts';
 
@@ -19,7 +19,7 @@ export class StageHistograms extends Histogram {
     this.#stages = stages;
   }
 
-  /** What a registry asks a histogram for when it makes text; the library's `get` is made of it, too. */
+  /** The method by which a registry makes text; the library's `get` builds on it, too. */
   async getForPromString(): Promise<object> {
     const values: Labelled[] = [];
     const boundsMs = this.#boundsSeconds.map((seconds) => seconds * 1_000);

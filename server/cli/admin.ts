@@ -1,5 +1,5 @@
-// `cascade admin reset NAME`: a lost password, by whoever has the data folder or the database, without the service. Under the folder's lock,
-// so never beside a service that has it open.
+// `cascade admin reset NAME`: resets a lost password, for an operator with access to the data folder or the database, without the service.
+// The command takes the folder's lock, so it never runs beside a service that has the folder open.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';

@@ -1,4 +1,5 @@
-// The advice of `cascade check`, code by code, with its place. Nobody but the command line gives it, so its cases are here and not in conformance/.
+// The advice of `cascade check`, code by code, with its place. Only the command line gives advice, so its cases are here and not in
+// conformance/.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { cascade } from '../testing/fake-terminal.ts';
 
 const PUMP = { name: 'Pump', properties: { id: { type: 'String', required: true }, rate: { type: 'Integer' } } };
 const HELPER = 'PROCEDURE helper(a String REQUIRED)\nreturn a';
-/** Bodies of a procedure of (p Pump, d Decimal(2)), with what is found, `code line:column`; the head is line 1. */
+/** Bodies of a procedure of (p Pump, d Decimal(2)), with the expected advice, `code line:column`; the head is line 1. */
 const CASES: readonly (readonly [body: string, ...found: string[]])[] = [
   ['var unused = 1\nreturn 2', 'variable.unused 2:5'],
   ['var a = 1\nvar b = a\na = 2\nreturn b', 'assignment.unread 4:1'],
@@ -37,7 +38,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('each kind of advice is given where its cause stands', async () => {
+test('each kind of advice names the place of its cause', async () => {
   const files = CASES.map((_, index) => join(folder, `case${index}.rule`));
   for (const [index, [body]] of CASES.entries())
     await writeFile(files[index] ?? '', `PROCEDURE case${index}(p Pump, d Decimal(2))\n${body}`);
@@ -50,7 +51,7 @@ test('each kind of advice is given where its cause stands', async () => {
   }
 });
 
-test('no kind of advice is without a case', async () => {
+test('each kind of advice has a case', async () => {
   const page = await readFile(join(import.meta.dirname, '../../docs/errors.md'), 'utf8');
   const codes = new Set([...page.matchAll(/cascade\.check\.([a-z.]+[a-z])/g)].map(([, code]) => code));
   const named = new Set(CASES.flatMap(([, ...found]) => found.map((one) => one.split(' ')[0])));

@@ -1,4 +1,4 @@
-// `cascade check`: the diagnostics of files, for people or as JSON: what refuses a text, and advice, on types too.
+// `cascade check`: shows the diagnostics of files, for people or as JSON: errors and advice, on types too.
 import { checkSyntax, compile, type Diagnostic } from '../../compiler/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
 import { printDiagnostics } from './diagnostics.ts';
@@ -33,7 +33,7 @@ export async function check(files: readonly string[], options: CheckOptions, ter
 
 type Check = (source: string) => readonly Diagnostic[];
 
-/** A check a project: files of one share what is known of their surroundings; files of none know each other. */
+/** One checker for each project, whose files know each other; files without a project do not. */
 async function checkers(files: readonly string[], sources: readonly string[], types: string | undefined): Promise<(file: string) => Check> {
   const projects = new Map<string, string | null>();
   for (const file of files) projects.set(file, types ?? (await projectAround(file)));
@@ -43,7 +43,7 @@ async function checkers(files: readonly string[], sources: readonly string[], ty
 }
 
 async function checker(path: string | null, besides: readonly string[]): Promise<Check> {
-  const { environmentOf, TypeChecker } = await import('../../typing/index.ts'); // TypeScript takes its time
+  const { environmentOf, TypeChecker } = await import('../../typing/index.ts'); // loaded when needed: TypeScript takes its time
   const project = path === null ? NO_PROJECT : await readProject(path);
   const compiling = { builtins: builtinTable(), stateOf: stateOf(project) };
   const procedures = proceduresOf([...project.texts, ...besides], compiling);

@@ -1,4 +1,4 @@
-// `cascade compile`: a file's JavaScript on standard output; `cascade run` begins with it too.
+// `cascade compile`: prints a file's JavaScript on standard output; `cascade run` begins with it too.
 import { type Compiled, compile } from '../../compiler/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
 import { printDiagnostics } from './diagnostics.ts';
@@ -12,7 +12,7 @@ export async function compileFile(file: string, terminal: Terminal): Promise<num
   return 0;
 }
 
-/** What a file compiles to; diagnostics, warnings too, go to standard error. Null when there are errors. */
+/** Compiles a file; diagnostics, warnings too, go to standard error. Null when there are errors. */
 export async function compiled(file: string, terminal: Terminal): Promise<(Compiled & { ok: true })['unit'] | null> {
   const result = compile(await readSource(file), { builtins: builtinTable() });
   if (result.diagnostics.length > 0) terminal.err(printDiagnostics(file, result.diagnostics, terminal.colors));

@@ -1,8 +1,8 @@
-// Diagnostics as people read them: place, sentence, the line with a caret, and what may help.
+// Diagnostics for people: place, message, the line with a caret, and a hint.
 import { styleText } from 'node:util';
 import type { Diagnostic } from '../../compiler/index.ts';
 
-/** Each with a blank line behind it. */
+/** Prints diagnostics, each followed by a blank line. */
 export function printDiagnostics(file: string, diagnostics: readonly Diagnostic[], colors: boolean): string {
   const paint = (style: Parameters<typeof styleText>[0], text: string): string =>
     colors ? styleText(style, text, { validateStream: false }) : text;

@@ -1,4 +1,4 @@
-// The log of the service on standard error: JSON lines for programs, or lines for people at a terminal.
+// The log of the service on standard error: JSON lines for programs, or text for people at a terminal.
 import { styleText } from 'node:util';
 import { type Logger, pino } from 'pino';
 
@@ -12,7 +12,7 @@ export function openLog(level: string, format: LogFormat | undefined): Logger {
   return pino({ level, base: null }, { write: (line) => void to.write(lineOf(line, colors)) });
 }
 
-/** A line of the log as people read it: the time of day, the level where it is not the usual one, the message, and what goes with it. */
+/** A line of the log as text: the time of day, the level where it is not the usual one, the message, and its fields. */
 export function lineOf(json: string, colors: boolean): string {
   const { level, time, msg, err, ...rest } = JSON.parse(json) as Line;
   const name = pino.levels.labels[level] ?? String(level);

@@ -21,7 +21,7 @@ async function file(name: string, text: string): Promise<string> {
   return path;
 }
 
-test('a command whose output nobody reads to its end ends well', async () => {
+test('a command ends with success though the reader of its output stops early', async () => {
   const bin = join(import.meta.dirname, '../../bin/cascade.js');
   const child = spawn(process.execPath, [bin, 'builtins'], { stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.destroy();
@@ -33,7 +33,7 @@ const PROCEDURE = 'PROCEDURE twice(n Integer)\nreturn n * 2';
 const BROKEN = 'PROCEDURE broken()\nreturn ]';
 const UNDECLARED = 'PROCEDURE undeclared()\nvar a = 1\nreturn b';
 
-test('a command that is nearly one gets a suggestion', async () => {
+test('a misspelt command gets a suggestion', async () => {
   expect((await cascade(['serv'])).err).toBe("error: unknown command 'serv'\n(Did you mean serve?)\n");
 });
 
@@ -56,13 +56,13 @@ test('help names every command', async () => {
   for (const name of ['serve', 'check', 'compile', 'run', 'admin', 'token']) expect(out).toContain(`\n  ${name}`);
 });
 
-test('serve wants a place for its data', async () => {
+test('serve without a place for its data is refused', async () => {
   const { code, err } = await cascade(['serve']);
   expect(code).toBe(2);
   expect(err).toContain('--data DIR');
 });
 
-test('a file that cannot be read is told', async () => {
+test('a file that cannot be read is named', async () => {
   for (const command of ['check', 'compile', 'run']) {
     const { code, err } = await cascade([command, join(folder, 'nowhere.rule')]);
     expect(code).toBe(2);
@@ -70,7 +70,7 @@ test('a file that cannot be read is told', async () => {
   }
 });
 
-test('check tells the diagnostics of each file as JSON, and by its exit code whether all are well', async () => {
+test('check prints the diagnostics of each file as JSON, and its exit code says whether there are errors', async () => {
   const [good, broken] = [await file('good.proc', PROCEDURE), await file('broken.proc', BROKEN)];
   const both = await cascade(['check', '--json', good, broken]);
   expect(both.code).toBe(1);
@@ -102,7 +102,7 @@ test('check --syntax-only does not look at names', async () => {
   expect((await cascade(['check', '--syntax-only', path])).code).toBe(0);
 });
 
-test('check shows five mistakes of a file with five carets, each at its place', async () => {
+test('check shows five errors of a file with five carets, each at its place', async () => {
   const lines = [
     'PROCEDURE five(pump)',
     'var x = (1 +)',
@@ -123,7 +123,7 @@ test('check shows five mistakes of a file with five carets, each at its place', 
   expect(carets).toEqual([')', 'pmup', 'DELETE Pump', 'map', '===']);
 });
 
-test('check takes types and procedures from a project, from a folder, from a file, or from around the files', async () => {
+test('check takes types and procedures from a project, a folder, a file, or the project around the files', async () => {
   const project = join(folder, 'project');
   for (const part of ['types', 'rules', 'procedures']) await mkdir(join(project, part), { recursive: true });
   const type = JSON.stringify({ name: 'Pump', properties: { rate: { type: 'Integer' } } });
@@ -148,7 +148,7 @@ test('check takes types and procedures from a project, from a folder, from a fil
   expect(await cascade(['check', '--types', join(folder, 'nowhere'), outside])).toMatchObject({ code: 2 });
 });
 
-test('format writes the standard form and keeps comments, --check only tells', async () => {
+test('format writes the standard form and keeps comments; --check writes nothing', async () => {
   const path = await file('loose.proc', 'procedure loose(n)\n// why\nif(n){return 1}else{return 2} // so');
   const standard = 'PROCEDURE loose(n)\n// why\nif (n) {\n  return 1\n} else {\n  return 2\n} // so\n';
   expect(await cascade(['format', '--check', path])).toEqual({ code: 1, out: `${path} is not in its standard form\n`, err: '' });
@@ -176,7 +176,7 @@ test('the program itself passes its arguments on and ends with the exit code', a
   expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('unknown command') as string });
 });
 
-test('builtins: those whose names begin so, for people and as data', async () => {
+test('builtins lists those with the prefix, for people and as JSON', async () => {
   const { code, out } = await cascade(['builtins', 'math.floor']);
   expect([code, out]).toEqual([0, expect.stringMatching(/^Math\.floor\(\w+: [\w|]+\) => \w+\n {4}\S.*\n$/)]);
   const all = JSON.parse((await cascade(['builtins', '--json'])).out) as { name: string; effect: string; errors: string[] }[];

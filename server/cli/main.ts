@@ -1,5 +1,5 @@
-// The command line: which commands there are and what each is given. What they do is in the files beside this one, loaded when
-// needed: a check of one file does not wait for a database driver.
+// The command line: the commands and their options. Each command is a file beside this one, loaded when needed: a check of one file does
+// not wait for a database driver.
 import { Command, CommanderError, Option } from 'commander';
 import type { ResetOptions } from './admin.ts';
 import type { BackupOptions } from './backups/index.ts';
@@ -17,7 +17,7 @@ export { processTerminal } from './terminal.ts';
 /**
  * Runs one command.
  * @param args without the names of the program and of Node
- * @returns the exit code: 0 done, 1 it failed or found faults, 2 it was called wrongly
+ * @returns the exit code: 0 success, 1 failure or diagnostics, 2 wrong usage
  */
 // oxlint-disable-next-line max-lines-per-function -- a table: the commands with their options
 export async function main(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -188,8 +188,8 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
     await program.parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // commander has said why
-    if (!(error instanceof UsageError)) throw error; // a fault of ours: Node shows where
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // commander has printed the reason
+    if (!(error instanceof UsageError)) throw error; // an internal error: Node shows its stack
     terminal.err(`${error.message}\n`);
     return 2;
   }
@@ -221,7 +221,7 @@ const addBenchOptions = (command: Command): Command =>
     .option('--password <password>', 'of the user (env: CASCADE_PASSWORD)')
     .option('--token <token>', 'in place of user and password (env: CASCADE_TOKEN)');
 
-/** The service that a command asks, and as whom. */
+/** Options for the service that a command talks to, and its login. */
 const remotely = (command: Command): Command =>
   command
     .option('--url <url>', 'of the service (default: http://localhost:8080, env: CASCADE_URL)')

@@ -1,6 +1,7 @@
-// Values of options as text, from the command line or the environment, and what they must be. Each throws an InvalidArgumentError that says so.
+// Parses values of options, from the command line or the environment. Each parser throws an InvalidArgumentError that says what is
+// expected.
 import { InvalidArgumentError } from 'commander';
-import { clientAddressBehind, type TrustedProxies, type CorsOrigins } from '../http/index.ts'; // not by the door: that loads the engine
+import { clientAddressBehind, type TrustedProxies, type CorsOrigins } from '../http/index.ts'; // not from index.ts, which loads the engine
 import { LEVELS, type Level } from '../../sandbox/index.ts';
 import { Networks } from '../../platform/egress/index.ts';
 
@@ -17,7 +18,7 @@ const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2, 
 const LEAST_BODY_BYTES = 1024;
 const MOST_BODY_BYTES = 256 * 1024 * 1024;
 
-/** Bytes; `K` and `M` are KiB and MiB. */
+/** A number of bytes; `K` and `M` are KiB and MiB. */
 export function bodyBytes(text: string): number {
   const [, digits, unit = ''] = /^(\d{1,9})([kKmM]?)$/.exec(text) ?? [];
   const bytes = Number(digits) * (UNITS[unit.toLowerCase()] ?? Number.NaN);
@@ -28,7 +29,7 @@ export function bodyBytes(text: string): number {
 
 const MOST_DOCUMENT_BYTES = 64 * 1024 ** 3;
 
-/** Bytes; `K`, `M` and `G` are KiB, MiB and GiB. */
+/** A number of bytes; `K`, `M` and `G` are KiB, MiB and GiB. */
 export function documentBytes(text: string): number {
   const [, digits, unit = ''] = /^(\d{1,12})([kKmMgG]?)$/.exec(text) ?? [];
   const bytes = Number(digits) * (UNITS[unit.toLowerCase()] ?? Number.NaN);
@@ -37,7 +38,7 @@ export function documentBytes(text: string): number {
   return bytes;
 }
 
-/** A level of confinement; words for yes are the least of them. */
+/** A level of confinement; words for yes mean the lowest one. */
 export function confinementLevel(text: string): Level {
   const word = text.toLowerCase();
   if (['1', 'true', 'yes'].includes(word)) return 'limits';
@@ -47,7 +48,7 @@ export function confinementLevel(text: string): Level {
   return level;
 }
 
-/** `*`, `none`, or origins with commas between them. */
+/** The value `*` or `none`, or origins separated by commas. */
 export function origins(text: string): CorsOrigins {
   if (text === '*') return '*';
   if (text === 'none') return [];
@@ -57,7 +58,7 @@ export function origins(text: string): CorsOrigins {
   });
 }
 
-/** How many proxies there are, or their addresses and networks with commas between them. */
+/** The number of proxies, or their addresses and networks separated by commas. */
 export function proxies(text: string): TrustedProxies {
   if (/^\d+$/.test(text)) return wholeNumber(1, 16)(text);
   const entries = listOf(text, () => undefined);
@@ -69,13 +70,13 @@ export function proxies(text: string): TrustedProxies {
   return entries;
 }
 
-/** Names of packages, with commas between them. */
+/** Names of packages, separated by commas. */
 export const packages = (text: string): string[] =>
   listOf(text, (name) => {
     if (!/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/.test(name)) throw new InvalidArgumentError(`'${name}' is no name of a package.`);
   });
 
-/** Networks and addresses, with commas between them. */
+/** Networks and addresses, separated by commas. */
 export function networks(text: string): string[] {
   const entries = listOf(text, () => undefined);
   try {
@@ -92,7 +93,7 @@ export function webAddress(text: string): string {
   return text;
 }
 
-/** @param check throws when one is wrong */
+/** @param check throws for an invalid entry */
 function listOf(text: string, check: (entry: string) => void): string[] {
   const entries = text.split(',').map((entry) => entry.trim());
   if (entries.includes('')) throw new InvalidArgumentError('An entry between its commas is empty.');

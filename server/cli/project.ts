@@ -1,5 +1,5 @@
-// What files are checked against: the definitions in a folder, as `types/*.json`, `services/*.json`, `rules/*` and `procedures/*` below it,
-// or types alone, in a folder or one JSON file (an object or an array).
+// Reads the definitions that files are checked against: a project folder, with `types/*.json`, `services/*.json`, `rules/*` and
+// `procedures/*` in it, or types alone, in a folder or one JSON file (an object or an array).
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { compile, type CompiledProcedure, type CompileOptions, type ServiceStateNames } from '../../compiler/index.ts';
@@ -12,15 +12,12 @@ export interface Project {
   readonly services: readonly unknown[];
   /** Texts of rules and procedures. */
   readonly texts: readonly string[];
-  /** Whether what is not here does not exist. */
+  /** Whether the project is complete, so that a name that it lacks does not exist. */
   readonly complete: { readonly types: boolean; readonly procedures: boolean };
 }
 export const NO_PROJECT: Project = { types: [], services: [], texts: [], complete: { types: false, procedures: false } };
 
-/**
- * @param path a project, a folder of types, or a file with types
- * @throws UsageError when it cannot be read or is no JSON
- */
+/** @param path a project, a folder of types, or a file with types @throws UsageError when it cannot be read or is not JSON */
 export async function readProject(path: string): Promise<Project> {
   const info = await stat(path).catch((error: unknown) => refuse(path, error));
   if (info.isFile()) return { ...NO_PROJECT, types: await readJson(path), complete: { types: true, procedures: false } };
@@ -38,16 +35,16 @@ export async function readProject(path: string): Promise<Project> {
 }
 const PROJECT_FOLDERS = ['types', 'rules', 'procedures'];
 
-/** The project that a file is a part of: `<project>/rules/x.rule` beside `<project>/types`. Null for a file that stands alone. */
+/** The project around a file: `<project>/rules/x.rule` beside `<project>/types`. Null for a file without one. */
 export async function projectAround(file: string): Promise<string | null> {
   const folder = dirname(file);
   if (!['rules', 'procedures'].includes(basename(folder))) return null;
   const root = dirname(folder);
-  const types = await stat(join(root, 'types')).catch(() => null); // no such folder is what is asked for
+  const types = await stat(join(root, 'types')).catch(() => null); // a missing folder is the negative answer
   return types?.isDirectory() ? root : null;
 }
 
-/** The procedures of a project and the files besides it; texts with errors are left out, they are told of when they are checked. */
+/** The procedures of a project and of the files besides it; texts with errors are left out, since their own check reports them. */
 export function proceduresOf(texts: readonly string[], options: Pick<CompileOptions, 'stateOf'>): CompiledProcedure[] {
   return texts.flatMap((text) => {
     const result = compile(text, { builtins: builtinTable(), ...options });

@@ -1,4 +1,4 @@
-// A running service, as commands reach it: logged in with a name and password or a token, asked for one thing at a time.
+// A client of a running service for commands: it logs in with a name and password or a token, and sends one request at a time.
 import { type Terminal, UsageError } from './terminal.ts';
 
 export interface RemoteOptions {
@@ -9,20 +9,20 @@ export interface RemoteOptions {
 }
 
 export interface Remote {
-  /** Bearer token of its requests. */
+  /** The Bearer token of its requests. */
   readonly token: string;
-  /** A custom command on an instance of a resource; its answer as parsed JSON. @throws UsageError with the service's words */
+  /** Sends a custom command on an instance of a resource. Gives the answer as parsed JSON. @throws UsageError with the service's message */
   command(resource: string, id: string, op: string, data: unknown): Promise<unknown>;
-  /** An instance, or null when there is none. */
+  /** Reads an instance; null when there is none. */
   get(resource: string, id: string): Promise<Record<string, unknown> | null>;
-  /** Any request, below the service's address. @throws UsageError when nobody answers */
+  /** Sends any request, with a path below the service's address. @throws UsageError when the service cannot be reached */
   send(method: string, path: string, body?: NonNullable<RequestInit['body']>, contentType?: string): Promise<Response>;
 }
 
 /**
- * Options left out are taken from CASCADE_URL, CASCADE_USER, CASCADE_PASSWORD and CASCADE_TOKEN; a user that is named goes before a token of the
- * environment.
- * @param ask for a password that is not given; absent: nobody is there
+ * Absent options are taken from CASCADE_URL, CASCADE_USER, CASCADE_PASSWORD and CASCADE_TOKEN; a named user has precedence over a token of
+ * the environment.
+ * @param ask asks for a password that is not given; absent: there is no terminal
  */
 export async function openRemote(given: RemoteOptions, ask?: Terminal['ask']): Promise<Remote> {
   const from = (value: string | undefined, name: string): string | undefined => value ?? (process.env[name] || undefined);
@@ -78,12 +78,12 @@ async function reach(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** The errors of an answer in the service's words. */
+/** The error messages of an answer. */
 async function messageOf(answer: Response): Promise<string> {
   const text = await answer.text();
   try {
     return (JSON.parse(text) as { code: string; message: string }[]).map(({ code, message }) => `${code}: ${message}`).join('\n');
   } catch {
-    return `${answer.status} ${text.slice(0, 200)}`; // not from the service itself
+    return `${answer.status} ${text.slice(0, 200)}`; // the answer is not from the service itself
   }
 }

@@ -1,5 +1,6 @@
-// `cascade replay`: a recorded run once more, in a sandbox of this process and without the service's store: each request is answered as it
-// was, so the run goes the same way to the same end. Its lines are shown with the values that they change, and its requests with their answers.
+// `cascade replay`: repeats a recorded run in a sandbox of this process and without the service's store: each request gets its recorded
+// answer, so the run takes the same way to the same end. The output shows its lines with the values that they change, and its requests with
+// their answers.
 import { createHash } from 'node:crypto';
 import { pino } from 'pino';
 import { type Compiled, compile, originalPosition, type ServiceStateNames } from '../../compiler/index.ts';
@@ -18,13 +19,13 @@ interface Recorded {
 type Answer = Parameters<Awaited<ReturnType<typeof openSandbox>>['answer']>[1];
 type Unit = (Compiled & { ok: true })['unit'];
 
-/** Of traced bodies: lines by the name of the body, source maps by the hash of the module. The recorded body's comes first. */
+/** Traced bodies: lines by the name of the body, source maps by the hash of the module. The recorded body is the first. */
 interface Known {
   readonly texts: Map<string, string[]>;
   readonly maps: Map<string, string>;
 }
 
-/** @param id the invocation (as in logs and snapshots), or the uuid of the event. @returns 0 when it ended as it was recorded */
+/** @param id the invocation (as in logs and snapshots), or the uuid of the event. @returns 0 when the run ended as it was recorded */
 export async function replay(id: string, options: RemoteOptions, terminal: Terminal): Promise<number> {
   const remote = await openRemote(options, terminal.ask);
   const recorded = (await remote.command('rules', id, 'recording', null)) as Recorded;
@@ -69,7 +70,7 @@ export async function replay(id: string, options: RemoteOptions, terminal: Termi
   }
 }
 
-/** `  6  x = x + 1` where a line begins, `        x = 5` for a value. */
+/** A line of the trace: `  6  x = x + 1` for a line of the program, `        x = 5` for a value. */
 function lineOf(encoded: string, texts: ReadonlyMap<string, string[]>): string {
   const [body, line, ...values] = JSON.parse(encoded) as [string, number, ...[string, string][]];
   const procedure = [...texts.keys()][0] === body ? '' : `${body} `;
@@ -99,7 +100,7 @@ function ended({ error, executable, given }: Recorded, failure: RunFailure | str
 
 const LONGEST = 400;
 
-/** Values as people read them; the marks of inner JSON stay out of sight. */
+/** A value as people read it, without the type marks of inner JSON. */
 function shown(json: string): string {
   const text = json.replaceAll(/"\\u0001[a-z]([^"]*)"/g, '$1');
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
@@ -120,7 +121,7 @@ function compiled(
   return result.ok ? result.unit : null;
 }
 
-/** The recorded body in its traced form; null when the text that is kept is not what the run had. */
+/** The recorded body in its traced form; null when the stored text is not that of the run. */
 function ownProgram({ executable, given }: Recorded, known: Known): Program | null {
   const { resource, text } = executable;
   const kind = resource.startsWith('/rules/') ? 'rule' : 'procedure';
@@ -139,7 +140,7 @@ function traced(text: string, unit: Unit | null, known: Known): Program | null {
   return { id: `${hash}-${name}`, module: { hash, source: unit.module.source }, constantsJson: unit.module.constants };
 }
 
-/** Procedures are taken as the service has them now: a run names them only. */
+/** The present definition of a procedure: a recording only names it. */
 async function procedureOf(remote: Remote, name: string, { executable, given }: Recorded, known: Known): Promise<ResolvedProcedure | null> {
   const isOwn = given.procedure === name && executable.text !== null;
   const text = isOwn ? executable.text : (await remote.get('procedures', name))?.['ruleText'];

@@ -1,5 +1,6 @@
-// `cascade rotate-keys`: another master key, by whoever has the data folder or the database, without the service. What is encrypted stays as it is:
-// the keys of the namespaces, with which it is, are sealed again. What was interrupted is finished by the same command.
+// `cascade rotate-keys`: replaces the master key, for an operator with access to the data folder or the database, without the service.
+// Encrypted values stay as they are: the namespace keys, which encrypt them, are sealed again. Running the same command again completes an
+// interrupted rotation.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -15,7 +16,7 @@ export interface RotateOptions extends StoreOptions {
   newMasterKeyFile?: string;
 }
 
-/** @returns 0, or 1 with a message when the keys could not be sealed again: all are as before then */
+/** @returns 0, or 1 with a message when the keys could not be sealed again: then all are unchanged */
 export async function rotateKeys(options: RotateOptions, terminal: Terminal): Promise<number> {
   const { data } = options;
   const mongo = mongoUriOf(options);
@@ -35,7 +36,7 @@ export async function rotateKeys(options: RotateOptions, terminal: Terminal): Pr
   try {
     await using mongod = mongo === undefined ? await openEmbeddedMongod({ dataDir: data!, log }) : null;
     await using store = await openStore(mongo ?? mongod!.uri);
-    const kept = isKeptHere ? openNextMasterKey(data!) : null; // under the folder's lock
+    const kept = isKeptHere ? openNextMasterKey(data!) : null; // this process holds the folder's lock
     const to = kept?.key ?? next!;
     const count = await changeMasterKey(store.installation, given ?? openMasterKey(data!), to);
     kept?.adopt();

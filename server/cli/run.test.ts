@@ -29,19 +29,19 @@ test('numbers keep their kind and their digits', async () => {
   expect((await run('PROCEDURE p(a, b)\nreturn [a, b, a / 2.0]', '[9007199254740993, 5.0]')).out).toMatch(/^\[9007199254740993,5\.0,/);
 });
 
-test('arguments are checked like those of any call', async () => {
+test('arguments are checked as those of any call are', async () => {
   const { code, err } = await run('PROCEDURE twice(n Integer REQUIRED)\nreturn n * 2', {});
   expect(code).toBe(1);
   expect(err).toContain('cascade.procedure.parameter.missing');
 });
 
-test('a failure tells code, message and the line of the text', async () => {
+test('a failure shows code, message and the line of the text', async () => {
   const { code, out, err } = await run('PROCEDURE p()\nvar a = 0\nreturn 1 / a');
   expect([code, out]).toEqual([1, '']);
   expect(err).toMatch(/program:3:\d+: cascade\.lang\.arithmetic\.zero\.divide: /);
 });
 
-test('what needs a store is refused', async () => {
+test('a request that needs a store is refused', async () => {
   const { code, err } = await run('PROCEDURE p()\nINSERT Alarm(level: 1)\nreturn 1');
   expect(code).toBe(1);
   expect(err).toContain('insert is not supported on cascade run, which has no store.');
@@ -59,7 +59,7 @@ test('tokens and shared objects need no store', async () => {
   expect([code, JSON.parse(out)]).toEqual([0, [5, true]]);
 });
 
-test('what a program logs is shown on standard error', async () => {
+test('messages that a program logs appear on standard error', async () => {
   const { code, err } = await run('PROCEDURE p()\nlog.info("hello")\nreturn 1');
   expect(code).toBe(0);
   expect(err).toBe('INFO hello\n');
@@ -73,7 +73,7 @@ test('a rule gets the arguments as its event', async () => {
   expect((await run(text)).code).toBe(2);
 });
 
-test('arguments that are none are refused', async () => {
+test('invalid arguments are refused', async () => {
   const text = 'PROCEDURE p(a)\nreturn a';
   expect((await run(text, '{')).code).toBe(2);
   expect((await run(text, '5')).code).toBe(2);

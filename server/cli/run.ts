@@ -1,4 +1,4 @@
-// `cascade run`: one file in the sandbox, without a server. There is no store, so what needs one is refused.
+// `cascade run`: runs one file in the sandbox, without a server. There is no store, so requests that need one are refused.
 import { createHash, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { type CompiledProcedure, type CompiledRule, originalPosition } from '../../compiler/index.ts';
@@ -45,7 +45,7 @@ export async function runFile(file: string, argsText: string | undefined, termin
   }
 }
 
-/** A run's value or failure; what it logs goes to standard error. */
+/** Runs a program once. Gives its value or failure; its log messages go to standard error. */
 function oneRun(
   sandbox: Sandbox,
   start: Start,
@@ -78,7 +78,7 @@ function oneRun(
   });
 }
 
-/** Shared objects, and built-ins that need nothing of a store, are there. @throws CascadeError for all else */
+/** Answers requests for shared objects, and built-ins that need no store. @throws CascadeError for all others */
 async function answerTo(kind: string, payload: ObjectValue, state: StateStore, run: string): Promise<Answer> {
   if (kind === 'state') return state.perform(payload, { run, keep: () => undefined });
   const name = kind === 'builtin' ? String(getOwn(payload, 'name')) : kind;
@@ -94,7 +94,7 @@ function procedureStart({ name }: CompiledProcedure, args: Value | undefined): S
   return { program: null, procedure: name, argsJson: Array.isArray(args) ? encodeInner(args) : '[]', namedJson: named };
 }
 
-/** The event stands for each variable of the rule; of a rule with several, an array has one for each. */
+/** Starts a rule with the event in each of its variables; for a rule with several, an array has one event for each. */
 function ruleStart({ variables }: CompiledRule, program: Program, event: Value | undefined): Start {
   if (event === undefined) throw new UsageError('A rule needs its event: --args JSON.');
   if (variables.length === 1) return { program, argsJson: encodeInner([event]) };
@@ -111,7 +111,7 @@ function programOf({ module }: Unit): Program {
 const resolved = (unit: CompiledProcedure, program: Program): ResolvedProcedure => ({
   name: unit.name,
   program,
-  private: false, // a call from outside would be refused; here the caller has the file
+  private: false, // a private procedure may be called, since the caller has the file
   service: unit.serviceName,
   parameters: [...unit.parameters],
   returns: unit.returns,
@@ -120,9 +120,9 @@ const resolved = (unit: CompiledProcedure, program: Program): ResolvedProcedure 
 const resourceOf = (unit: Unit): string => (unit.kind === 'rule' ? `/rules/${unit.fullName}` : `/procedures/${unit.name}`);
 const serviceOf = (unit: Unit): string | null => (unit.kind === 'rule' ? unit.package : unit.serviceName);
 
-/** `:line:column` of the text where the run failed, as far as is known. */
+/** The place of the failure, `:line:column` of the text, where it is known. */
 function placeOf({ frames }: RunFailure, { module }: Unit, program: Program): string {
-  const frame = frames.find(({ mod }) => mod === program.module.hash); // above it are the built-ins
+  const frame = frames.find(({ mod }) => mod === program.module.hash); // the frames above are built-ins
   const place = frame && originalPosition(module.map, frame.line, frame.column);
   return place ? `:${place.line}:${place.column}` : '';
 }

@@ -1,11 +1,11 @@
-// Secrets never stand on the command line, where every user of the machine sees them: they come from the environment or from a file.
+// Reads secrets from the environment or from a file, never from the command line, which every user of the machine sees.
 import { readFileSync } from 'node:fs';
 import type { StoreOptions } from './serve-options.ts';
 import { reasonOf, UsageError } from './terminal.ts';
 
 /**
- * The variable's value, or the text of the file without the line end at its end.
- * @param name of the variable that holds it; `<name>_FILE` names the file
+ * The variable's value, or the text of the file without its final line end.
+ * @param name the variable that holds it; `<name>_FILE` names the file
  * @param file from the option or that variable
  * @throws UsageError when both are given, and when the file cannot be read or is empty
  */
@@ -23,7 +23,10 @@ export function secret(env: Readonly<Record<string, string | undefined>>, name: 
   return text;
 }
 
-/** The connection string of the database, if one is named. @throws UsageError when it is none; it is not repeated, as it may hold a password */
+/**
+ * The connection string of the database, if one is given. @throws UsageError when it is invalid; the message does not repeat it, since it
+ * may hold a password
+ */
 export function mongoUriOf({ mongo, mongoFile }: StoreOptions): string | undefined {
   const uri = mongo ?? secret({}, 'CASCADE_MONGO', mongoFile);
   if (uri !== undefined && !/^mongodb(?:\+srv)?:\/\/./.test(uri))

@@ -1,4 +1,4 @@
-// What `serve` is told, by options and by the environment; the parts that need no running service.
+// The options of `serve`, from the command line and the environment; the parts that need no running service.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ test('each option has a variable of its name', () => {
     expect(envVar).toBe(`CASCADE_${long!.slice(2).replaceAll('-', '_').toUpperCase()}`);
 });
 
-test('what is given is read, whichever way', () => {
+test('values are read from options and from variables', () => {
   const wanted = {
     port: 9000,
     host: '::1',
@@ -60,7 +60,7 @@ test('what is given is read, whichever way', () => {
   expect(read([], Object.fromEntries(env) as Record<string, string>)).toEqual(wanted);
 });
 
-test('an option counts before its variable, and an empty variable is none', () => {
+test('an option has precedence over its variable, and an empty variable counts as absent', () => {
   expect(read(['--port', '1'], { CASCADE_PORT: '2', CASCADE_HOST: '' })).toEqual({ port: 1, logLevel: 'info' });
   expect(read([])).toEqual({ port: 8080, logLevel: 'info' });
   expect(read(['--cors-origins', '*', '--trust-proxy', '2'])).toMatchObject({ corsOrigins: '*', trustProxy: 2 });
@@ -101,7 +101,7 @@ test.each([
   expect(() => read(args, env as Record<string, string>)).toThrow(reason);
 });
 
-test('a secret comes from its variable or from a file, without the line end', async () => {
+test('a secret is read from its variable or from a file, without the line end', async () => {
   const file = join(folder, 'secret');
   await writeFile(file, 'pass word \n');
   expect(secret({ A: 'x' }, 'A', undefined)).toBe('x');
@@ -113,7 +113,7 @@ test('a secret comes from its variable or from a file, without the line end', as
   expect(() => secret({}, 'A', file)).toThrow('which is to hold A, is empty');
 });
 
-test('a wrong secret is told before anything is opened', async () => {
+test('an invalid secret is refused before anything is opened', async () => {
   const both = await cascade(['serve', '--data', join(folder, 'd'), '--admin-password-file', 'x'], { CASCADE_ADMIN_PASSWORD: 'y' });
   expect([both.code, both.err]).toEqual([2, 'CASCADE_ADMIN_PASSWORD and a file for it (x) are both given: give one of them.\n']);
   const key = await cascade(['serve', '--data', join(folder, 'd')], { CASCADE_MASTER_KEY: 'short' });

@@ -1,4 +1,4 @@
-// What `serve` can be told. Each option has an environment variable; where both are given the option counts. An empty variable is none.
+// The options of `serve`. Each has an environment variable; an option has precedence over its variable. An empty variable counts as absent.
 import { type Command, Option } from 'commander';
 import type { CorsOrigins, TrustedProxies } from '../http/index.ts';
 import type { Level } from '../../sandbox/index.ts';
@@ -16,7 +16,7 @@ import {
   wholeNumber,
 } from './option-values.ts';
 
-/** Where the data is; `admin` has these options, too. */
+/** The place of the data; `admin` has these options, too. */
 export interface StoreOptions {
   data?: string;
   mongo?: string;
@@ -150,7 +150,7 @@ export function addServeOptions(command: Command): Command {
   return command;
 }
 
-/** Compose files and unit files set a variable to nothing where they mean none: it is taken out of the environment. */
+/** Removes empty variables from the environment: Compose files and unit files set a variable to nothing where they mean none. */
 export function dropEmptyVariables(command: Command, env: NodeJS.ProcessEnv): void {
   for (const { envVar } of command.options) if (envVar !== undefined && env[envVar] === '') delete env[envVar];
 }

@@ -83,7 +83,7 @@ test('the first start prints its passwords once, and a signal, also one that com
   expect(await stop('SIGINT', 'SIGTERM')).toBe(0);
 });
 
-test('a start that fails says why and leaves nothing behind; names and passwords that are given are not printed', async () => {
+test('a failed start gives the reason and leaves nothing behind; given names and passwords are not printed', async () => {
   await expect(start([], { CASCADE_ADMIN_PASSWORD: 'short' })).rejects.toThrow(/exit 1: .*8 to 256 characters/s);
   const env = { CASCADE_ADMIN_USERNAME: 'Boss', CASCADE_ADMIN_PASSWORD: 'pass:word 9', CASCADE_SYSTEM_PASSWORD: 'system word 9' };
   const { url, out } = await start([], env);
@@ -92,7 +92,7 @@ test('a start that fails says why and leaves nothing behind; names and passwords
   expect(await login(url, 'system', 'system word 9')).toBe(200);
 });
 
-test('a lost password is reset on the folder, by the service stopped; what the account had is ended', async () => {
+test('a lost password is reset on the folder while the service is stopped; the sessions of the account are ended', async () => {
   const system = { CASCADE_SYSTEM_PASSWORD: 'system word 9', CASCADE_ADMIN_PASSWORD: 'forgotten 9' };
   const { url } = await start([], system);
   const token = await tokenOf(url, 'system', 'system word 9');
@@ -122,7 +122,7 @@ test('a lost password is reset on the folder, by the service stopped; what the a
   const headers = { Authorization: `Bearer ${await tokenOf(again.url, 'admin', 'new admin 9')}` };
   expect(await (await fetch(audits, { headers })).json()).toMatchObject([{ entity: '/users/admin', op: 'update', username: 'system' }]);
 
-  // On a database of one's own a service may run; it follows within a second.
+  // The service may run on a database of its user's own, too; such a database stops within a second after it.
   const { port } = JSON.parse(await readFile(join(dataDir, 'mongod.json'), 'utf8')) as { port: number };
   const user = JSON.parse(await readFile(join(dataDir, 'mongod.user.json'), 'utf8')) as { name: string; password: string };
   const uri = join(dataDir, 'uri.txt');
@@ -145,7 +145,7 @@ test('a lost password is reset on the folder, by the service stopped; what the a
   expect(await login(again.url, 'admin', 'new admin 9')).toBe(401);
 });
 
-test('a folder that is none of a service has no accounts, and is not made into one', async () => {
+test('a folder without data of a service has no accounts to reset, and stays as it is', async () => {
   const outcome = await cascade(['admin', 'reset', 'admin', '--generate', '--data', join(dataDir, 'none')]);
   expect(outcome).toMatchObject({ code: 2, err: expect.stringContaining('is no data folder of a service') as string });
 });

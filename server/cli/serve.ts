@@ -1,4 +1,4 @@
-// `cascade serve`: the service in this process, until a signal stops it.
+// `cascade serve`: runs the service in this process until a signal stops it.
 import { parseMasterKey } from '../../platform/keys/index.ts';
 import { aliasBuiltinPackage } from '../../stdlib/builtins/index.ts';
 import { type NatsConfig, openService } from '../service.ts';
@@ -8,9 +8,9 @@ import type { ServeOptions } from './serve-options.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
 const PING_MS = 30_000;
-/** Variables that may hold a secret; the URI of a database may hold its password. */
+/** Variables that may hold a secret; the URI of a database may contain its password. */
 const SECRETS = ['CASCADE_ADMIN_PASSWORD', 'CASCADE_SYSTEM_PASSWORD', 'CASCADE_MASTER_KEY', 'CASCADE_MONGO'] as const;
-/** The exit code of one that was taken for dead: it stood still for longer than its lease. */
+/** The exit code of a process that was declared dead: it did nothing for longer than its lease. */
 const FENCED = 3;
 
 /**
@@ -31,7 +31,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   const keyText = secret(env, 'CASCADE_MASTER_KEY', masterKeyFile);
   const masterKey = keyText === undefined ? undefined : parseMasterKey(keyText);
   if (masterKey === null) throw new UsageError('CASCADE_MASTER_KEY is no key of 32 bytes (64 hexadecimal digits, or base64).');
-  for (const name of SECRETS) delete env[name]; // what is started from here on does not inherit them
+  for (const name of SECRETS) delete env[name]; // child processes do not inherit the secrets
   aliasBuiltinPackage(options.builtinPackageAliases ?? []);
   // Standard output is for people: the address, and the passwords of a first start. The log goes to standard error.
   const log = openLog(options.logLevel, options.logFormat);
@@ -78,7 +78,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     );
     terminal.out(`Cascade serves on ${service.url}\n`);
     const signal = await Promise.race([stopped, untilFenced]);
-    log.info({ signal }, 'stopping');
+    log.info({ signal }, 'the service stops after a signal');
     await service[Symbol.asyncDispose]();
     return signal === 'fenced' ? FENCED : 0;
   } catch (error) {
@@ -88,7 +88,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   }
 }
 
-/** @throws UsageError when what goes with NATS is given without it */
+/** @throws UsageError when options of NATS are given without its address */
 function natsOf(options: ServeOptions, env: Terminal['env']): NatsConfig | undefined {
   const url = options.nats ?? secret({}, 'CASCADE_NATS', options.natsFile);
   const nkeySeed = secret(env, 'CASCADE_NATS_NKEY', options.natsNkeyFile);
@@ -108,7 +108,7 @@ const NAMES = {
 const namesGiven = (given: Partial<Record<keyof typeof NAMES, string | undefined>>): string[] =>
   (Object.keys(NAMES) as (keyof typeof NAMES)[]).filter((key) => given[key] !== undefined).map((key) => NAMES[key]);
 
-/** One press of Ctrl-C reaches a process more than once: from the terminal, from npm, from whoever forwards what it gets itself. */
+/** One press of Ctrl-C may reach a process more than once: from the terminal, from npm, from any parent that forwards signals. */
 const SAME_SIGNAL_MS = 1_000;
 
 function untilSignal(): Promise<NodeJS.Signals> {

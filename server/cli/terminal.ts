@@ -1,4 +1,4 @@
-// Where a command writes and what it is told by its surroundings: the real ones in bin/cascade.js, a test's in tests.
+// The output of a command and the environment around it: the real ones in bin/cascade.js, a test's in tests.
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
@@ -6,17 +6,17 @@ import { Writable } from 'node:stream';
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
-  /** Standard output understands colours. */
+  /** Whether standard output supports colours. */
   colors: boolean;
   env: Record<string, string | undefined>;
-  /** Asks a person for a secret, which is not shown. Absent where nobody is there. */
+  /** Asks a person for a secret, which is not echoed. Absent without a terminal. */
   ask?: ((question: string) => Promise<string>) | undefined;
 }
 
-/** Called wrongly: the message is for the user, the exit code is 2. */
+/** Wrong usage: the message is for the user, the exit code is 2. */
 export class UsageError extends Error {}
 
-/** @throws UsageError when there is no such file, or none that can be read */
+/** @throws UsageError when the file does not exist or cannot be read */
 export async function readSource(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
@@ -34,7 +34,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 };
 
-/** What a file system says, for people. */
+/** An error of the file system in words for people. */
 export function reasonOf(error: unknown): string {
   const { code = '' } = error as NodeJS.ErrnoException;
   return REASONS[code] ?? (code || String(error));
@@ -51,7 +51,7 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** Who reads may stop reading (`cascade builtins | head`): that ends neither a command nor a service. */
+/** A reader may stop reading (`cascade builtins head`): that ends neither a command nor a service. */
 function ignoreClosed(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }

@@ -1,4 +1,4 @@
-// `cascade test` on a real service: a month passes at once, and a failing case is told with its place.
+// `cascade test` on a real service: a month passes at once, and a failed case is reported with its place.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
   return { code: await main(['test', ...args], terminal), out, err };
 }
 
-test('the examples over a month and a day pass, at the time that is asked for; a case that fails is told with its line and reason, and the code is 1', async () => {
+test('the examples over a month and a day pass; a failed case is reported with line and reason, and the exit code is 1', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'cascade-cases-'));
   const file = join(folder, 'wrong.yaml');
   await writeFile(
@@ -33,7 +33,7 @@ test('the examples over a month and a day pass, at the time that is asked for; a
 });
 
 // spec: language.md Y9 K5; integrations.md 10.2-10.4
-test('the suite’s own cases of time pass on a clock that jumps, as they do in real time, and those that nobody waits for', async () => {
+test('the cases of time pass on a clock that jumps: those of the conformance suite, and those too long for real time', async () => {
   const inBoth = ['conformance/cases/rules/correlation.yaml', 'conformance/cases/api/scheduledevents.yaml'];
   const { code, out } = await run(...inBoth, 'conformance/virtual', '--at', '2027-02-20T12:00:00Z');
   expect(code, out).toBe(0);

@@ -1,5 +1,5 @@
-// `cascade test`: the tests of a project, in the format of the conformance suite, against a service of their own whose clock jumps: what takes
-// thirty days takes none here.
+// `cascade test`: runs the tests of a project, in the format of the conformance suite, against a service of their own whose clock jumps:
+// thirty days take no time here.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,11 +13,11 @@ import { openService, type Service } from '../service.ts';
 import { readSource, type Terminal, UsageError } from './terminal.ts';
 
 const LONGEST_PAUSE_MS = 25;
-/** Real time, of what is awaited for which a case says nothing. */
+/** Default wait for an expected state, in real time. */
 const PATIENCE_MS = 8_000;
 
 export interface TestOptions {
-  /** What time it is at first; the present when absent. */
+  /** The time at which the clock starts; the present when absent. */
   readonly at?: string;
 }
 
@@ -58,7 +58,7 @@ const paceOf = (clock: VirtualClock, service: Service): Pace => {
   const advance = (ms: number): Promise<void> => clock.advanceTo(clock.now() + ms, () => service.settled());
   return {
     advance,
-    // Some of what is awaited takes real time, as logs do; the rest comes due meanwhile.
+    // Some expected states take real time, as logs do; the clock jumps to the others meanwhile.
     pause: async (ms) => {
       await advance(ms);
       await sleep(Math.min(ms, LONGEST_PAUSE_MS));
@@ -67,7 +67,7 @@ const paceOf = (clock: VirtualClock, service: Service): Pace => {
   };
 };
 
-/** A file itself; of a folder, the .yaml files in it, at every depth. */
+/** A file itself, or the .yaml files in a folder, at every depth. */
 async function filesOf(path: string): Promise<string[]> {
   const found = await stat(path).catch(() => {
     throw new UsageError(`${path} cannot be read.`);
@@ -78,7 +78,7 @@ async function filesOf(path: string): Promise<string[]> {
   return names.map((name) => join(path, name));
 }
 
-/** @throws UsageError that names the place for what is no file of cases */
+/** @throws UsageError that names the invalid place of the file */
 async function readTests(file: string): Promise<CaseFile> {
   const text = await readSource(file);
   try {

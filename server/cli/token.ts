@@ -1,4 +1,4 @@
-// `cascade token`: the token of a new session, for other programs.
+// `cascade token`: prints the token of a new session, for other programs.
 import { openRemote, type RemoteOptions } from './remote.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,11 +1,11 @@
-// `cascade why`: which rules run for an event, and for each that does not the term that decided, with its values.
+// `cascade why`: shows which rules run for an event, and for each other rule the condition that decided against it, with its values.
 import { readFile } from 'node:fs/promises';
 import { openRemote, type RemoteOptions } from './remote.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
 export interface WhyOptions extends RemoteOptions {
   readonly rule?: string;
-  /** Of an event that is made up: its path and value. */
+  /** The path and value of a hypothetical event. */
   readonly path?: string;
   readonly value?: string;
   readonly json?: boolean;
@@ -19,9 +19,9 @@ interface Explained {
     readonly kind?: string;
     readonly outcome: string;
     readonly version?: string;
-    /** Of a dead letter. */
+    /** The reason of a dead letter. */
     readonly reason?: string;
-    /** When the rule was made or changed, if that was after the event. */
+    /** The time of the rule's last change, if that was after the event. */
     readonly changed?: string;
     readonly windows?: readonly { readonly until: string | null; readonly events: readonly string[] }[];
     readonly term?: {
@@ -50,7 +50,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   givenUp: 'was given up',
 };
 
-/** Of dead letters. */
+/** Reasons of dead letters in words. */
 const REASONS: Readonly<Record<string, string>> = {
   chain: 'its chain of events is too long',
   lost: 'the text of the rule is not kept any more',
@@ -58,7 +58,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ttl: 'it was not acknowledged in time',
 };
 
-/** @param event uuid of an event that is kept (open, recorded, or a dead letter); undefined where a path and a value are given */
+/** @param event uuid of a stored event (open, recorded, or a dead letter); undefined where a path and a value are given */
 export async function why(event: string | undefined, options: WhyOptions, terminal: Terminal): Promise<number> {
   if ((event === undefined) === (options.path === undefined)) throw new UsageError('Give the uuid of an event, or --path with --value.');
   const remote = await openRemote(options, terminal.ask);
@@ -85,7 +85,7 @@ export async function why(event: string | undefined, options: WhyOptions, termin
 const whatWas = ({ path, left, error }: NonNullable<Explained['rules'][number]['term']>): string =>
   error === undefined ? (path === null ? '' : `, and ${path} is ${JSON.stringify(left)}`) : `, which fails: ${JSON.stringify(error)}`;
 
-/** JSON, or @file. */
+/** The value given as JSON, or in a file as @file. */
 async function valueOf(text: string | undefined): Promise<unknown> {
   if (text === undefined) return null;
   try {

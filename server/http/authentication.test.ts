@@ -49,7 +49,7 @@ test('the scheme Basic may be written in any case', async () => {
   expect((await login(basic('ann:pass:wörd').replace('Basic', 'bASIC'))).status).toBe(200);
 });
 
-test('every failure of a login is the same answer', async () => {
+test('all failures of a login have the same answer', async () => {
   const answers = await Promise.all(
     [basic('ann:wrong'), basic('nobody:pass:wörd'), basic('ann:'), basic(':'), `Bearer ${TOKEN}x`, 'Bearer short'].map((header) =>
       login(header),
@@ -104,7 +104,7 @@ test('a request shows its token in the header or the parameter', async () => {
   expect(await resource(`?token=${TOKEN}`)).toEqual([200]);
 });
 
-test('without a token, or with one that is none, it is refused', async () => {
+test('a request without a valid token is refused', async () => {
   expect(await resource('')).toEqual([401, 'cascade.security.credentials.missing']);
   expect(await resource('?token=')).toEqual([401, 'cascade.security.credentials.missing']);
   expect(await resource('?token=css_no')).toEqual([401, 'cascade.security.token.invalid']);
@@ -127,13 +127,13 @@ test('a token given twice is refused without being repeated', async () => {
   expect(text).not.toContain(TOKEN);
 });
 
-test('identity comes before the syntax of the request', async () => {
+test('the identity is checked before the syntax of the request', async () => {
   expect(await resource('?where=nonsense')).toEqual([401, 'cascade.security.credentials.missing']);
   const malformed = await fetch(`${server.url}/api/v1/resources/custom/T`, { method: 'POST', body: '{' });
   expect(malformed.status).toBe(401);
 });
 
-test('the target namespace reaches the engine, and one not authorized does not', async () => {
+test('the target namespace reaches the engine; one that the user is not authorized in is refused', async () => {
   await server.resource('types', { headers: { 'X-Target-Namespace': 'plant' } });
   expect(server.requests.at(-1)!.identity).toEqual({ username: 'ann', namespace: 'plant', profiles: ['admin', 'user__system'] });
   await server.resource('types?targetNamespace=plant');
@@ -159,7 +159,7 @@ test('a session is renewed with the token as the body, of any type', async () =>
   }
 });
 
-test('what is no session token is not renewed', async () => {
+test('an access token that is not a session token is not renewed', async () => {
   const code = async (body: string) => {
     const response = await fetch(`${server.url}/authenticate/refresh`, { method: 'POST', body });
     return [response.status, ((await response.json()) as { code: string }[])[0]!.code];
@@ -168,14 +168,14 @@ test('what is no session token is not renewed', async () => {
   expect(await code('')).toEqual([401, 'cascade.security.credentials.missing']);
 });
 
-test('a session is ended, and an unknown one is as good as ended', async () => {
+test('a session is revoked, and revoking an unknown one succeeds, too', async () => {
   for (const body of [TOKEN, 'css_unknown']) {
     const response = await fetch(`${server.url}/authenticate/revoke`, { method: 'POST', body });
     expect([response.status, await response.text()]).toEqual([200, '{}']);
   }
 });
 
-test('no token and no password gets into the log', async () => {
+test('the log contains no token and no password', async () => {
   await login(basic('ann:pass:wörd'));
   await fetch(`${server.url}/api/v1/resources/types?token=${TOKEN}`);
   await fetch(`${server.url}/authenticate/revoke`, { method: 'POST', body: TOKEN });

@@ -1,4 +1,4 @@
-// Logging in, renewing and ending sessions over HTTP, and the identity of every other request (resources-and-api.md 6).
+// Login, renewal and revocation of sessions over HTTP, and the identity of every other request (resources-and-api.md 6).
 import type { Identity } from '../../resources/api.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
@@ -22,14 +22,14 @@ export async function refresh(http: HttpRequest, store: IdentityStore): Promise<
   return sessionReply(await store.refresh(await bodyToken(http)));
 }
 
-/** `POST /authenticate/revoke`: likewise; a token that is none is as good as revoked. */
+/** `POST /authenticate/revoke`: the body is the token likewise; an invalid token counts as revoked. */
 export async function revoke(http: HttpRequest, store: IdentityStore): Promise<HttpReply> {
   await store.revoke(await bodyToken(http));
   return { status: 200, body: '{}' };
 }
 
 /**
- * Who sends this request. A header wins over the `token` parameter; only the scheme Bearer counts here.
+ * The identity of a request. A header has precedence over the `token` parameter; only the scheme Bearer counts here.
  * @throws security.credentials.missing, security.token.invalid, namespace.not.authorized
  */
 export function identify(http: HttpRequest, query: Query, store: IdentityStore): MaybePromise<Identity> {
@@ -50,13 +50,13 @@ function presentedToken(http: HttpRequest, query: Query): string | undefined {
   return credentials?.scheme === 'bearer' ? credentials.value : undefined;
 }
 
-/** The scheme in lower case; null when the header is absent or no `<scheme> <value>`. */
+/** The scheme in lower case, and its value; null when the header is absent or malformed. */
 function authorization(http: HttpRequest): { scheme: string; value: string } | null {
   const [, scheme, value] = /^([A-Za-z]+) +(\S+)\s*$/.exec(http.headers.get('authorization') ?? '') ?? [];
   return scheme && value ? { scheme: scheme.toLowerCase(), value } : null;
 }
 
-/** UTF-8 behind base64; the password may hold colons. Null when it is neither. */
+/** The name and password in base64 of UTF-8; the password may contain colons. Null when malformed. */
 function nameAndPassword(encoded: string): { username: string; password: string } | null {
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(encoded)) return null;
   const text = Buffer.from(encoded, 'base64').toString('utf8');
@@ -77,7 +77,7 @@ async function bodyToken(http: HttpRequest): Promise<string> {
 
 const sessionReply = (session: Session): HttpReply => ({ status: 200, body: sessionBody(session) });
 
-/** What a login is answered with, on every binding (6.1). */
+/** The answer to a login, on every binding (6.1). */
 export function sessionBody({ token, expiresAt, identity, preferredUsername }: Session): string {
   const { username, namespace, profiles } = identity;
   const body = { accessToken: token, idToken: token, expiresAt: expiresAt.toISOString(), username, preferredUsername, namespace, profiles };

@@ -1,4 +1,4 @@
-// resources-and-api.md 2.14 and the open instances of 1.1: what reaches the engine, and under whose name.
+// resources-and-api.md 2.14 and the public instances of 1.1: the requests that reach the engine, and their identity.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type FakeServer, openFakeServer, TOKEN } from '../testing/fake-engine.ts';
 
@@ -39,13 +39,13 @@ test('each request has the identity of the batch, or its own', async () => {
   expect((await batch([{ uri: '/types' }], {}, `?token=${TOKEN}`)).map(({ status }) => status)).toEqual([200]);
 });
 
-test('the target namespace of the batch is that of its requests, unless they name one', async () => {
+test('the target namespace of a batch applies to its requests, unless they name one', async () => {
   const headers = { Authorization: `Bearer ${TOKEN}`, 'X-Target-Namespace': 'plant' };
   await batch([{ uri: '/types' }, { uri: '/types', headers: { 'X-Target-Namespace': 'main' } }], headers);
   expect(server.requests.map(({ identity }) => identity.namespace).sort()).toEqual(['main', 'plant']);
 });
 
-test('answers come in the order of the requests, with the headers that tell of the result', async () => {
+test('answers have the order of the requests, with the headers of each result', async () => {
   server.answer = async ({ resourceName }) => {
     if (resourceName === 'rules') await new Promise((resolve) => setTimeout(resolve, 20));
     return resourceName === 'topics' ? { status: 204 } : { status: 200, body: `["${resourceName}"]`, count: 1 };
@@ -57,12 +57,12 @@ test('answers come in the order of the requests, with the headers that tell of t
   ]);
 });
 
-test('the engine is told of the smaller result, and never asked to send it in pieces', async () => {
+test('requests of a batch have the smaller bound of rows, and are never answered in pieces', async () => {
   await batch([{ uri: '/custom/Pump' }]);
   expect(server.requests[0]).toMatchObject({ streams: false, parameters: { mostRows: 1_000 } });
 });
 
-test('a text under another type than JSON is a program, everything else JSON', async () => {
+test('a text with another content type than JSON is a program, everything else is JSON', async () => {
   await batch([
     { method: 'POST', uri: '/rules', body: 'RULE r …', headers: { 'content-type': 'text/plain' } },
     { method: 'POST', uri: '/topics//a', body: 'text' },
@@ -71,7 +71,7 @@ test('a text under another type than JSON is a program, everything else JSON', a
   expect(server.requests.map(({ text, object }) => text ?? object)).toEqual(['RULE r …', 'text', undefined]);
 });
 
-test('what is open is asked for by nobody, in the namespace of the address', async () => {
+test('public instances are requested without an identity, in the namespace of the address', async () => {
   const response = await fetch(`${server.url}/api/v1/resources/public/plant/procedures/My.open`, {
     method: 'POST',
     body: '[1]',

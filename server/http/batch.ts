@@ -1,4 +1,4 @@
-// Several requests in one (resources-and-api.md 2.14): each is answered as if it had come alone, all at the same time.
+// Several requests in one (resources-and-api.md 2.14): each is answered as a single one would be, and all run at the same time.
 import { apiError } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -7,9 +7,9 @@ import { RESOURCES } from './routes.ts';
 import type { HttpReply, HttpRequest } from './types.ts';
 
 const MOST_REQUESTS = 100;
-/** Of each SELECT in it. */
+/** Bound of the rows of each SELECT. */
 const MOST_ROWS = 1_000;
-/** What a request takes over from the one that brought it, where it has none of its own. */
+/** Headers that a request inherits from the batch, where it has none of its own. */
 const INHERITED = ['authorization', 'x-target-namespace'] as const;
 
 /**
@@ -72,11 +72,11 @@ function readHeaders(value: Value, invalid: (reason: string) => Error): Map<stri
     if (typeof text !== 'string' && typeof text !== 'number') throw invalid(`header ${name} is no text`);
     headers.set(name.toLowerCase(), String(text));
   }
-  headers.delete('content-encoding'); // it says how bytes are packed, and here are none
+  headers.delete('content-encoding'); // a request of a batch is not compressed
   return headers;
 }
 
-/** Text under another type than JSON is program text; everything else is sent as the JSON that it is. */
+/** The bytes of a body: a text with another content type than JSON is program text; everything else is sent as JSON. */
 function bytesOf(body: Value, contentType: string | undefined): Uint8Array {
   if (body === null) return new Uint8Array();
   const isJson = contentType === undefined || /^application\/json\b/i.test(contentType.trim());

@@ -1,5 +1,5 @@
-// The HTTP binding: a received request in, a reply out. Order of checks: route, identity, syntax; the rest is the engine's
-// (resources-and-api.md 2). No socket here; `sockets.ts` has them.
+// The HTTP binding: turns a received request into a reply. Order of checks: route, identity, syntax; the engine checks the rest
+// (resources-and-api.md 2). It knows no sockets; these are in `sockets.ts`.
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ApiReply, Engine, Health, Identity } from '../../resources/api.ts';
@@ -26,7 +26,7 @@ const METRICS = '/metrics';
 /** Headers that a proxy adds. */
 const PROXIED = ['x-forwarded-for', 'forwarded', 'via'] as const;
 
-/** What a door needs of the engine. */
+/** The part of the engine that the bindings need. */
 export type Served = Pick<
   Engine,
   'execute' | 'accept' | 'describe' | 'subscribe' | 'acknowledge' | 'unsubscribe' | 'openSocket' | 'health' | 'identity'
@@ -35,16 +35,16 @@ export type Served = Pick<
 export interface BindingOptions {
   engine: Served;
   log: Logger;
-  /** Default 120 s. */
+  /** Time limit of a request; default 120 s. */
   timeoutMs?: number;
   metrics: Metrics;
-  /** Of one document; default 100 MiB. */
+  /** Bound of one document; default 100 MiB. */
   documentLimitBytes?: number | undefined;
-  /** What /healthz and /readyz say; the engine's own word when absent. */
+  /** The answer of /healthz and /readyz; the engine's own when absent. */
   health?: () => Health;
 }
 
-/** Never throws: every failure is a reply. HEAD is answered as GET; the sender leaves the body out. */
+/** Never throws: every failure becomes a reply. HEAD is answered as GET; the sender leaves the body out. */
 // oxlint-disable-next-line max-lines-per-function -- an object of short methods over what all connections share
 export function openBinding({
   engine,
@@ -110,7 +110,7 @@ export function openBinding({
     return http.path === METRICS ? { ...given, sameOriginOnly: true } : given;
   }
 
-  /** @throws what is wrong with the request, or with what it asks for */
+  /** @throws errors of the request and of its operation */
   async function answer(http: HttpRequest, place: Route): Promise<HttpReply> {
     const method = http.method === 'HEAD' ? 'GET' : http.method;
     const isNodes = method === 'PUT' && isOfNodes(http, place);
@@ -153,32 +153,33 @@ export function openBinding({
   }
 }
 
-/** The name of what was asked for, when there is such a thing: what else clients write is not kept. */
+/** The resource's name for the metrics, if it exists: other texts of clients are not recorded. */
 function resourceIn(place: Route | null, status: number): string | null {
   if (place?.kind !== 'resource' || status === 401 || status === 404 || status === 405 || status === 400) return null;
   return place.resourceName;
 }
 
 /**
- * Asked by a program of this machine: through no proxy, and not by a page of another site whose name was made to lead here (DNS rebinding).
+ * Whether a program of this machine asks: through no proxy, and not by a page of another site whose name resolves to this machine (DNS
+ * rebinding).
  */
 function isOfThisMachine({ peer, headers }: HttpRequest): boolean {
   if (!isLoopback(peer) || PROXIED.some((name) => headers.get(name) !== undefined)) return false;
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(headers.get('host') ?? '');
 }
 
-/** Who asks without a login: what a public procedure may do, its own profiles say (7.6). */
+/** The identity of requests without a login: a public procedure runs with its own profiles (7.6). */
 const anybody = (namespace: string): Identity => ({ username: 'publicExecutor', namespace, profiles: [] });
 
-/** What a SockJS client asks before it connects (2.16). */
+/** The answer to a SockJS client before it connects (2.16). */
 const socketInfo = (entropy: number): string => JSON.stringify({ websocket: true, origins: ['*:*'], cookie_needed: false, entropy });
 
-/** What is left when a resource does not offer the operation behind one of its path's methods. */
+/** The methods without one whose operation the resource does not offer. */
 function omit(methods: Route['methods'], method: string): Route['methods'] {
   return Object.fromEntries(Object.entries(methods).filter(([name]) => name !== method));
 }
 
-/** Another installation updates what a condition names: nobody else may address a collection so (integrations.md 11.3). */
+/** Whether another installation updates instances by a condition: no other client may use PUT on a collection (integrations.md 11.3). */
 const isOfNodes = ({ headers }: HttpRequest, place: Route): boolean =>
   place.kind === 'resource' &&
   place.resourceId === undefined &&
@@ -199,9 +200,10 @@ function resourceReply({ status, body, pieces, count, truncated, partial, versio
 }
 
 /**
- * What the engine does after the time is up goes on; its result is nobody's. A reply in pieces is in time when the first of them is there.
- * @param deadlines null: it may take as long as it takes
- * @param drop told of what came late; a reply in pieces is closed
+ * Bounds the time of a request. The engine finishes late work, and its result is dropped. A reply in pieces is in time when its first piece
+ * is.
+ * @param deadlines null: no bound
+ * @param drop called with a late reply; one in pieces is closed
  * @throws request.timeout
  */
 export function within(deadlines: Deadlines | null, work: Promise<ApiReply>): Promise<ApiReply>;
@@ -228,7 +230,7 @@ export function within<Result>(deadlines: Deadlines | null, work: Promise<Result
   });
 }
 
-/** Nobody is left to be told whether that went well. */
+/** Nobody is left to get an error. */
 function closeLate(late: unknown): void {
   (late as ApiReply).pieces?.close().catch(() => undefined);
 }

@@ -1,4 +1,4 @@
-// The body of a request: collected up to a limit, inflated up to the same limit (resources-and-api.md 1.6, 1.7).
+// The body of a request: collected up to a limit, and inflated up to the same limit (resources-and-api.md 1.6, 1.7).
 import { promisify } from 'node:util';
 import { gunzip as gunzipCallback } from 'node:zlib';
 import { apiError } from '../../model/errors/index.ts';
@@ -8,10 +8,10 @@ import { type Budget, COUNTED_BYTES } from './budget.ts';
 
 const gunzip = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzipCallback);
 
-/** What is read and thrown away of a body that is too large, so that its sender reads the answer; a longer one is cut off. */
+/** Bytes of a body that is too large that are read and dropped, so that its sender reads the answer; a longer one is cut off. */
 const DISCARDED_BYTES = 32 * 1024 * 1024;
 
-/** Read ahead of who takes a stream. */
+/** Bytes that are read ahead of the reader of a stream. */
 const HELD_BYTES = 256 * 1024;
 
 const NOTHING = Buffer.alloc(0);
@@ -21,13 +21,13 @@ interface Asker {
   reject(reason: unknown): void;
 }
 
-/** Where what is held is counted. `owner`: whose it is, asked for while the request has an address. */
+/** The budget that collected bytes are counted in. `owner` is asked while the request still has an address. */
 interface Room {
   readonly budget: Budget;
   readonly owner: () => string;
 }
 
-/** Collects from the moment at which it is made, as the transports demand. */
+/** Collects a body from its construction on, as the transports demand. */
 export class Body {
   #limitBytes: number;
   #chunks: Buffer[] = [];
@@ -35,16 +35,16 @@ export class Body {
   #isKept = true;
   #whole: Uint8Array | null = null;
   #failure: Error | null = null;
-  /** Those who wait for it. */
+  /** Callers that wait for the whole body. */
   #askers: Asker[] = [];
   readonly #exchange: Exchange;
-  /** It may be longer than what is held: only a little of it is read before somebody takes it. */
+  /** The body may be longer than the buffer: only a little is read ahead before there is a reader. */
   readonly #isLong: boolean;
   #isStreamed = false;
   #isPaused = false;
   #isGone = false;
   #heldBytes = 0;
-  /** Taken of the budget. */
+  /** Bytes that are counted in the budget. */
   #countedBytes = 0;
   #refusal: Error | null = null;
   readonly #room: Room;
@@ -52,9 +52,9 @@ export class Body {
   #wake = (): void => undefined;
 
   /**
-   * @param isLong it may be asked for as a stream
-   * @param room what it takes there is given back when it is discarded
-   * @param onData called when some of it has come, or it is known that there is none
+   * @param isLong it may be read as a stream
+   * @param room the bytes that it takes are given back when it is discarded
+   * @param onData called when some of the body has arrived, or it is known to be absent
    */
   constructor(exchange: Exchange, limitBytes: number, isLong: boolean, room: Room, onData: () => void) {
     this.#room = room;
@@ -67,7 +67,7 @@ export class Body {
     });
   }
 
-  /** It may be no longer than this, what has come of it included. */
+  /** Lowers the limit, also for bytes that have arrived already. */
   limit(bytes: number): void {
     if (bytes >= this.#limitBytes) return;
     this.#limitBytes = bytes;
@@ -78,7 +78,7 @@ export class Body {
     this.#fail(apiError('cascade.request.body.too.large', bytes));
   }
 
-  /** The bytes as they came. @throws request.body.too.large, request.body.invalid when the client went away */
+  /** The bytes as received. @throws request.body.too.large, request.body.invalid when the client disconnected */
   received(): MaybePromise<Uint8Array> {
     if (this.#whole) return this.#whole;
     if (this.#failure) throw this.#failure;
@@ -86,7 +86,7 @@ export class Body {
     return new Promise((resolve, reject) => this.#askers.push({ resolve, reject }));
   }
 
-  /** The bytes as they come; the connection is read no faster than they are taken. To be asked for before `received`. */
+  /** The bytes as a stream; the connection is read no faster than the stream is. To be called before `received`. */
   async *stream(): AsyncGenerator<Uint8Array> {
     this.#isStreamed = true;
     if (this.#whole) {
@@ -109,7 +109,7 @@ export class Body {
     }
   }
 
-  /** Nobody will want it: what has come is let go, what comes is not kept. */
+  /** Drops the body: collected bytes are freed, and later ones ignored. */
   discard(): void {
     this.#isKept = false;
     if (this.#countedBytes > 0) this.#room.budget.give(this.#room.owner(), this.#countedBytes);
@@ -120,7 +120,7 @@ export class Body {
     this.#resume();
   }
 
-  /** A long one of which some has not come yet. */
+  /** Whether it is a long body that has not arrived completely. */
   get isUnread(): boolean {
     return this.#isLong && !this.#isComplete;
   }
@@ -131,7 +131,7 @@ export class Body {
     if (!this.#isGone) this.#exchange.resumeData();
   }
 
-  /** @returns whether it is held for a reader of the stream */
+  /** @returns whether the chunk is buffered for a reader of the stream */
   #holds(chunk: Uint8Array, isLast: boolean): boolean {
     if (!this.#isKept || !(this.#isStreamed || this.#isLong)) return false;
     if (chunk.byteLength > 0) this.#chunks.push(Buffer.from(chunk));
@@ -144,7 +144,7 @@ export class Body {
     return this.#isStreamed;
   }
 
-  /** The client went away: nobody has to wait for the body any more. */
+  /** The client disconnected: nobody has to wait for the body any more. */
   abort(): void {
     this.#isGone = true;
     this.#fail(apiError('cascade.request.body.invalid', 'the connection was closed', this.#sizeBytes));
@@ -161,7 +161,7 @@ export class Body {
       if (isLast || this.#sizeBytes > this.#limitBytes + DISCARDED_BYTES) this.#fail(refusal);
       return;
     }
-    if (this.#isKept && !wasHeld && chunk.byteLength > 0) this.#chunks.push(Buffer.from(chunk)); // a copy: the transport takes its own back
+    if (this.#isKept && !wasHeld && chunk.byteLength > 0) this.#chunks.push(Buffer.from(chunk)); // a copy: the transport reuses its own
     if (!isLast || this.#failure) return;
     const whole = this.#chunks.length === 1 ? this.#chunks[0]! : this.#chunks.length === 0 ? NOTHING : Buffer.concat(this.#chunks);
     this.#chunks = [];

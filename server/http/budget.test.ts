@@ -1,4 +1,4 @@
-// What all clients together make the service hold is bounded, over both bindings; what was held is given back.
+// The memory that all clients together can occupy is bounded, over both bindings, and freed afterwards.
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ async function answerTo(socket: Socket): Promise<string> {
   return data.toString();
 }
 
-test('one owner has a share, all have a whole, and what is given back is there again', () => {
+test('a budget bounds each owner and all together, and a returned amount is available again', () => {
   const budget = new Budget('bytes', 100, 60);
   expect(budget.take('a', 60)).toBeNull();
   expect(budget.take('a', 1)).toMatchObject({ code: 'cascade.quota.exceeded', status: 429, params: ['bytes', 60] });
@@ -30,7 +30,7 @@ test('one owner has a share, all have a whole, and what is given back is there a
   expect(budget.total).toBe(60);
 });
 
-test('bodies that come slowly fill it; the next one is refused, and taken once there is room', async () => {
+test('slow bodies fill the budget; the next one is refused, and accepted once there is room', async () => {
   const budget = new Budget('requestBytes', 100_000, 100_000);
   await using server = await openFakeServer({ budget });
   const [first, second, third] = [0, 1, 2].map(() => connect(server.port, '127.0.0.1')) as [Socket, Socket, Socket];
@@ -51,7 +51,7 @@ test('bodies that come slowly fill it; the next one is refused, and taken once t
   await until(() => budget.total === 0);
 });
 
-test('messages of sockets are counted until they are answered', async () => {
+test('messages of sockets count until they are answered', async () => {
   const budget = new Budget('requestBytes', 100_000, 100_000);
   await using server = await openFakeServer({ budget });
   let answer = (): void => undefined;
@@ -70,7 +70,7 @@ test('messages of sockets are counted until they are answered', async () => {
   await until(() => budget.total === 0);
 });
 
-test('sockets without a login are few at a time', async () => {
+test('the number of sockets without a login is bounded', async () => {
   const unknown = new Budget('unknownSockets', 2, 2);
   await using server = await openFakeServer({ webSocket: { unknown } });
   await using first = await openTestSocket(server.port);

@@ -1,7 +1,7 @@
-// What all clients together may make the service hold, and one of them alone: else a few could take all of its memory.
+// Bounds the memory that all clients together may occupy, and each of them alone: otherwise a few could take all of it.
 import { apiError } from '../../model/errors/index.ts';
 
-/** Less is not counted: it is over in a moment, and there are very many of them. */
+/** Amounts below are not counted: they are held for a moment only, and there are very many of them. */
 export const COUNTED_BYTES = 16 * 1024;
 
 export class Budget {
@@ -11,10 +11,7 @@ export class Budget {
   readonly #held = new Map<string, number>();
   #total = 0;
 
-  /**
-   * @param name as errors tell it
-   * @param mostEach of one owner: an address
-   */
+  /** @param name the budget's name in errors @param mostEach the bound of one owner: an address */
   constructor(name: string, most: number, mostEach: number) {
     this.#name = name;
     this.#most = most;
@@ -25,7 +22,7 @@ export class Budget {
     return this.#total;
   }
 
-  /** @returns why there is no room for it; null when it is taken, and has to be given back */
+  /** @returns the error when there is no room; null when the amount is taken, and has to be given back */
   take(owner: string, amount: number): Error | null {
     const held = this.#held.get(owner) ?? 0;
     if (held + amount > this.#mostEach) return apiError('cascade.quota.exceeded', this.#name, this.#mostEach);
@@ -43,14 +40,14 @@ export class Budget {
   }
 }
 
-/** Of one body or message, where nothing else is set. */
+/** Default limit of one body or message. */
 export const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
 const MOST_REQUEST_BYTES = 384 * 1024 * 1024;
 const MOST_REQUEST_BYTES_EACH = 128 * 1024 * 1024;
-/** Bodies of the greatest length for which there is room at least. */
+/** Number of bodies of the greatest length for which there is room at least. */
 const LEAST_BODIES = 4;
 
-/** Of bodies and messages until they are answered. @param limitBytes of one of them */
+/** The budget for bodies and messages until they are answered. @param limitBytes the limit of one of them */
 export function requestBudget(limitBytes: number): Budget {
   const least = LEAST_BODIES * limitBytes;
   return new Budget('requestBytes', Math.max(MOST_REQUEST_BYTES, 2 * least), Math.max(MOST_REQUEST_BYTES_EACH, least));

@@ -1,18 +1,18 @@
-// Whose request it is when proxies stand between: the address that the last of the trusted ones has written into X-Forwarded-For.
-// What strangers write there counts for nothing. Pure.
+// The address of the client where proxies stand between: the one that the last trusted proxy has written into X-Forwarded-For. Entries by
+// strangers do not count. Pure.
 import { BlockList, isIP } from 'node:net';
 import { canonicalAddress } from '../transport/index.ts';
 import type { RequestHeaders } from './types.ts';
 
-/** How many proxies pass each request on, or which addresses and networks (`10.0.0.0/8`) are theirs. */
+/** The number of proxies that pass each request on, or their addresses and networks (`10.0.0.0/8`). */
 export type TrustedProxies = number | readonly string[];
 
-/** @param peer its address, canonical */
+/** @param peer the peer's address, canonical */
 export type ClientAddress = (peer: string, headers: RequestHeaders) => string;
 
 export const peerOf: ClientAddress = (peer) => peer;
 
-/** @throws Error when an entry of the list is no address and no network */
+/** @throws Error when an entry of the list is not an address or network */
 export function clientAddressBehind(proxies: TrustedProxies): ClientAddress {
   const isTrusted = typeof proxies === 'number' ? (_hop: string, nth: number) => nth < proxies : within(proxies);
   return (peer, headers) => {
@@ -20,7 +20,7 @@ export function clientAddressBehind(proxies: TrustedProxies): ClientAddress {
     let client = peer;
     for (let nth = 0; forwarded.length > 0 && isTrusted(client, nth); nth++) {
       const hop = hopAddress(forwarded.pop()!);
-      if (hop === null) break; // unreadable: the proxy that wrote it is all that is known
+      if (hop === null) break; // unreadable: the client is the proxy that wrote the entry
       client = hop;
     }
     return client;
@@ -42,7 +42,7 @@ function within(entries: readonly string[]): (hop: string) => boolean {
   return (hop) => isIP(hop) !== 0 && list.check(hop, isIP(hop) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** An address, perhaps with a port, an IPv6 one then in brackets. */
+/** The address of an entry, perhaps with a port, an IPv6 one then in brackets. */
 function hopAddress(entry: string): string | null {
   const text = entry.trim();
   const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text)?.[1] ?? text;

@@ -1,9 +1,9 @@
-// Pieces of text as gzip, made as they are taken.
+// Compresses pieces of text by gzip while they are sent.
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { Pieces } from '../../resources/api.ts';
 
-/** A long body as it goes over the wire. */
+/** A long body in its form on the wire. */
 export interface WirePieces {
   next(): Promise<string | Buffer | null>;
   close(): Promise<void>;

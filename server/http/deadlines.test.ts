@@ -4,7 +4,7 @@ import { type Deadline, Deadlines } from './deadlines.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('each is late once its time is up, unless it has ended, also by one before it', () => {
+test('each deadline is reported once its time is up, unless it was ended before, be it by the callback of another one', () => {
   const late: string[] = [];
   const deadlines = new Deadlines(100);
   const begin = (name: string, then: () => void = () => undefined): Deadline =>

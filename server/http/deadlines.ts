@@ -1,8 +1,8 @@
-// Waits that are all of one length, so that they end in the order in which they began: one timer for all of them.
+// Deadlines of one length, which pass in the order in which they began: a single timer serves all of them.
 
 import { LinkedList, type ListNode, unlinked } from '../../platform/structures/index.ts';
 
-/** One of them; to be given back when it is no longer needed. */
+/** A deadline; to be ended when it is no longer needed. */
 export interface Deadline extends ListNode {
   readonly at: number;
   readonly late: () => void;
@@ -10,7 +10,7 @@ export interface Deadline extends ListNode {
 
 export class Deadlines {
   readonly ms: number;
-  /** In the order in which they began. */
+  /** Open deadlines in the order in which they began. */
   readonly #open = new LinkedList<Deadline>();
   #timer: NodeJS.Timeout | null = null;
 
@@ -22,7 +22,7 @@ export class Deadlines {
   begin(late: () => void): Deadline {
     const deadline: Deadline = { at: performance.now() + this.ms, late, ...unlinked };
     this.#open.add(deadline);
-    this.#timer ??= setTimeout(() => this.#check(), this.ms).unref(); // a process that ends need not wait for it
+    this.#timer ??= setTimeout(() => this.#check(), this.ms).unref(); // unref: a process that ends need not wait for it
     return deadline;
   }
 
@@ -30,7 +30,7 @@ export class Deadlines {
     this.#open.remove(deadline);
   }
 
-  /** A callback may end other deadlines, or begin new ones. */
+  /** Reports passed deadlines. A callback may end other deadlines, or begin new ones. */
   #check(): void {
     const now = performance.now();
     for (let first = this.#open.first; first; first = this.#open.first) {

@@ -1,5 +1,5 @@
-// Documents over HTTP (resources-and-api.md 4.8): uploads as multipart, and their contents with ranges and conditions (RFC 9110). What a browser
-// gets is told not to guess its type, and what could run as a program of our origin is put into a sandbox.
+// Documents over HTTP (resources-and-api.md 4.8): uploads as multipart, and downloads with ranges and conditions (RFC 9110). A browser is
+// told not to guess the type, and content that could run as a program of our origin is sandboxed.
 import type { ApiRequest, DownloadedContent, Engine, Identity } from '../../resources/api.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { boundaryOf, isMultipart, partsOf } from './multipart.ts';
@@ -12,7 +12,7 @@ type Executing = Pick<Engine, 'execute'>;
 export const isUpload = (http: HttpRequest, { resourceName, custom }: ResourceRoute, action: Action): boolean =>
   action === 'insert' && resourceName === (custom ? 'ArsDocument' : 'documents') && isMultipart(http.headers.get('content-type'));
 
-/** @throws request.body.invalid: no boundary */
+/** @throws request.body.invalid: the boundary is missing */
 export function uploadRequest(http: HttpRequest, identity: Identity, limitBytes: number): ApiRequest {
   const boundary = boundaryOf(http.headers.get('content-type'));
   if (boundary === null) throw apiError('cascade.request.body.invalid', 'the content type has no boundary', 0);
@@ -30,7 +30,7 @@ export function uploadRequest(http: HttpRequest, identity: Identity, limitBytes:
   };
 }
 
-/** `GET /docs/<name>` */
+/** Answers `GET /docs/<name>`. */
 export async function documentReply(http: HttpRequest, engine: Executing, identity: Identity): Promise<HttpReply> {
   const name = decode(http.path.slice(DOCUMENTS.length));
   if (name === null) throw apiError('cascade.request.parameter.invalid', 'path', http.path);
@@ -38,7 +38,7 @@ export async function documentReply(http: HttpRequest, engine: Executing, identi
   return contentReply(http, content!, 'private, no-cache');
 }
 
-/** `GET /ui/docs/NS/<namespace>/<path>`: the document `public/<path>`, for everybody. Strangers are told no more than 404. */
+/** Answers `GET /ui/docs/NS/<namespace>/<path>`: the document `public/<path>`, for everybody. Strangers learn nothing but 404. */
 export async function publicDocumentReply(http: HttpRequest, engine: Executing): Promise<HttpReply> {
   const [, rawNamespace = '', rawPath = ''] = /^([^/]+)\/(.+)$/s.exec(http.path.slice(PUBLIC_DOCUMENTS.length)) ?? [];
   const [namespace, path] = [decode(rawNamespace), decode(rawPath)];
@@ -66,7 +66,7 @@ const downloadRequest = (http: HttpRequest, identity: Identity, name: string): A
   transfer: { kind: 'download' },
 });
 
-/** What a browser shows without running any of it as a program of our origin; everything else is sandboxed. */
+/** Types that a browser shows without running anything as a program of our origin; all others are sandboxed. */
 const INERT = /^(?:text\/plain|text\/csv|application\/(?:json|pdf|octet-stream)|image\/(?!svg)[\w.+-]+|audio\/[\w.+-]+|video\/[\w.+-]+)$/;
 
 function contentReply(http: HttpRequest, { fileType, sizeBytes, digest, open }: DownloadedContent, caching: string): HttpReply {

@@ -1,4 +1,4 @@
-// The one place where a throw becomes a reply: a refusal as it is, anything else as a 500 without details (resources-and-api.md 10).
+// The single place where an error becomes a reply: a refusal as it is, anything else as a 500 without details (resources-and-api.md 10).
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { CascadeError, CascadeErrors, type ErrorDocument, errorDocument, apiError, retryAfterSeconds } from '../../model/errors/index.ts';
@@ -6,13 +6,13 @@ import { isRetryable } from '../../platform/mongo/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import type { HttpReply } from './types.ts';
 
-/** @param error anything that was thrown; what is no refusal is logged under the reference that the client is given */
+/** @param error anything that was thrown; if it is not a refusal, it is logged under the reference that the client gets */
 export function errorReply(error: unknown, log: Logger): HttpReply {
   if (error instanceof CascadeErrors) return reply(error.status, error.errors.map(errorDocument), error.errors[0]);
   if (error instanceof CascadeError) return reply(error.status, [errorDocument(error)], error);
   if (isRetryable(error)) return errorReply(apiError('cascade.server.unavailable'), log);
   const reference = randomUUID();
-  log.error({ err: error, reference }, 'unexpected fault');
+  log.error({ err: error, reference }, 'a request failed with an unexpected error');
   const unexpected = apiError('cascade.server.error', reference);
   return reply(unexpected.status, [errorDocument(unexpected)], unexpected);
 }

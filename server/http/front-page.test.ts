@@ -13,7 +13,7 @@ const get = (path: string, accept?: string, method = 'GET'): Promise<Response> =
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
-test('a browser is shown a page that needs nothing from elsewhere and runs nothing', async () => {
+test('a browser gets a self-contained page without scripts', async () => {
   const response = await get('/', BROWSER);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -29,7 +29,7 @@ test('a browser is shown a page that needs nothing from elsewhere and runs nothi
   for (const [, path] of page.matchAll(/href="([^"]*)"/g)) expect([path, (await get(path!)).status]).not.toEqual([path, 404]);
 });
 
-test('programs get the same as JSON', async () => {
+test('programs get the same content as JSON', async () => {
   for (const accept of [undefined, '*/*', 'application/json', 'application/json, text/html;q=0.9', 'text/html;q=0']) {
     const response = await get('/', accept);
     expect(response.headers.get('content-type')).toBe('application/json');
@@ -38,7 +38,7 @@ test('programs get the same as JSON', async () => {
   }
 });
 
-test('HEAD has the headers of either', async () => {
+test('HEAD has the headers of both forms', async () => {
   const page = await get('/', BROWSER, 'HEAD');
   expect([page.status, page.headers.get('content-type'), await page.text()]).toEqual([200, 'text/html; charset=utf-8', '']);
   expect((await get('/', '*/*', 'HEAD')).headers.get('content-type')).toBe('application/json');
@@ -49,7 +49,7 @@ test('other methods are refused', async () => {
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
 });
 
-test('the documents are at hand as plain text, and nothing else is', async () => {
+test('the manual serves the documents as plain text, and no other file', async () => {
   const pages = (await (await get('/manual/')).text()).trim().split('\n');
   expect(pages).toContain('/manual/operations.md');
   const response = await get('/manual/operations.md');

@@ -1,10 +1,10 @@
-// What is at `/`: which service this is, how it does, and where to go on; a page for browsers, JSON for everybody else.
+// The page at `/`: the service's name, version and state, and links; a page for browsers, JSON for everybody else.
 import { createHash } from 'node:crypto';
 import type { Health } from '../../resources/api.ts';
 import { weightIn } from './headers.ts';
 import type { HttpReply, HttpRequest } from './types.ts';
 
-/** Where it goes on: what people read there, the name for programs, the path. */
+/** Links: the text for people, the name for programs, the path. */
 const LINKS = [
   ['The manual', 'manual', '/manual/'],
   ['Description of the API (OpenAPI, with a login)', 'description', '/api/v1/openapi.json'],
@@ -23,7 +23,7 @@ p, footer { color: var(--quiet); }
 li { margin: 0.4rem 0; }
 `;
 
-/** Nothing but the page's own style, which its hash tells; it is in no frame, and no form is sent from it. */
+/** The page may load nothing but its own style, named by its hash; it may not be framed, and submits no form. */
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -48,11 +48,11 @@ export function frontPage(http: HttpRequest, version: string, { status }: Health
   return { status: 200, headers: { Vary: 'Accept' }, body: JSON.stringify({ service: 'cascade', version, status, ...links }) };
 }
 
-/** JSON is named, and wanted more than a page. */
+/** Whether JSON is named, and preferred to a page. */
 export const wantsJson = (accept: string | undefined): boolean =>
   (weightIn(accept, 'application/json') ?? 0) > (weightIn(accept, 'text/html') ?? 0);
 
-/** It is named, and wanted at least as much as JSON: `*` alone is what programs send. */
+/** Whether a page is named, and preferred to JSON or equal: programs send `*` alone. */
 function prefersHtml(accept: string | undefined): boolean {
   const html = weightIn(accept, 'text/html') ?? 0;
   return html > 0 && html >= (weightIn(accept, 'application/json') ?? 0);

@@ -1,7 +1,7 @@
-// The headers that requests and replies may have: what is read of a request and said in a reply has its name here, so that scripts of other
-// origins (CORS) may send and read just these.
+// The headers of requests and replies: every header that is read or sent has its name here, so that scripts of other origins (CORS) may use
+// exactly these.
 
-/** Those of the API that a client sets itself. */
+/** Headers of the API that a client sets itself. */
 export const REQUEST_HEADERS = [
   'Authorization',
   'Content-Type',
@@ -13,15 +13,15 @@ export const REQUEST_HEADERS = [
   'If-None-Match',
 ] as const;
 
-/** Those that are read, and that a browser sets or a proxy adds. */
+/** Headers that a browser sets or a proxy adds. */
 type ForeignHeader = 'accept' | 'accept-encoding' | 'forwarded' | 'host' | 'if-range' | 'origin' | 'range' | 'via' | 'x-forwarded-for';
 
-/** Those that another installation sets, which no script is. */
+/** Headers that another installation sets, never a script. */
 export type FederationHeader = 'x-cascade-federation' | 'x-cascade-deadline-ms' | 'x-cascade-hop' | 'x-cascade-values';
 
 export type RequestHeader = Lowercase<(typeof REQUEST_HEADERS)[number]> | ForeignHeader | FederationHeader;
 
-/** Those of a reply that tell of its result; a script may read them. */
+/** Headers of a reply about its result; a script may read them. */
 export const REPLY_HEADERS = [
   'X-Total-Count',
   'X-Partial-Result',
@@ -33,7 +33,7 @@ export const REPLY_HEADERS = [
   'WWW-Authenticate',
 ] as const;
 
-/** Those that say how a page may be used: for the browser, not for scripts. */
+/** Headers about how a page may be used: for the browser, not for scripts. */
 type PageHeader =
   | 'Accept-Ranges'
   | 'Cache-Control'

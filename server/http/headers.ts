@@ -1,4 +1,4 @@
-// Headers that every reply has, whatever it answers, and its compression (resources-and-api.md 1.7).
+// The headers that every reply has, and the compression of bodies (resources-and-api.md 1.7).
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
@@ -10,7 +10,7 @@ import type { HttpReply, HttpRequest } from './types.ts';
 
 const gzip = promisify<string, Buffer>(gzipCallback);
 
-/** Origins that browsers may call from. */
+/** The origins that browsers may call from. */
 export type CorsOrigins = '*' | readonly string[];
 
 const COMPRESSED_FROM_BYTES = 1024;
@@ -21,26 +21,26 @@ const PREFLIGHT: readonly HeaderField[] = [
   ['Access-Control-Max-Age', '86400'],
 ];
 
-/** Without a charset: the client SDK compares the whole value. */
+/** The type of JSON, without a charset: the client SDK compares the whole value. */
 const JSON_TYPE = 'application/json';
 
-/** A browser takes the type as it is told, and tells nobody the address, which may hold a token. */
+/** The browser must not guess the type, and must not send the address, which may contain a token, to other sites. */
 const GUARDS: [HeaderField, HeaderField] = [
   ['X-Content-Type-Options', 'nosniff'],
   ['Referrer-Policy', 'no-referrer'],
 ];
 const GUARDED = new HeaderBlock(...GUARDS);
-/** What nearly all replies have in common. */
+/** The fields that nearly all replies have. */
 const USUAL_FIELDS: readonly HeaderField[] = [['Access-Control-Allow-Origin', '*'], EXPOSED, ['Content-Type', JSON_TYPE]];
 const USUAL = new HeaderBlock(...GUARDS, ...USUAL_FIELDS);
 const USUAL_NOT_STORED = new HeaderBlock(...GUARDS, ...USUAL_FIELDS, ['Cache-Control', 'no-store']);
 
-/** A reply as its bytes: nothing is left to decide but how to send them. Header values are of the service's own making, or checked. */
+/** A reply in bytes, ready to be sent. Header values are made by the service, or checked. */
 export interface WireReply extends AnswerHead {
   readonly body: string | Buffer | undefined;
   /** A long body in place of `body`. */
   readonly pieces?: WirePieces | undefined;
-  /** Of all pieces, where that is known. */
+  /** The length of all pieces, where it is known. */
   readonly lengthBytes?: number | undefined;
 }
 
@@ -63,7 +63,7 @@ export function wireReply(http: HttpRequest, reply: HttpReply, origins: CorsOrig
     if (hasBody) all.push(['Content-Type', contentType ?? JSON_TYPE]);
   }
   if (bytes) return { status, headers: withVary(all, varies), body: undefined, pieces: bytes, lengthBytes: bytes.lengthBytes };
-  // A text of so few characters cannot be longer; most are not counted byte by byte.
+  // Whether a body is worth compressing. A text with so few characters cannot be longer in bytes; most are not counted byte by byte.
   const isLong =
     pieces !== undefined ||
     (body !== undefined && body.length * 3 > COMPRESSED_FROM_BYTES && Buffer.byteLength(body) > COMPRESSED_FROM_BYTES);
@@ -78,10 +78,10 @@ export function wireReply(http: HttpRequest, reply: HttpReply, origins: CorsOrig
 const withVary = (all: (HeaderField | HeaderBlock)[], varies: readonly string[]): (HeaderField | HeaderBlock)[] =>
   varies.length === 0 ? all : [...all, ['Vary', varies.join(', ')]];
 
-/** What is not the API may be kept by caches. */
+/** Whether caches may store the reply: those of the API may not be stored. */
 const isKept = (path: string): boolean => !path.startsWith('/api/') && !path.startsWith('/authenticate');
 
-/** The caller's, when it can stand in a header and a log line; else one of ours. */
+/** The client's request id, when it is fit for a header and a log line; otherwise a new one. */
 function requestId(http: HttpRequest): string {
   const given = http.headers.get('x-request-id');
   return given && /^[\x20-\x7e]{1,200}$/.test(given) ? given : randomUUID();
@@ -93,11 +93,11 @@ function corsHeaders(http: HttpRequest, origins: CorsOrigins): readonly HeaderFi
   return [['Access-Control-Allow-Origin', origin], ...(http.method === 'OPTIONS' ? PREFLIGHT : [EXPOSED])];
 }
 
-/** RFC 9110 12.5.3: gzip is named, or `*` without gzip; not with a weight of 0. */
+/** RFC 9110 12.5.3: gzip is named, or `*` without gzip, with a weight other than 0. */
 export const acceptsGzip = (header?: string): boolean =>
   (weightIn(header, 'gzip') ?? weightIn(header, 'x-gzip') ?? weightIn(header, '*') ?? 0) > 0;
 
-/** The weight of an entry in a list of what the client takes, 1 where it names none; undefined when it is not in the list. */
+/** The weight of an entry in a header of preferences, 1 where it names none; undefined when it is not listed. */
 export function weightIn(header: string | undefined, wanted: string): number | undefined {
   for (const entry of header?.split(',') ?? []) {
     const [name, ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());

@@ -1,4 +1,4 @@
-// How the page of the inbox is served; what it does, conformance/inbox tries in a browser.
+// How the page of the inbox is served; conformance/inbox tries in a browser what it does.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -17,7 +17,7 @@ const get = (path: string, headers: Record<string, string> = {}, method = 'GET')
 
 const policyOf = (response: Response): string => response.headers.get('content-security-policy') ?? '';
 
-test('the page names its files by their hashes and runs nothing that stands in it', async () => {
+test('the page names its files by their hashes and runs no inline script', async () => {
   const response = await get('/ui/inbox');
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   expect(response.headers.get('cache-control')).toBe('no-cache');
@@ -37,7 +37,7 @@ test('the page names its files by their hashes and runs nothing that stands in i
   }
 });
 
-test('a file that is there already is not sent again; HEAD tells its length', async () => {
+test('a file that the client has already is not sent again; HEAD has its length', async () => {
   const first = await get('/ui/inbox');
   await first.text();
   const tag = first.headers.get('etag') ?? '';
@@ -46,7 +46,7 @@ test('a file that is there already is not sent again; HEAD tells its length', as
   expect([head.status, Number(head.headers.get('content-length')) > 500]).toEqual([200, true]);
 });
 
-test('the service worker may hold the page, and knows all files', async () => {
+test('the service worker may control the page, and knows all files', async () => {
   const worker = await get('/ui/inbox/worker.js');
   expect(worker.headers.get('service-worker-allowed')).toBe('/ui/inbox');
   expect(worker.headers.get('cache-control')).toBe('no-cache');
@@ -54,7 +54,7 @@ test('the service worker may hold the page, and knows all files', async () => {
   expect(await worker.text()).toContain(script);
 });
 
-test('nothing else is there', async () => {
+test('other paths are not found', async () => {
   for (const path of [
     '/ui/inbox/',
     '/ui/inbox/page.html',
@@ -68,7 +68,7 @@ test('nothing else is there', async () => {
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
 });
 
-test('a preview holds its message as data that no text in it can leave', () => {
+test('a preview embeds its message as data that no text in it can close', () => {
   const json = JSON.stringify({ title: '</script><script>alert(1)</script>$&', category: '', payload: {} });
   const { body = '', headers } = openInboxPage().preview(json);
   expect(body.match(/<script/g)).toHaveLength(2);
@@ -86,5 +86,5 @@ test('page, script and styles are less than 40 kB compressed', () => {
   expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThan(40_000);
 });
 
-/** Those that are loaded with it. */
+/** The modules that a script imports. */
 const importsOf = (script: string): string[] => [...script.matchAll(/(?:from|import)"\.\/([^"]+)"/g)].map(([, name]) => name as string);

@@ -1,5 +1,5 @@
-// The web inbox (integrations.md 7.4) at /ui/inbox: built files (scripts/build-inbox.mjs), read once and kept with their compressed form.
-// The page runs nothing but its own scripts, and talks to nobody but this service.
+// The web inbox (integrations.md 7.4) at /ui/inbox: built files (scripts/build-inbox.mjs), read once and kept in memory with their
+// compressed form. The page runs only its own scripts, and connects only to this service.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ import { namesTag } from './ranges.ts';
 import { INBOX } from './routes.ts';
 import type { HttpReply, HttpRequest } from './types.ts';
 
-/** Images may come from elsewhere, since forms name them; scripts, styles and connections may not. */
+/** The content security policy. Images may be from elsewhere, since forms name them; scripts, styles and connections may not. */
 const policyOf = (ancestors: string): string =>
   [
     "default-src 'none'",
@@ -28,14 +28,14 @@ const policyOf = (ancestors: string): string =>
   ].join('; ');
 
 const PERMISSIONS = 'camera=(self), microphone=(self), geolocation=(self)';
-/** The name of a file that never changes holds the hash of its content. */
+/** Cache header of files whose names contain the hash of their content, so that they never change. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const SMALLEST_COMPRESSED_BYTES = 1_024;
 const PAGE = 'page.html';
 
 interface File {
   readonly content: Buffer;
-  /** null: it would not be shorter. */
+  /** null: compression would not make it shorter */
   readonly gzip: Buffer | null;
   readonly type: string;
   readonly isFixed: boolean;
@@ -45,11 +45,11 @@ interface File {
 export interface InboxPage {
   /** @throws cascade.resource.not.found */
   file(http: HttpRequest): HttpReply;
-  /** The page with a message in it, which it shows without sending anything. @param json of title, category and payload */
+  /** The page with a message in it, which it shows without sending anything. @param json an object with title, category and payload */
   preview(json: string): HttpReply;
 }
 
-/** @param folder with the built files: dist/inbox unless given */
+/** @param folder the built files: dist/inbox unless given */
 export function openInboxPage(folder = join(repository(), 'dist/inbox')): InboxPage {
   const files = read(folder);
   return {
@@ -62,7 +62,7 @@ export function openInboxPage(folder = join(repository(), 'dist/inbox')): InboxP
     preview(json) {
       const page = files.get(PAGE);
       if (!page) throw apiError('cascade.resource.not.found', INBOX);
-      // A data block is never run; `<` is escaped, so that no text can end it.
+      // A data block is never run; `<` is escaped, so that no text can close it.
       const data = `<script type="application/json" id="previewed">${json.replaceAll('<', '\\u003c')}</script>`;
       const body = page.content.toString('utf8').replace('<div id="inbox">', () => `${data}\n<div id="inbox">`);
       const headers = { 'Content-Security-Policy': policyOf("'self'"), 'Permissions-Policy': PERMISSIONS };

@@ -1,4 +1,4 @@
-// HTTP: from the sockets to the engine and back (resources-and-api.md 1, 2, 6). This is the folder's door.
+// The door of http/: HTTP from the sockets to the engine and back (resources-and-api.md 1, 2, 6).
 export { sessionBody } from './authentication.ts';
 export { BODY_LIMIT_BYTES, Budget, COUNTED_BYTES, requestBudget } from './budget.ts';
 export { type BindingOptions, openBinding, type Served, within } from './binding.ts';

@@ -1,4 +1,4 @@
-// The documents of this version as plain text below /manual/, so that they are at hand wherever the service runs.
+// Serves the documents of this version as plain text below /manual/, so that they are available wherever the service runs.
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { apiError } from '../../model/errors/index.ts';
 import { MANUAL } from './routes.ts';
 import type { HttpReply } from './types.ts';
 
-/** @param folder of the documents: the repository's unless given */
+/** @param folder the documents: those of the repository unless given */
 export function openManual(folder = join(repository(), 'docs')): (path: string) => Promise<HttpReply> {
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => /^[\w-]+\.md$/.test(name)) : [];
   return async (path) => {

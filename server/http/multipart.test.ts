@@ -8,7 +8,7 @@ const body = (...parts: [disposition: string, content: string][]): Buffer =>
     `${parts.map(([head, content]) => `--x\r\nContent-Disposition: form-data; ${head}\r\n\r\n${content}\r\n`).join('')}--x--\r\n`,
   );
 
-/** Given in pieces of that many bytes. */
+/** Gives the bytes in pieces of that size. */
 async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
@@ -23,7 +23,7 @@ async function read(bytes: Buffer, size: number, encoding?: string): Promise<[st
   return found;
 }
 
-test('parts are the same in whatever pieces the body comes', async () => {
+test('parts do not depend on the pieces in which the body arrives', async () => {
   const long = 'y'.repeat(100_000);
   const bytes = body(['name="a"', '1'], ['name="defaultName"; filename="b/ü"', long], ['name="c"', ''], ['name="d"', '--y']);
   const wanted = [
@@ -37,14 +37,14 @@ test('parts are the same in whatever pieces the body comes', async () => {
   expect(await read(gzipped, 100, 'gzip')).toEqual(wanted);
 });
 
-test('a part that is not read is skipped', async () => {
+test('an unread part is skipped', async () => {
   const names: string[] = [];
   const bytes = body(['name="a"', 'y'.repeat(300_000)], ['name="b"', '1']);
   for await (const { name } of partsOf(inPieces(bytes, 1000), 'x', undefined)) names.push(name);
   expect(names).toEqual(['a', 'b']);
 });
 
-test('a body that is cut off or is no multipart is an error for whoever reads', async () => {
+test('a truncated or malformed body is an error for its reader', async () => {
   const bad = { code: 'cascade.request.body.invalid' };
   await expect(read(body(['name="a"', 'abc']).subarray(0, 50), 10)).rejects.toMatchObject(bad);
   await expect(read(Buffer.from('nothing of the kind'), 10)).rejects.toMatchObject(bad);
@@ -54,7 +54,7 @@ test('a body that is cut off or is no multipart is an error for whoever reads', 
   await expect(read(body(), 10, 'br')).rejects.toMatchObject({ code: 'cascade.request.content.type' });
 });
 
-test('boundaries and dispositions are read as they may be written', () => {
+test('boundaries and dispositions are parsed in all allowed spellings', () => {
   expect(boundaryOf('multipart/form-data; boundary="a b"')).toBe('a b');
   expect(boundaryOf('Multipart/Form-Data; charset=utf-8; boundary=ab')).toBe('ab');
   expect(boundaryOf('multipart/form-data')).toBeNull();
@@ -84,7 +84,7 @@ test.each([
   ['bytes=a-b', null],
 ])('the range %s of ten bytes', (header, wanted) => expect(rangeIn(header, 10)).toEqual(wanted));
 
-test('a tag is named alone, in a list, weakly, or by a star', () => {
+test('If-None-Match names a tag alone, in a list, weakly, or by a star', () => {
   for (const header of ['"t"', '"a", "t"', 'W/"t"', '*']) expect(namesTag(header, '"t"')).toBe(true);
   expect(namesTag('"a"', '"t"')).toBe(false);
 });

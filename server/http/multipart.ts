@@ -6,12 +6,12 @@ import type { UploadedPart } from '../../resources/api.ts';
 import { apiError } from '../../model/errors/index.ts';
 
 const MOST_PARTS = 100;
-/** Of one part; the parser keeps 80 KiB of them at most. */
+/** Bound of the headers of one part; the parser keeps 80 KiB of them at most. */
 const MOST_HEADERS = 100;
-/** A part of this name is named by its filename. */
+/** A part with this name gets its filename as name. */
 const BY_FILENAME = 'defaultName';
 
-/** The boundary of a multipart body; null when it is none, or says none. */
+/** The boundary of a multipart body; null for another content type, or without boundary. */
 export function boundaryOf(contentType = ''): string | null {
   const [, quoted, plain] = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType) ?? [];
   return quoted ?? plain ?? null;
@@ -20,8 +20,8 @@ export function boundaryOf(contentType = ''): string | null {
 export const isMultipart = (contentType = ''): boolean => /^multipart\/form-data\s*(?:;|$)/i.test(contentType.trim());
 
 /**
- * The parts of a body in order. Each is to be taken before the next is asked for; what is left of it is skipped.
- * @throws request.body.invalid, request.content.type, request.too.many.instances, and what the body ends with
+ * The parts of a body in order. Each is to be read before the next is requested; the unread rest is skipped.
+ * @throws request.body.invalid, request.content.type, request.too.many.instances, and the error that ends the body
  */
 export async function* partsOf(
   body: AsyncIterable<Uint8Array>,
@@ -58,7 +58,7 @@ export async function* partsOf(
   void (async () => {
     for await (const piece of source) {
       if (isStopped) return;
-      // Called back when the part that is being read has room.
+      // The parser calls back when the current part has room.
       await Promise.race([new Promise((taken) => parser.write(Buffer.from(piece), taken)), stopped]);
     }
     if (!isStopped) parser.end();
@@ -79,7 +79,7 @@ export async function* partsOf(
 
 const malformed = () => apiError('cascade.request.body.invalid', 'it is no multipart/form-data', 0);
 
-/** The bytes of a part. @throws what the body ended with, in our words */
+/** The bytes of a part. @throws the error that ended the body, as one of the API */
 async function* contentOf(part: Dicer.PartStream, failure: () => Error | null): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of part) yield piece as Uint8Array;
@@ -111,7 +111,7 @@ function described(headers: Record<string, string[]>): { name: string; fileType:
   return { name, fileType: headers['content-type']?.[0]?.trim() || null };
 }
 
-/** The parser reads bytes as Latin-1; names are UTF-8 (RFC 7578 5.1). */
+/** The UTF-8 text of bytes that the parser read as Latin-1 (RFC 7578 5.1). */
 const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString('utf8');
 
 /** The parameters of `form-data; name="a"; filename="b"; filename*=UTF-8''c`; the extended form wins. */
@@ -130,18 +130,18 @@ export function dispositionOf(header: string): Map<string, string> {
   return new Map([...found, ...extended]);
 }
 
-/** RFC 8187, in UTF-8; null when it is none. */
+/** Decodes RFC 8187, in UTF-8; null when malformed. */
 function decodeExtended(value: string): string | null {
   const [, encoded] = /^utf-8'[^']*'(.*)$/is.exec(value) ?? [];
   if (encoded === undefined) return null;
   try {
     return decodeURIComponent(encoded);
   } catch {
-    return null; // malformed escapes are no name
+    return null; // a malformed escape makes the name invalid
   }
 }
 
-/** Things from who makes them to who takes them, one after the other, and an end. */
+/** A queue between one producer and one consumer, with an end. */
 class Handover<T> {
   readonly #waiting: T[] = [];
   #end: { readonly reason: Error | null } | null = null;
@@ -157,7 +157,7 @@ class Handover<T> {
     this.#wake();
   }
 
-  /** Null at the end. @throws what it ended with */
+  /** The next item; null at the end. @throws the error that it ended with */
   async take(): Promise<T | null> {
     for (;;) {
       const next = this.#waiting.shift();

@@ -1,4 +1,4 @@
-// Query parameters: the known ones of an operation, each parsed as JSON and held to its type (resources-and-api.md 1.5). Pure.
+// Query parameters: the known ones of an operation, each parsed as JSON and checked against its type (resources-and-api.md 1.5). Pure.
 import { apiError } from '../../model/errors/index.ts';
 import { parseJson } from '../../model/values/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -10,7 +10,7 @@ export const isBoolean: Check = (value) => typeof value === 'boolean';
 export const isArray: Check = Array.isArray;
 export const isStrings: Check = (value) => Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-/** What each must be; the description of the API tells the same by their names. */
+/** The check of each parameter; the description of the API uses the same names. */
 export const CHECKS = {
   where: isObject,
   props: isStrings,
@@ -28,9 +28,9 @@ export const CHECKS = {
 
 export type ParameterName = keyof typeof CHECKS;
 
-/** Query parameters as text; of those that any request may have, the two that are no JSON. */
+/** The query parameters as text; the two parameters that any request may have are not JSON. */
 export interface Query {
-  /** Every parameter's values as they stand in the URL, under its decoded name. */
+  /** The values of every parameter as written in the URL, by its decoded name. */
   readonly raw: ReadonlyMap<string, string[]>;
 }
 
@@ -43,7 +43,7 @@ export function readQuery(query: string): Query {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
-    if (name === null) continue; // not a name that we know, so ignored like any unknown one
+    if (name === null) continue; // a malformed name is ignored like any unknown one
     const values = raw.get(name);
     const value = equals < 0 ? '' : pair.slice(equals + 1);
     if (values) values.push(value);
@@ -53,8 +53,8 @@ export function readQuery(query: string): Query {
 }
 
 /**
- * A parameter that is plain text: `token`, `targetNamespace`.
- * @param secret its value stays out of the error
+ * The value of a parameter in plain text: `token`, `targetNamespace`.
+ * @param secret the error does not repeat the value
  * @throws request.parameter.invalid
  */
 export function textParameter({ raw }: Query, name: string, secret = false): string | undefined {
@@ -77,7 +77,7 @@ export function parameters({ raw }: Query, names: readonly ParameterName[]): Rec
   return found;
 }
 
-/** Parameters that came as values, where the query is none (WebSocket). @throws request.parameter.invalid */
+/** Parameters that are values already (WebSocket). @throws request.parameter.invalid */
 export function parameterValues(given: ObjectValue, names: readonly ParameterName[]): Record<string, Value> {
   const found: Record<string, Value> = {};
   for (const name of names) {
@@ -89,7 +89,7 @@ export function parameterValues(given: ObjectValue, names: readonly ParameterNam
   return found;
 }
 
-/** A Boolean may be written as its text (2.2). */
+/** The value of a Boolean that is written as text (2.2). */
 function spelledOut(name: ParameterName, value: Value): Value {
   return CHECKS[name] === isBoolean && (value === 'true' || value === 'false') ? value === 'true' : value;
 }
@@ -110,13 +110,13 @@ function parse(name: string, text: string): Value {
   try {
     return parseJson(text);
   } catch {
-    throw invalid(name, text); // only bodies get the reason why they are no JSON
+    throw invalid(name, text); // only errors of bodies give the reason for invalid JSON
   }
 }
 
 const invalid = (name: string, value: string): Error => apiError('cascade.request.parameter.invalid', name, value);
 
-/** As HTML forms write it: plus signs are blanks. Null when an escape is malformed. */
+/** Decodes a text as HTML forms encode it: plus signs are blanks. Null when an escape is malformed. */
 function decode(text: string): string | null {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

@@ -1,4 +1,4 @@
-// Whose address counts: for the limit of logins, in the log, and for the figures that only this machine may read.
+// The address that counts for the limit of logins, for the log, and for metrics that only this machine may read.
 import { expect, test } from 'vitest';
 import { openFakeServer } from '../testing/fake-engine.ts';
 import { openTestSocket } from '../testing/web-socket.ts';
@@ -6,7 +6,7 @@ import { openTestSocket } from '../testing/web-socket.ts';
 const login = (url: string, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(`${url}/authenticate`, { headers: { Authorization: `Basic ${Buffer.from('ann:pass:wörd').toString('base64')}`, ...headers } });
 
-test('failures count for the peer, and for the client where the peer is a trusted proxy; IPv6 by its network', async () => {
+test('failed logins count for the peer, or for the client where the peer is a trusted proxy; IPv6 by its network', async () => {
   await using server = await openFakeServer();
   await login(server.url, { 'X-Forwarded-For': '1.2.3.4' });
   await using behind = await openFakeServer({ trustedProxies: 1 });
@@ -21,7 +21,7 @@ test('failures count for the peer, and for the client where the peer is a truste
   expect(behind.log.some((line) => line.includes('"client":"1.2.3.4"'))).toBe(true);
 });
 
-test('figures are for programs of this machine: not through a proxy, not for pages of other sites', async () => {
+test('only programs of this machine read the metrics: not through a proxy, and not pages of other sites', async () => {
   await using server = await openFakeServer();
   const metrics = (headers: string): Promise<string> => server.raw(`GET /metrics HTTP/1.1\r\n${headers}\r\n`);
   const answer = await metrics(`Host: localhost:${server.port}\r\nOrigin: https://evil.example\r\n`);

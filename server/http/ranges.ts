@@ -1,8 +1,8 @@
 // Ranges and entity tags (RFC 9110 13, 14). Pure.
 
 /**
- * The one range of bytes that a header asks for, from its first byte to before the last; null where the header is to be ignored: another unit, no
- * range, or several.
+ * The single range of bytes that a header requests, as offsets of its first byte and of the one after its last; null where the header is to
+ * be ignored: another unit, no range, or several.
  */
 export function rangeIn(header: string, sizeBytes: number): readonly [from: number, to: number] | 'unsatisfiable' | null {
   const [, first, last] = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header) ?? [];

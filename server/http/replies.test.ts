@@ -1,5 +1,4 @@
-// spec: resources-and-api.md 9.3
-// resources-and-api.md 1.4 (responses), 1.7 and 10: what a reply looks like on the wire.
+// spec: resources-and-api.md 9.3 resources-and-api.md 1.4 (responses), 1.7 and 10: the form of replies on the wire.
 import { request as httpRequest } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { MongoNetworkError, MongoServerError } from 'mongodb';
@@ -25,7 +24,7 @@ beforeEach(() => {
 
 const get = (headers: Record<string, string> = {}): Promise<Response> => server.resource('custom/Pump', { headers });
 
-/** The answer as it is on the wire: fetch inflates without a word. */
+/** The answer on the wire: fetch would decompress it silently. */
 function wire(path: string, headers: Record<string, string> = {}, method = 'GET') {
   return new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; body: Buffer }>((resolve, reject) => {
     const all = { Authorization: `Bearer ${TOKEN}`, ...headers };
@@ -52,7 +51,7 @@ test('204 has neither body nor type, also with a count', async () => {
   expect([status, headers['x-total-count'], headers['content-type'], body.length]).toEqual([204, '3', undefined, 0]);
 });
 
-test('what the engine tells of a result becomes headers', async () => {
+test('the properties of a result become headers', async () => {
   server.answer = () => ({ status: 200, body: '[]', count: 0, truncated: true, partial: true, version: '7' });
   const { headers } = await get();
   expect(headers.get('x-total-count')).toBe('0');
@@ -61,12 +60,12 @@ test('what the engine tells of a result becomes headers', async () => {
   expect(headers.get('etag')).toBe('"7"');
 });
 
-test('when all of several are refused for a while, the answer says for how long', async () => {
+test('when all of several instances are refused for a while, Retry-After says for how long', async () => {
   server.answer = () => ({ status: 429, body: '[]', retryAfterSeconds: 1 });
   expect((await get()).headers.get('retry-after')).toBe('1');
 });
 
-test('without such news the headers are absent', async () => {
+test('a result without these properties has none of these headers', async () => {
   const { headers } = await get();
   for (const name of [
     'x-total-count',
@@ -87,14 +86,14 @@ test('If-None-Match and If-Match reach the engine as sent, and its 304 the clien
   expect([status, headers.etag, headers['content-type'], body.length]).toEqual([304, '"7"', undefined, 0]);
 });
 
-test('X-Request-Id is echoed, or made', async () => {
+test('X-Request-Id is echoed, or generated', async () => {
   expect((await get({ 'X-Request-Id': 'mine 1' })).headers.get('x-request-id')).toBe('mine 1');
   expect((await get()).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   expect((await get({ 'X-Request-Id': 'é' })).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   expect((await fetch(`${server.url}/nowhere`, { headers: { 'X-Request-Id': 'lost' } })).headers.get('x-request-id')).toBe('lost');
 });
 
-test('nothing of the API is stored by caches', async () => {
+test('caches may not store answers of the API', async () => {
   expect((await get()).headers.get('cache-control')).toBe('no-store');
   expect((await fetch(`${server.url}/authenticate`)).headers.get('cache-control')).toBe('no-store');
   expect((await fetch(`${server.url}/healthz`)).headers.get('cache-control')).toBeNull();
@@ -113,7 +112,7 @@ test('HEAD is GET without the body', async () => {
   ]);
 });
 
-test('a long body is compressed for those who take it', async () => {
+test('a long body is compressed for clients that accept it', async () => {
   const long = JSON.stringify('a'.repeat(2000));
   server.answer = () => ({ status: 200, body: long });
   const zipped = await wire('/api/v1/resources/custom/Pump', { 'Accept-Encoding': 'deflate, gzip;q=0.5' });
@@ -209,7 +208,7 @@ test('params of any type have their JSON spelling', async () => {
   expect(decimal.errors[0]!.params).toEqual(['x', '12.50']);
 });
 
-test('an unexpected failure tells a reference and nothing else; the log has the rest', async () => {
+test('the answer to an unexpected error contains a reference only; the log has the details', async () => {
   const { response, errors } = await failing(new Error('E11000 at /srv/cascade/store.ts'));
   expect(response.status).toBe(500);
   const [{ code, message, params }] = errors as [(typeof errors)[0]];
@@ -219,7 +218,7 @@ test('an unexpected failure tells a reference and nothing else; the log has the 
   expect(logged).toContain('E11000');
 });
 
-test('an operation that the resource does not offer is no method of it', async () => {
+test('a method whose operation the resource does not offer is a 405', async () => {
   const { response } = await failing(apiError('cascade.method.not.allowed', 'select', 'logs'));
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, DELETE, OPTIONS']);
 });
@@ -236,7 +235,7 @@ test.each([
   expect([response.status, errors[0]!.code, response.headers.get('retry-after')]).toEqual([500, 'cascade.server.unavailable', '5']);
 });
 
-test('Retry-After comes with every 429 but those of a single run, and when the database is away', async () => {
+test('every 429 except those of a single run has Retry-After, and so has the answer without a database', async () => {
   const after = async (error: unknown) => (await failing(error)).response.headers.get('retry-after');
   expect(await after(apiError('cascade.security.rate.limited', 60))).toBe('60');
   expect(await after(apiError('cascade.quota.exceeded', 'requestsPerSecond', 5))).toBe('1');
@@ -245,7 +244,7 @@ test('Retry-After comes with every 429 but those of a single run, and when the d
   expect(await after(apiError('cascade.server.unavailable'))).toBe('5');
 });
 
-test('a request that takes too long is given up', async () => {
+test('a request beyond its time limit is answered with an error', async () => {
   await using hasty = await openFakeServer({ timeoutMs: 300 });
   hasty.answer = () => new Promise(() => undefined);
   const response = await hasty.resource('types');
@@ -256,13 +255,13 @@ test('a request that takes too long is given up', async () => {
   });
 });
 
-test('EXECUTE is not held to the time of a request', async () => {
+test('EXECUTE is not bound by the time limit of a request', async () => {
   await using hasty = await openFakeServer({ timeoutMs: 300 });
   hasty.answer = () => new Promise((resolve) => setTimeout(() => resolve({ status: 200, body: '"late"' }), 500));
   expect(await (await hasty.resource('procedures/P', { method: 'POST' })).json()).toBe('late');
 });
 
-test('health is told without login', async () => {
+test('health needs no login', async () => {
   for (const path of ['/healthz', '/readyz']) {
     const response = await fetch(server.url + path);
     expect([response.status, await response.text()]).toEqual([200, '{"status":"ok"}']);

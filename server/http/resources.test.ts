@@ -1,4 +1,4 @@
-// resources-and-api.md 1.4 to 1.6: what a body may be, what the query parameters are, over a real socket.
+// resources-and-api.md 1.4 to 1.6: valid bodies and query parameters, over a real socket.
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Real } from '../../stdlib/values/index.ts';
@@ -30,7 +30,7 @@ async function passed(path: string, init: RequestInit = {}) {
 
 const post = (body: string | Uint8Array, type?: string, headers: Record<string, string> = {}): RequestInit => ({
   method: 'POST',
-  body: typeof body === 'string' ? Buffer.from(body) : body, // fetch gives a string a type of its own
+  body: typeof body === 'string' ? Buffer.from(body) : body, // fetch would add a type to a string
   headers: { ...(type !== undefined && { 'Content-Type': type }), ...headers },
 });
 
@@ -41,11 +41,11 @@ test.each([undefined, 'application/json', 'application/json; charset=utf-8', 'Ap
   },
 );
 
-test.each(['GET', 'DELETE'])('%s may say application/json and have no body', async (method) => {
+test.each(['GET', 'DELETE'])('%s may have application/json and no body', async (method) => {
   expect((await passed('custom/Pump/1', { method, headers: { 'Content-Type': 'application/json' } })).object).toBeUndefined();
 });
 
-test('POST may say application/json and have no body where none is needed', async () => {
+test('POST may have application/json and no body where none is needed', async () => {
   expect((await passed('topics//a', { method: 'POST', headers: { 'Content-Type': 'application/json' } })).object).toBeUndefined();
   expect((await passed('procedures/P', { method: 'POST', headers: { 'Content-Type': 'application/json' } })).object).toBeUndefined();
 });
@@ -58,7 +58,7 @@ test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-da
   },
 );
 
-test.each(['POST', 'PUT'])('%s takes program text of any type but JSON, on rules and procedures', async (method) => {
+test.each(['POST', 'PUT'])('%s accepts program text with any type but JSON, on rules and procedures', async (method) => {
   const text = '// süß\nRULE r WHEN INSERT OCCURS ON Pump AS p';
   for (const type of ['text/plain', 'text/x-rule', 'application/octet-stream', undefined]) {
     const request = await passed(method === 'PUT' ? 'rules/r' : 'rules?active=false', { ...post(text, type), method });
@@ -76,11 +76,11 @@ test('program text may come as a JSON string or in an object', async () => {
   expect((await passed('rules', post(' {"ruleText":"RULE r"}'))).object).toEqual({ ruleText: 'RULE r' });
 });
 
-test('text on a type named rules is no program', async () => {
+test('a text on a type named rules is not a program', async () => {
   expect(await refused('custom/rules', post('RULE r', 'text/plain'))).toEqual([400, 'cascade.request.content.type', 'text/plain']);
 });
 
-test('text that is no UTF-8 is refused', async () => {
+test('a text with invalid UTF-8 is refused', async () => {
   expect((await refused('rules', post(Buffer.from([0x52, 0xff]), 'text/plain')))[1]).toBe('cascade.request.body.invalid');
 });
 
@@ -100,12 +100,12 @@ test.each(['POST custom/Pump', 'PUT custom/Pump/1', 'PATCH custom/Pump/1', 'POST
   },
 );
 
-test('numbers arrive as they were written', async () => {
+test('numbers keep their digits', async () => {
   const { object } = await passed('custom/Pump', post('{"a":9007199254740993,"b":5.0,"c":5}'));
   expect(object).toEqual({ a: 9007199254740993n, b: new Real(5), c: 5 });
 });
 
-test('__proto__ and constructor are plain members', async () => {
+test('__proto__ and constructor are ordinary members', async () => {
   const { object } = await passed('custom/Pump', post('{"__proto__":{"x":1},"constructor":2}'));
   expect(Object.keys(object as object)).toEqual(['__proto__', 'constructor']);
   expect(({} as { x?: unknown }).x).toBeUndefined();
@@ -129,7 +129,7 @@ test('a plus sign in the query is a blank, an escaped one a plus sign', async ()
   expect((await passed('custom/Pump?where={"a":"b+c%2Bd"}')).parameters.where).toEqual({ a: 'b c+d' });
 });
 
-test('unknown parameters are ignored, and those that the operation does not use', async () => {
+test('unknown parameters, and those that the operation does not use, are ignored', async () => {
   expect((await passed('custom/Pump?_=1&_=2&direct=x&explicit&%zz=1&where={}')).parameters).toEqual({ where: {} });
   expect((await passed('custom/Pump/1?where=nonsense&props=["a"]')).parameters).toEqual({ props: ['a'] });
   expect((await passed('custom/Pump?active=1&upsert=', { method: 'GET' })).parameters).toEqual({});
@@ -167,7 +167,7 @@ test('a malformed escape in a parameter is refused', async () => {
   expect(await refused('custom/Pump?where=%zz')).toEqual([400, 'cascade.request.parameter.invalid', 'where', '%zz']);
 });
 
-test('the parameters of INSERT, DELETE and EXECUTE are theirs', async () => {
+test('INSERT, DELETE and EXECUTE have parameters of their own', async () => {
   expect((await passed('custom/Pump?count=true', post('[]'))).parameters).toEqual({ count: true });
   expect((await passed('custom/Pump?where={}&count=true', { method: 'DELETE' })).parameters).toEqual({ where: {}, count: true });
   expect((await passed('procedures/P?stream=true&maxBufferSize=9&maxFlushInterval=-1', post('[]'))).parameters).toEqual({
@@ -177,14 +177,14 @@ test('the parameters of INSERT, DELETE and EXECUTE are theirs', async () => {
   });
 });
 
-test('a body may be compressed, and its limit counts what comes out', async () => {
+test('a body may be compressed, and its limit counts the decompressed bytes', async () => {
   const zipped = (text: string) => post(gzipSync(text), 'application/json', { 'Content-Encoding': 'gzip' });
   expect((await passed('custom/Pump', zipped('[{"a":1}]'))).object).toEqual([{ a: 1 }]);
   server.requests.length = 0;
   expect(await refused('custom/Pump', zipped(`["${'a'.repeat(100_000)}"]`))).toEqual([400, 'cascade.request.body.too.large', 65536]);
 });
 
-test('a compression that is none, or none of ours, is refused', async () => {
+test('an invalid or unsupported compression is refused', async () => {
   expect((await refused('custom/Pump', post('[]', 'application/json', { 'Content-Encoding': 'gzip' })))[1]).toBe(
     'cascade.request.body.invalid',
   );
@@ -193,12 +193,12 @@ test('a compression that is none, or none of ours, is refused', async () => {
   );
 });
 
-test('a body beyond the limit is refused, and the connection serves on', async () => {
+test('a body beyond the limit is refused, and the connection stays usable', async () => {
   expect(await refused('custom/Pump', post(`"${'a'.repeat(1_000_000)}"`))).toEqual([400, 'cascade.request.body.too.large', 65536]);
   await passed('custom/Pump', post(`["${'a'.repeat(65_000)}"]`));
 });
 
-test('a body may come in chunks without its length', async () => {
+test('a body may be chunked, without a length', async () => {
   const answer = await server.raw(
     `POST /api/v1/resources/custom/Pump HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[{}\r\n1\r\n]\r\n0\r\n\r\n`,
   );
@@ -206,7 +206,7 @@ test('a body may come in chunks without its length', async () => {
   expect(server.requests.at(-1)!.object).toEqual([{}]);
 });
 
-test('builtins.md 20: a procedure sees the headers of its call, but no credentials and nothing of proxies', async () => {
+test('builtins.md 20: a procedure sees the headers of its call, except credentials and those of proxies', async () => {
   const secrets = {
     'proxy-authorization': 'Basic x',
     cookie: 'a=b',

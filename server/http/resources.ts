@@ -1,4 +1,4 @@
-// A request on a resource, in the words of the engine: which operation, with which parameters, from which body (1.4, 1.5, 2).
+// Translates a request on a resource to the engine's form: operation, parameters and body (1.4, 1.5, 2).
 import { type ApiRequest, type Identity, OPERATIONS } from '../../resources/api.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
@@ -13,7 +13,7 @@ import type { HttpRequest } from './types.ts';
 export interface Reading {
   /** The query parameters that the operation knows; others are ignored. */
   parameters: readonly ParameterName[];
-  /** none: ignored. required: an empty one is refused here. */
+  /** none: ignored. required: an empty body is refused here. */
   body: 'none' | 'optional' | 'required';
 }
 
@@ -76,7 +76,7 @@ export function apiRequest(
     },
   };
   if (publicIn !== undefined) request.publicOnly = true;
-  const requestId = publicIn === undefined ? headers.get('x-cascade-request-id') : undefined; // nobody's record would be everybody's
+  const requestId = publicIn === undefined ? headers.get('x-cascade-request-id') : undefined; // without identity it would answer all
   const federation = publicIn === undefined ? federationIn((name) => headers.get(name.toLowerCase() as FederationHeader)) : undefined;
   if (federation) request.federation = federation;
   if (federation && action === 'execute' && http.onGone) {
@@ -97,7 +97,7 @@ export function apiRequest(
   return bytes instanceof Promise ? bytes.then(finish) : finish(bytes);
 }
 
-/** Of a body that anybody may send: reading it costs a few milliseconds. */
+/** Bound of a public request's body, which takes a few milliseconds to parse. */
 const PUBLIC_BYTES = 256 * 1024;
 const PUBLIC_VALUES = 20_000;
 
@@ -106,8 +106,8 @@ const shaped = (action: Action, request: ApiRequest): ApiRequest => shapes[actio
 const MOST_HOPS = 8;
 
 /**
- * What another installation says of its statement (integrations.md 11.3).
- * @param valueOf a header, by its name
+ * The headers of another installation's statement (integrations.md 11.3).
+ * @param valueOf gives a header by its name
  * @throws cascade.federation.hops
  */
 export function federationIn(valueOf: (name: string) => string | undefined): ApiRequest['federation'] {
@@ -120,7 +120,7 @@ export function federationIn(valueOf: (name: string) => string | undefined): Api
   return { hop, isTyped, ...(Number.isSafeInteger(deadline) && deadline > 0 && { deadlineMs: Math.min(deadline, 2 ** 31 - 1) }) };
 }
 
-/** The request with the values that came with their types. */
+/** Decodes the typed values of a request. */
 export function typedRequest(request: ApiRequest): ApiRequest {
   if (!request.federation?.isTyped) return request;
   const { object, parameters: given } = request;
@@ -131,17 +131,17 @@ export function typedRequest(request: ApiRequest): ApiRequest {
   };
 }
 
-/** What a procedure may see of the request that calls it (builtins.md 20): not what it was authenticated by. */
+/** The headers that a called procedure may see (builtins.md 20), without those that authenticate it. */
 const forPrograms = (headers: HttpRequest['headers']): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => !WITHHELD.test(name)));
 
-/** Who may log in as the client, and what proxies say of it. */
+/** Headers that would allow a login as the client, and those of proxies about it. */
 const WITHHELD = /^(?:authorization|proxy-authorization|cookie2?|forwarded|x-forwarded-.*|x-real-ip)$/;
 
 export const operationOf = (action: Action): ApiRequest['op'] =>
   action === 'selectByBody' ? 'select' : action === 'replaceMembers' ? 'upsert' : action === 'updateWhere' ? 'update' : action;
 
-/** Where an operation is not spelt in the URL alone. */
+/** Actions whose operation is not in the URL alone. */
 const shapes: Partial<Record<Action, (request: ApiRequest) => ApiRequest>> = {
   selectByBody: ({ object, ...request }) => {
     if (object === undefined) return request;
@@ -164,14 +164,14 @@ const shapes: Partial<Record<Action, (request: ApiRequest) => ApiRequest>> = {
   command,
 };
 
-/** `PUT services/<service>/<procedure>` is the execution of the procedure `<service>.<procedure>`. */
+/** `PUT services/<service>/<procedure>` executes the procedure `<service>.<procedure>`. */
 function serviceProcedure(request: ApiRequest): ApiRequest {
   if (request.object === null) throw apiError('cascade.request.body.invalid', 'arguments are an array or an object', 0);
   if (request.resourceName !== 'services') return request;
   return { ...request, resourceName: 'procedures', resourceId: request.resourceId!.replace('/', '.') };
 }
 
-/** A body `{op, data}`: the operation is in it (2.13). The generic operations have their methods and cannot be reached so. */
+/** A body `{op, data}` names its operation (2.13). The generic operations have their methods and cannot be reached this way. */
 function command(request: ApiRequest): ApiRequest {
   const { object } = request;
   if (!isObject(object)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
@@ -212,7 +212,7 @@ function withBody(
 
 const JSON_TYPE = 'application/json';
 
-/** Without a type, program text is told from JSON by its first letter: no program begins with a quote or a brace (1.4). */
+/** Whether a body is program text. Without a content type the first letter decides: no program begins with a quote or a brace (1.4). */
 function isText(type: string, bytes: Uint8Array): boolean {
   if (type !== '') return type !== 'application/json';
   const first = bytes.find((byte) => byte > 0x20);

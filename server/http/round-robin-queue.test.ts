@@ -2,14 +2,14 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { RoundRobinQueue } from './round-robin-queue.ts';
 
-test('few begin at once, as they come', () => {
+test('a few requests begin at once, in the order of arrival', () => {
   const begun: number[] = [];
   const turns = new RoundRobinQueue<number>((one) => begun.push(one));
   for (let n = 0; n < 3; n++) turns.take('a', n);
   expect(begun).toEqual([0, 1, 2]);
 });
 
-test('who sends one request does not stand behind the many of another', async () => {
+test('a single request does not wait for all requests of another sender', async () => {
   const begun: string[] = [];
   const turns = new RoundRobinQueue<string>((one) => begun.push(one));
   for (let n = 0; n < 1_000; n++) turns.take('many', `many ${n}`);

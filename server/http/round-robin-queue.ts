@@ -1,17 +1,17 @@
-// Requests begin in turns: a few of each turn of the event loop at once, as they come; of more than that, one of each sender after the other. So
-// who sends many keeps nobody waiting who sends one.
+// Starts requests fairly: in each turn of the event loop a few at once, in the order of arrival; further ones one per sender in turn, so
+// that a sender with many requests does not delay a sender with one.
 
-/** Of one turn of the event loop: enough for a large commit. */
+/** Requests started in one turn of the event loop: enough for a large commit. */
 const AT_ONCE = 128;
-/** Of one turn of the event loop, where they are not as short as most. */
+/** Time spent on starting in one turn of the event loop, where requests take longer than most. */
 const TURN_MS = 10;
 
 export class RoundRobinQueue<T> {
   readonly #begin: (one: T) => void;
-  /** What waits, by its sender; whose turn is next comes first. */
+  /** Waiting requests by sender; the sender whose turn is next is the first. */
   readonly #waiting = new Map<string, T[]>();
   #begun = 0;
-  /** Of this turn. */
+  /** The end of this turn's time. */
   #until = 0;
   #isPlanned = false;
 
@@ -19,7 +19,7 @@ export class RoundRobinQueue<T> {
     this.#begin = begin;
   }
 
-  /** Begins it now or in its turn. */
+  /** Starts a request now or in its turn. */
   take(sender: string, one: T): void {
     if (this.#waiting.size === 0 && this.#hasRoom()) this.#start(one);
     else {

@@ -1,4 +1,4 @@
-// resources-and-api.md 1.1, over a real socket: fetch would tidy the path, so most requests are written raw.
+// resources-and-api.md 1.1, over a real socket: fetch would normalise the path, so most requests are written raw.
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ApiRequest } from '../../resources/api.ts';
@@ -34,7 +34,7 @@ async function send(
   return { status, head: head!, codes: status < 400 || !text ? [] : (JSON.parse(text) as { code: string }[]).map(({ code }) => code) };
 }
 
-/** What the engine is asked for by one request. */
+/** The engine's view of one request. */
 async function asked(method: string, path: string, body?: string): Promise<Partial<ApiRequest>> {
   const { status } = await send(method, R + path, body);
   expect(status).toBe(200);
@@ -84,7 +84,7 @@ test.each([
   expect(await asked(method, path, '{"a":1}')).toEqual({ ...expected, object: { a: 1 } });
 });
 
-test('a pipeline comes with GET in the query and with POST in the body', async () => {
+test('a pipeline is in the query of a GET and in the body of a POST', async () => {
   const pipeline = [{ $match: { site: 'n1' } }];
   const text = JSON.stringify(pipeline);
   expect(await asked('GET', `custom/Pump/aggregate?pipeline=${encodeURIComponent(text)}`)).toEqual({
@@ -99,7 +99,7 @@ test('an aggregation without a pipeline is refused', async () => {
   expect(await refused('GET', `${R}custom/Pump/aggregate`)).toBe('400 cascade.request.parameter.invalid');
 });
 
-test('a condition too long for a URL is the body of POST …/select', async () => {
+test('a condition that is too long for a URL may be the body of POST …/select', async () => {
   expect(await asked('POST', 'custom/Pump/select?limit=5', '{"rpm":{"$gt":9}}')).toEqual({ op: 'select', ...pump });
   expect(server.requests.at(-1)!.parameters).toEqual({ limit: 5, where: { rpm: { $gt: 9 } } });
   expect(await refusedAfterwards('POST', `${R}custom/Pump/select`, '[]')).toBe('400 cascade.request.body.invalid');
@@ -110,7 +110,7 @@ async function refusedAfterwards(method: string, path: string, body: string): Pr
   return refused(method, path, body);
 }
 
-test('the id is the whole rest of the path', async () => {
+test('the id is the entire rest of the path', async () => {
   expect(await asked('GET', 'documents/assets/a.txt')).toMatchObject({ resourceName: 'documents', resourceId: 'assets/a.txt' });
 });
 
@@ -136,16 +136,16 @@ test.each(['documents/%zz', 'documents/a%', 'documents/%C3%28', 'custom/%ff', '%
   },
 );
 
-test('a malformed escape is told only to those who are known', async () => {
+test('only an authenticated client learns of a malformed escape', async () => {
   expect((await send('GET', `${R}documents/%zz`, '', false)).codes).toEqual(['cascade.security.credentials.missing']);
 });
 
-test('aggregate and select right behind the name are operations, however they are spelt', async () => {
+test('aggregate and select right behind the name are operations, also when they are escaped', async () => {
   expect(await asked('POST', 'custom/Pump/%73elect', '{}')).toMatchObject({ op: 'select' });
   expect(await refusedAfterwards('PUT', `${R}types/select`, '{}')).toBe('405 cascade.method.not.allowed');
 });
 
-test('an id may end like an operation where the resource has none of that name', async () => {
+test('an id may end like an operation that the resource does not have', async () => {
   expect(await asked('GET', 'documents/a/_schema')).toMatchObject({ op: 'selectOne', resourceId: 'a/_schema' });
   expect(await asked('POST', 'topics//a/query')).toMatchObject({ op: 'publish', resourceId: '/a/query' });
 });
@@ -170,9 +170,12 @@ test.each([
   expect(await refused('GET', path)).toBe('404 cascade.resource.not.found');
 });
 
-test.each(['/api/v2/resources/types', '/api/v10/_status', '/api/v0'])('another version of the API is told apart: %s', async (path) => {
-  expect(await refused('GET', path)).toBe('404 cascade.api.version.unsupported');
-});
+test.each(['/api/v2/resources/types', '/api/v10/_status', '/api/v0'])(
+  'another version of the API has an error of its own: %s',
+  async (path) => {
+    expect(await refused('GET', path)).toBe('404 cascade.api.version.unsupported');
+  },
+);
 
 test.each([
   ['PUT', `${R}types`, 'GET, HEAD, POST, DELETE, OPTIONS'],
@@ -192,14 +195,14 @@ test.each([
   expect(head).toContain(`\r\nAllow: ${allow}\r\n`);
 });
 
-test('names of Object.prototype are names like any other', async () => {
+test('names of Object.prototype are ordinary names', async () => {
   expect(await asked('GET', 'constructor/__proto__/_status')).toMatchObject({
     resourceName: 'constructor',
     resourceId: '__proto__/_status',
   });
 });
 
-test('a custom command is named in the body', async () => {
+test('the body names a custom command', async () => {
   const command = JSON.stringify({ op: 'authorizeUser', data: { username: 'ann' } });
   expect(await asked('POST', 'namespaces/main', command)).toMatchObject({
     op: 'authorizeUser',
@@ -215,7 +218,7 @@ test.each(['{}', '{"op":1}', '{"op":"delete"}', '{"op":"selectOne"}'])(
   },
 );
 
-test('a command that is no object is no body', async () => {
+test('a command that is not an object is an invalid body', async () => {
   expect(await refused('POST', `${R}types/Pump`, '[]')).toBe('400 cascade.request.body.invalid');
 });
 
@@ -228,12 +231,12 @@ test('POST on a group replaces its members', async () => {
   });
 });
 
-test('a URL beyond its limit is refused in our words', async () => {
+test('a URL beyond its limit is refused with an error of the API', async () => {
   expect(await refused('GET', `${R}documents/${'a'.repeat(16 * 1024)}`)).toBe('400 cascade.request.url.too.long');
   expect(await refused('GET', `${R}documents?where=${'a'.repeat(16 * 1024)}`)).toBe('400 cascade.request.url.too.long');
 });
 
-test('any text is an id when it is escaped, and comes back as it was', () => {
+test('every text is an id when it is escaped, and is decoded to itself', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (id) => {
       fc.pre(id !== 'aggregate' && id !== 'select');
@@ -243,7 +246,7 @@ test('any text is an id when it is escaped, and comes back as it was', () => {
   );
 });
 
-test('any path is routed or refused, never worse', () => {
+test('every path is routed or refused with an error of the API', () => {
   const piece = fc.oneof(
     fc.constantFrom('/', '//', 'api', 'v1', 'resources', 'custom', 'types', 'services', '%', '%2F', '_schema', '..'),
     fc.string(),
@@ -260,7 +263,7 @@ test('any path is routed or refused, never worse', () => {
   );
 });
 
-test('a collection that is asked for again and again stays in memory, however many others are', () => {
+test('a frequently requested collection stays cached, however many others are requested', () => {
   const remembering = rememberingRoute();
   const ask = (name: string) => remembering(`/api/v1/resources/custom/${name}`);
   const pump = ask('Pump');

@@ -1,17 +1,17 @@
-// From a raw path to what is there and which methods it takes (resources-and-api.md 1.1). Pure; the methods' meaning is `resources.ts`'.
-// Nothing is normalised: `//` stays, dots stay, a slash at the end is part of the id.
+// Finds the route of a raw path and its methods (resources-and-api.md 1.1). Pure; `resources.ts` knows what the methods mean. Paths are not
+// normalised: `//` and dots stay, and a final slash is part of the id.
 import { LRUCache } from 'lru-cache';
 import { type CascadeError, apiError } from '../../model/errors/index.ts';
 import type { Method } from './types.ts';
 
-/** How a resource's method is to be read and which operation it is. */
+/** The way to read a resource's method, and its operation. */
 export type Action =
   | 'select'
   | 'selectByBody'
   | 'selectOne'
   | 'insert'
   | 'update'
-  /** PUT on a collection, of federation only: what a condition names. */
+  /** PUT on a collection, for federation only: changes the instances of a condition. */
   | 'updateWhere'
   | 'delete'
   | 'patch'
@@ -34,14 +34,14 @@ export type Action =
 
 export interface ResourceRoute {
   kind: 'resource';
-  /** Without a leading `system.`. */
+  /** The name without a leading `system.`. */
   resourceName: string;
   custom: boolean;
   resourceId?: string;
   methods: Partial<Record<Method, Action>>;
-  /** The namespace whose open instances anybody may read (`ars_public`); absent: callers must be known. */
+  /** The namespace whose public instances anybody may read (`ars_public`); absent: callers need a login. */
   publicIn?: string;
-  /** What is wrong with the path; answered only to callers who are known, so after the 401. */
+  /** The error of an invalid path; only authenticated callers get it, after the 401. */
   invalid?: CascadeError;
 }
 
@@ -67,7 +67,7 @@ export interface PlainRoute {
   methods: Partial<Record<Method, PlainKind>>;
 }
 
-/** Where others post to a source; the checks of its protocol take the place of a login. */
+/** The address where third parties post to a source; the checks of its protocol replace the login. */
 export interface PrivateRoute {
   kind: 'private';
   protocol: string;
@@ -80,17 +80,17 @@ export type Route = ResourceRoute | PlainRoute | PrivateRoute;
 
 const plain = (kind: PlainKind, method: 'GET' | 'POST'): PlainRoute => ({ kind, methods: { [method]: kind } });
 
-/** The documents are below it. */
+/** The path of the manual, with the documents below it. */
 export const MANUAL = '/manual/';
 const MANUAL_ROUTE = plain('manual', 'GET');
 
-/** Contents of documents are below these. */
+/** The path below which contents of documents are. */
 export const DOCUMENTS = '/docs/';
 export const PUBLIC_DOCUMENTS = '/ui/docs/NS/';
 const DOCUMENT_ROUTE = plain('document', 'GET');
 const PUBLIC_DOCUMENT_ROUTE = plain('publicDocument', 'GET');
 
-/** The page of the inbox; its files are below it. */
+/** The path of the inbox, with its files below it. */
 export const INBOX = '/ui/inbox';
 const INBOX_ROUTE = plain('inbox', 'GET');
 
@@ -110,7 +110,7 @@ export const PLAIN: ReadonlyMap<string, PlainRoute> = new Map([
   ['/metrics', plain('metrics', 'GET')],
 ]);
 
-/** What all resources are below; the addresses of a batch are relative to it. */
+/** The path of all resources; the addresses of a batch are relative to it. */
 export const RESOURCES = '/api/v1/resources/';
 const PUBLIC = 'public/';
 const PRIVATE = '/private/';
@@ -135,7 +135,7 @@ export function route(path: string): Route {
 
 const MOST_REMEMBERED = 1_000;
 
-/** `route` with a memory for collections, which are the same few again and again. */
+/** The function `route` with a cache for collections, of which the same few are requested again and again. */
 export function rememberingRoute(): typeof route {
   const remembered = new LRUCache<string, Route>({ max: MOST_REMEMBERED });
   return (path) => {
@@ -156,7 +156,7 @@ export function allowed(methods: Partial<Record<Method, unknown>>): string {
 const COLLECTION = { GET: 'select', POST: 'insert', DELETE: 'delete' } as const;
 const INSTANCE = { GET: 'selectOne', POST: 'command', PUT: 'update', PATCH: 'patch', DELETE: 'delete' } as const;
 
-/** What POST on one instance means where it isn't a custom command. */
+/** The meaning of POST on one instance where it is not a custom command. */
 const POST_ON_INSTANCE: Record<string, Action> = {
   topics: 'publish',
   sources: 'publish',
@@ -165,7 +165,7 @@ const POST_ON_INSTANCE: Record<string, Action> = {
   delegatedrequests: 'redeem',
 };
 
-/** The last segment behind an id that is an operation, by resource. */
+/** The operations that the last segment behind an id may name, by resource. */
 const OPERATION_SEGMENTS: Record<string, Record<string, Partial<Record<Method, Action>>>> = {
   types: { _schema: { GET: 'schema' } },
   sources: { _status: { GET: 'status' }, query: { POST: 'query' }, channels: { GET: 'channels' } },
@@ -175,13 +175,13 @@ const OPERATION_SEGMENTS: Record<string, Record<string, Partial<Record<Method, A
   namespaces: { authorizedUsers: { GET: 'getAuthorizedUsers' } },
 };
 
-/** An address of a resource as people write it down: below the resource's name, its parts in braces. */
+/** The template of a resource's address: below the resource's name, with its parts in braces. */
 export interface Address {
   readonly suffix: string;
   readonly methods: ResourceRoute['methods'];
 }
 
-/** The same for types of the service, with and without `custom/`. */
+/** Such operations for types of the service, with and without `custom/`. */
 const TYPE_SEGMENTS: typeof OPERATION_SEGMENTS = {
   ArsPayloadMessage: { submit: { POST: 'submit' }, read: { POST: 'read' }, dismiss: { POST: 'dismiss' }, preview: { GET: 'preview' } },
 };
@@ -222,7 +222,7 @@ function privateRoute(path: string): PrivateRoute {
   return { kind: 'private', protocol, namespace, source, methods: { POST: 'accept' } };
 }
 
-/** `<namespace>/<resource>/<id>`: one instance of a system resource, and nothing around it. Strangers are told no more than 404. */
+/** `<namespace>/<resource>/<id>`: one instance of a system resource, and no other operation. Strangers learn nothing but 404. */
 function publicRoute(rest: string, path: string): ResourceRoute {
   const [, rawNamespace, rawName, rawId] = /^([^/]+)\/([^/]+)\/(.+)$/s.exec(rest) ?? [];
   const [publicIn, name, id] = [rawNamespace, rawName, rawId].map((part) => (part === undefined ? null : decode(part)));
@@ -232,7 +232,7 @@ function publicRoute(rest: string, path: string): ResourceRoute {
   return { kind: 'resource', resourceName, custom: false, resourceId: id, methods, publicIn };
 }
 
-/** Names of types may be addressed without `custom/`, too. */
+/** An instance whose type is addressed without `custom/`. */
 function typeInstance(name: string, id: string): Pick<ResourceRoute, 'methods' | 'resourceId'> {
   const last = id.lastIndexOf('/');
   const methods = last > 0 ? own(own(TYPE_SEGMENTS, name), id.slice(last + 1)) : undefined;
@@ -251,16 +251,16 @@ function malformed(resourceName: string, custom: boolean, methods: ResourceRoute
   return { kind: 'resource', resourceName, custom, methods, invalid: apiError('cascade.request.parameter.invalid', 'path', path) };
 }
 
-/** Each escape once; null when one is malformed or the bytes are no UTF-8. */
+/** Decodes each escape once; null when one is malformed or the bytes are not UTF-8. */
 export function decode(raw: string): string | null {
   try {
     return decodeURIComponent(raw);
   } catch {
-    return null; // URIError is the only one there is
+    return null; // URIError is the only possible error
   }
 }
 
-/** Names come from the URL: `constructor` must not be found. */
+/** Finds an own member: names are from the URL, and `constructor` must not be found. */
 function own<T>(table: Record<string, T> | undefined, name: string): T | undefined {
   return table && Object.hasOwn(table, name) ? table[name] : undefined;
 }

@@ -1,12 +1,12 @@
-// A reply onto its connection: a short one at once; a long one piece by piece, no faster than it is read.
+// Sends a reply on its connection: a short one at once, a long one piece by piece, no faster than it is read.
 import type { Exchange } from '../transport/index.ts';
 import type { WireReply } from './headers.ts';
 
-/** A client that takes nothing of a long body for so long is given up. */
+/** Time without progress of a long body after which a client is disconnected. */
 const STANDSTILL_MS = 120_000;
 const REPRIEVE_MS = 4_000;
 
-/** The head that GET would have: it says how long the body is that HEAD leaves out. */
+/** The head that GET would have, with the length of the body that HEAD leaves out. */
 function withLength(wire: WireReply): WireReply {
   if (wire.lengthBytes === undefined) return wire;
   return { ...wire, headers: [...wire.headers, ['Content-Length', String(wire.lengthBytes)]] };
@@ -14,7 +14,7 @@ function withLength(wire: WireReply): WireReply {
 
 export interface SendOptions {
   readonly isHead: boolean;
-  /** The connection ends with this reply. */
+  /** Whether the connection ends with this reply. */
   readonly closes: boolean;
 }
 
@@ -25,7 +25,7 @@ export class Connection {
   #gone: (() => void) | null = null;
   #wake = (): void => undefined;
 
-  /** @param onGone called when the client goes away, or takes nothing for too long */
+  /** @param onGone called when the client disconnects, or reads nothing for too long */
   constructor(exchange: Exchange, onGone: () => void) {
     this.#exchange = exchange;
     exchange.onAborted(() => {
@@ -40,15 +40,15 @@ export class Connection {
     return this.#isGone;
   }
 
-  /** @param gone as `onGone` of the constructor, for the one who answers; at once when that has been called */
+  /** @param gone a further callback as `onGone` of the constructor; called at once when the client is gone already */
   onGone(gone: () => void): void {
     this.#gone = gone;
     if (this.#isGone) gone();
   }
 
   /**
-   * At once, unless the reply is in pieces: then it resolves when all is on its way, or nobody is there to read it.
-   * @throws what keeps the pieces from going on; the reply then has a beginning and no end, and the connection is to be cut
+   * Sends at once, unless the reply is in pieces: then it resolves when all of it is sent, or the client is gone.
+   * @throws the error of the pieces; the reply is then incomplete, and the connection is to be cut
    */
   send(wire: WireReply, { isHead, closes }: SendOptions): Promise<void> | undefined {
     if (wire.pieces) return this.#sendLong(wire, wire.pieces, isHead, closes);
@@ -66,7 +66,7 @@ export class Connection {
     }
   }
 
-  /** Never answered, or only in part: the client must not take it for a reply. */
+  /** Cuts the connection before the end of the answer, so that the client does not take it for complete. */
   cut(): void {
     if (!this.#isGone) this.#exchange.cut();
   }
@@ -86,7 +86,7 @@ export class Connection {
     else this.#exchange.answer(wire, '', false, closes);
   }
 
-  /** Until there is room for more, or the client is gone. */
+  /** Resolves when there is room for more, or the client is gone. */
   #writable(): Promise<void> {
     if (this.#isGone) return Promise.resolve();
     const until = performance.now() + STANDSTILL_MS;

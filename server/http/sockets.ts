@@ -1,4 +1,4 @@
-// The HTTP binding on the sockets: requests as they come, replies onto their connections (`sending.ts`), and the end of both.
+// Connects the HTTP binding with the sockets: requests as they arrive, replies on their connections (`sending.ts`), and the end of both.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { apiError } from '../../model/errors/index.ts';
@@ -14,28 +14,28 @@ import { Connection } from './sending.ts';
 import { RoundRobinQueue } from './round-robin-queue.ts';
 import type { HttpReply, HttpRequest, RequestHeaders } from './types.ts';
 
-/** While a service stops, a connection of which nothing comes for so long waits for its next request: it may be ended. */
+/** While the service stops, the time without data after which a connection counts as waiting for its next request, and may be ended. */
 const QUIET_MS = 400;
 
 export interface SocketOptions {
   log: Logger;
-  /** Default `*`. */
+  /** Origins that browsers may call from; default `*`. */
   corsOrigins?: CorsOrigins;
-  /** Of one body, as sent and as inflated; default 10 MiB. */
+  /** Bound of one body, as sent and as inflated; default 10 MiB. */
   bodyLimitBytes?: number;
-  /** Address of the client behind a peer. */
+  /** Finds the address of the client behind a peer. */
   clientOf?: ClientAddress;
-  /** For the bodies of all requests; one of its own when absent. */
+  /** The budget for the bodies of all requests; one of its own when absent. */
   budget?: Budget;
 }
 
 export interface HttpSockets {
-  /** Requests being answered. */
+  /** Number of requests being answered. */
   readonly open: number;
   /**
-   * From now on each answer ends its connection. Resolves when no request is open and none has come for a while, so that only connections
-   * are left that wait for a next request; or when the time is up.
-   * @param others that end in the same time; what comes while they do is answered
+   * From now on each answer ends its connection. Resolves when no request is open and none has come for a while, so that the remaining
+   * connections only wait for a next request; or when the time is up.
+   * @param others further work that ends in the same time; requests that arrive meanwhile are answered
    */
   drain(timeoutMs: number, others: Promise<void>): Promise<void>;
 }
@@ -51,7 +51,7 @@ export function bindHttp(
   let draining = false;
   let drained = (): void => undefined;
   let lastCameAt = 0;
-  /** Of this turn of the event loop: those of whose body nothing has come yet are answered at its end, whatever their answer is. */
+  /** Requests of this turn of the event loop whose body has not begun to arrive: they are answered at its end, whatever the answer is. */
   let arrived: Received[] = [];
   const beginArrived = (): void => {
     const all = arrived;
@@ -74,18 +74,21 @@ export function bindHttp(
   /** Never rejects. */
   async function respond(http: Received): Promise<void> {
     const { connection } = http;
-    const client = isVerbose && !connection.isGone ? http.address : undefined; // before the answer: nobody knows it after that
+    const client = isVerbose && !connection.isGone ? http.address : undefined; // before the answer: the address is unknown afterwards
     try {
       const reply = http.hasTwoLengths ? errorReply(apiError('cascade.request.body.invalid', 'two lengths', 0), log) : await answer(http);
-      const { isUnread } = http; // who goes on sending what nobody reads is cut off
+      const { isUnread } = http; // a client that goes on sending a body that nobody reads is cut off
       http.discard();
       const pending = wireReply(http, reply, corsOrigins);
       const wire: WireReply = pending instanceof Promise ? await pending : pending;
       const sent = connection.send(wire, { isHead: http.method === 'HEAD', closes: draining || http.hasTwoLengths || isUnread });
       if (sent) await sent;
-      // The path alone: the query may hold a token.
+      // The log has the path alone: the query may contain a token.
       if (isVerbose && !connection.isGone)
-        log.debug({ method: http.method, path: http.path, client, status: wire.status, ms: performance.now() - http.begunAt }, 'request');
+        log.debug(
+          { method: http.method, path: http.path, client, status: wire.status, ms: performance.now() - http.begunAt },
+          'a request was answered',
+        );
     } catch (err) {
       log.error({ err }, 'a reply could not be sent');
       connection.cut();
@@ -104,7 +107,8 @@ export function bindHttp(
       const until = lastCameAt + timeoutMs;
       await others;
       for (let now = performance.now(); now < until; now = performance.now()) {
-        // Timers come before sockets in a turn of the event loop: what came while this process stood still is read by the end of it.
+        // Timers come before sockets in a turn of the event loop: the end of this turn has read the requests that arrived while the process
+        // was blocked.
         await nextTurn();
         const quietMs = lastCameAt + QUIET_MS - now;
         if (open === 0 && quietMs <= 0) return;
@@ -120,7 +124,7 @@ export function bindHttp(
   };
 }
 
-/** A request as it came. Its answer begins when all of its body is there, or is seen not to be there yet. */
+/** A received request. Its answer begins when its body is complete, or known to be incomplete. */
 class Received implements HttpRequest {
   readonly begunAt = performance.now();
   readonly method: string;
@@ -145,13 +149,13 @@ class Received implements HttpRequest {
     this.#clientOf = clientOf;
     this.#limitBytes = bodyLimitBytes;
     this.#onBegin = onBegin;
-    let owner: string | undefined; // its address is known until it is answered
+    let owner: string | undefined; // the address is known only until the answer
     const room = { budget, owner: () => (owner ??= this.address) };
     this.#body = new Body(exchange, bodyLimitBytes, isMultipart(exchange.headers.get('content-type')), room, () => this.begin());
     this.connection = new Connection(exchange, () => this.#body.abort());
   }
 
-  /** Both addresses are asked for by few, and before they wait for anything. */
+  /** Both addresses are read on first use, which is rare and before any wait. */
   get address(): string {
     return this.#clientOf(this.peer, this.headers);
   }

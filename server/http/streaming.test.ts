@@ -1,4 +1,4 @@
-// A long body on its way: no faster than it is read, closed however it ends, never taken for a whole one when it is not.
+// Sending of a long body: no faster than it is read, closed however it ends, and never complete by mistake.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +23,7 @@ interface Counted extends Pieces {
   closed: number;
 }
 
-/** An array of so many texts, one a piece. */
+/** An array of so many texts, one per piece. */
 function pieces(count: number, text: string, fail?: { at: number }): Counted {
   const counted: Counted = {
     taken: 0,
@@ -50,7 +50,7 @@ async function until(holds: () => boolean): Promise<void> {
   expect(holds()).toBe(true);
 }
 
-/** A connection that has sent its request and reads nothing. */
+/** A connection that has sent its request and does not read. */
 async function ask(headers = ''): Promise<Socket> {
   const socket = connect(server.port, '127.0.0.1');
   await once(socket, 'connect');
@@ -59,7 +59,7 @@ async function ask(headers = ''): Promise<Socket> {
   return socket;
 }
 
-test('pieces come as one JSON body with the headers of any other', async () => {
+test('pieces are sent as one JSON body with the usual headers', async () => {
   const body = answer(pieces(3, 'ü'), { count: 3, truncated: true });
   const response = await server.resource('custom/Pump');
   expect(await response.json()).toEqual(['ü', 'ü', 'ü']);
@@ -71,14 +71,14 @@ test('pieces come as one JSON body with the headers of any other', async () => {
   expect(body.closed).toBe(1);
 });
 
-test('several requests on one connection each get their own', async () => {
+test('each of several requests on one connection gets its own answer', async () => {
   for (let n = 1; n <= 3; n++) {
     answer(pieces(n, 'x'.repeat(100_000)));
     expect(((await (await server.resource('custom/Pump')).json()) as string[]).length).toBe(n);
   }
 });
 
-test('a client that takes gzip gets it', async () => {
+test('a client that accepts gzip gets it', async () => {
   const text = 'abc'.repeat(20_000);
   answer(pieces(20, text));
   const socket = await ask('Accept-Encoding: gzip\r\nConnection: close\r\n');
@@ -92,14 +92,14 @@ test('a client that takes gzip gets it', async () => {
   expect(JSON.parse(gunzipSync(unchunked(all.subarray(all.indexOf('\r\n\r\n') + 4))).toString())).toEqual(Array(20).fill(text));
 });
 
-test('HEAD has the headers and no body, and nothing is made', async () => {
+test('HEAD has the headers and no body, and no piece is made', async () => {
   const body = answer(pieces(3, 'x'), { count: 3 });
   const response = await server.resource('custom/Pump', { method: 'HEAD' });
   expect([response.status, response.headers.get('x-total-count'), await response.text()]).toEqual([200, '3', '']);
   expect([body.taken, body.closed]).toEqual([0, 1]);
 });
 
-test('no more is made than a reader takes, and a reader who goes away ends it', async () => {
+test('no more pieces are made than a client reads, and a client that disconnects ends the result', async () => {
   const body = answer(pieces(10_000, 'x'.repeat(64 * 1024))); // 640 MB: more than any buffer on the way
   const socket = await ask();
   await until(() => body.taken > 0);
@@ -115,21 +115,21 @@ test('no more is made than a reader takes, and a reader who goes away ends it', 
   expect(body.taken).toBeLessThan(10_000);
 });
 
-test('a body that cannot go on is cut, not ended, and the log tells why', async () => {
+test('the connection of a body that fails is cut, and the log has the reason', async () => {
   const body = answer(pieces(9, 'x'.repeat(100_000), { at: 2 }));
   await expect((async () => (await server.resource('custom/Pump')).text())()).rejects.toThrow();
   expect(body.closed).toBe(1);
   expect(server.log.some((line) => line.includes('the store is gone'))).toBe(true);
 });
 
-test('a compressed body that cannot go on is cut as well', async () => {
+test('the connection of a compressed body that fails is cut, too', async () => {
   const body = answer(pieces(9, 'x'.repeat(100_000), { at: 2 }));
   const headers = { 'Accept-Encoding': 'gzip' };
   await expect((async () => (await server.resource('custom/Pump', { headers })).text())()).rejects.toThrow();
   await until(() => body.closed === 1);
 });
 
-test('what comes after the time of the request is up is closed', async () => {
+test('a result that is late for its request is closed', async () => {
   await using hasty = await openFakeServer({ timeoutMs: 300 });
   const body = pieces(3, 'x');
   hasty.answer = async () => {

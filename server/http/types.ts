@@ -1,52 +1,55 @@
-// A request as it was received and a reply as it will be sent: plain data, so that all between the sockets can be tested without one.
+// A received request and a reply to be sent, as plain data, so that the code between can be tested without sockets.
 import type { BytePieces, Pieces } from '../../resources/api.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
 import type { ReplyHeader, RequestHeader } from './header-names.ts';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
-/** Names in lower case; of a header sent twice the first. */
+/** Headers with names in lower case; of a header sent twice the first counts. */
 export interface RequestHeaders extends Iterable<[string, string]> {
   get(name: RequestHeader): string | undefined;
 }
 
 export interface HttpRequest {
-  /** As sent; may be none that we know. */
+  /** The method as sent; maybe an unknown one. */
   method: string;
-  /** Raw: nothing decoded, nothing collapsed (resources-and-api.md 1.1). */
+  /** The raw path: not decoded, not normalised (resources-and-api.md 1.1). */
   path: string;
-  /** Raw, without the question mark. */
+  /** The raw query, without the question mark. */
   query: string;
   headers: RequestHeaders;
-  /** Of the client, as far as it is known: of the peer, unless that is a proxy that is trusted to tell. */
+  /** The client's address, as far as it is known: the peer's, unless that is a trusted proxy. */
   address: string;
-  /** Of the peer itself. */
+  /** The peer's address. */
   peer: string;
-  /** Rows that a SELECT may give, where they are fewer than usual (within a batch). */
+  /** Bound of the rows of a SELECT, where it is lower than usual (within a batch). */
   mostRows?: number;
   /**
-   * The body, inflated when it came compressed.
-   * @param mostBytes where it may be no longer than that, as it came and inflated; absent: the limit of the service
+   * The body, decompressed.
+   * @param mostBytes its bound, as sent and as decompressed; absent: the limit of the service
    * @throws request.body.too.large, request.body.invalid, request.content.type
    */
   body(mostBytes?: number): MaybePromise<Uint8Array>;
-  /** @param gone called once when the client goes away before its answer; at once when it has. Absent: nobody can tell */
+  /**
+   * @param gone called once when the client disconnects before its answer; at once when it has already. Absent: a disconnection cannot be
+   *   noticed
+   */
   onGone?(gone: () => void): void;
-  /** The body as it comes, no faster than it is taken, as it was sent. In place of `body`. @throws request.body.invalid */
+  /** The body as a stream, no faster than it is read, not decompressed. Replaces `body`. @throws request.body.invalid */
   stream(): AsyncIterable<Uint8Array>;
 }
 
 export interface HttpReply {
   status: number;
   headers?: Partial<Record<ReplyHeader, string>>;
-  /** Absent: a reply without body and Content-Type. */
+  /** The body; absent: the reply has neither body nor Content-Type. */
   body?: string | undefined;
   /** A long body in place of `body`. The sender of the reply closes it. */
   pieces?: Pieces | undefined;
-  /** Bytes of a known number in place of `body`, never compressed. The sender of the reply closes them. */
+  /** A stream of known length in place of `body`, never compressed. The sender of the reply closes it. */
   bytes?: (BytePieces & { readonly lengthBytes: number }) | undefined;
-  /** Default `application/json`, exactly. */
+  /** The content type; default `application/json`, exactly. */
   contentType?: string;
-  /** Not for scripts of other origins. */
+  /** Scripts of other origins may not read the reply. */
   sameOriginOnly?: boolean;
 }

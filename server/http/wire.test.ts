@@ -1,4 +1,4 @@
-// Requests as no client library sends them, written byte by byte: what is answered must not depend on the library that speaks HTTP.
+// Requests that no client library sends, written byte by byte: the answer must not depend on the HTTP library of the service.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type FakeServer, openFakeServer, TOKEN } from '../testing/fake-engine.ts';
 
@@ -12,7 +12,7 @@ beforeEach(() => server.requests.splice(0));
 const WITH_TOKEN = `Host: a\r\nAuthorization: Bearer ${TOKEN}\r\n`;
 const status = async (text: string): Promise<number> => Number((await server.raw(text)).slice(9, 12));
 
-test('two lengths are refused in our words, and end the connection', async () => {
+test('two lengths are refused with an error of the API, and end the connection', async () => {
   const answer = await server.raw(`POST /api/v1/resources/types HTTP/1.1\r\n${WITH_TOKEN}Content-Length: 2\r\nContent-Length: 7\r\n\r\n{}`);
   expect(answer).toMatch(/^HTTP\/1\.1 400 /);
   expect(answer).toContain('"cascade.request.body.invalid"');
@@ -26,7 +26,7 @@ test('a length beside chunks is refused', async () => {
   expect(server.requests).toEqual([]);
 });
 
-test('a method that nobody knows is a 405', async () => {
+test('an unknown method is a 405', async () => {
   const answer = await server.raw(`BREW /api/v1/resources/types HTTP/1.1\r\n${WITH_TOKEN}\r\n`);
   expect(answer).toMatch(/^HTTP\/1\.1 405 /);
   expect(answer).toContain('["BREW","types"]');
@@ -37,7 +37,7 @@ test('targets are not normalised', async () => {
   expect(server.requests[0]).toMatchObject({ resourceName: 'types', resourceId: 'a/../b//c/.' });
 });
 
-test('headers of more than 64 KiB end the connection unanswered by the engine', async () => {
+test('headers of more than 64 KiB end the connection without reaching the engine', async () => {
   const answer = await server
     .raw(`GET /api/v1/resources/types HTTP/1.1\r\n${WITH_TOKEN}X-Long: ${'x'.repeat(80_000)}\r\n\r\n`)
     .catch(String);
@@ -45,7 +45,7 @@ test('headers of more than 64 KiB end the connection unanswered by the engine', 
   expect(server.requests).toEqual([]);
 });
 
-test('an upgrade to what is no socket is a request like any other', async () => {
+test('an upgrade at a path without a socket is an ordinary request', async () => {
   const upgrade = 'Connection: Upgrade\r\nUpgrade: h2c\r\n';
   expect(await status(`GET /healthz HTTP/1.1\r\nHost: a\r\n${upgrade}\r\n`)).toBe(200);
   const body = '{"name":"A"}';
@@ -55,7 +55,7 @@ test('an upgrade to what is no socket is a request like any other', async () => 
   expect(server.requests[0]).toMatchObject({ op: 'insert', object: { name: 'A' } });
 });
 
-test('a text in UTF-8 arrives as it was sent, in the target and in headers', async () => {
+test('UTF-8 is decoded in the target and in headers', async () => {
   expect(await status(`GET /api/v1/resources/types/b%C3%A4r HTTP/1.1\r\n${WITH_TOKEN}If-Match: "bär"\r\n\r\n`)).toBe(200);
   expect(server.requests[0]).toMatchObject({ resourceId: 'bär', ifMatch: '"bär"' });
 });

@@ -1,4 +1,4 @@
-// One request of a client by each way in: REST, WebSocket, and a program's ResourceAPI, with all that the client is told in answer.
+// Sends one request of a client by each way in: REST, WebSocket, and a program's ResourceAPI, and gives all that the client gets in answer.
 import { openTestSocket, type TestSocket } from './web-socket.ts';
 
 export const BINDINGS = ['REST', 'WebSocket', 'program'] as const;
@@ -6,13 +6,13 @@ export type Binding = (typeof BINDINGS)[number];
 
 export interface Asked {
   readonly op: 'select' | 'selectOne' | 'insert' | 'update' | 'patch' | 'delete' | 'aggregate' | 'execute' | 'publish' | 'query';
-  /** A type's name begins with `custom/`. */
+  /** The resource's name; a type's begins with `custom/`. */
   readonly resource: string;
   readonly id?: string;
   readonly body?: unknown;
-  /** A program's text: over REST alone. */
+  /** A program's text, over REST alone. */
   readonly text?: string;
-  /** Matches are counted, too. */
+  /** The condition; the request asks for the count of matches, too. */
   readonly where?: object;
 }
 
@@ -20,19 +20,19 @@ export interface Outcome {
   readonly status: number;
   readonly body: unknown;
   readonly count: number | null;
-  /** Of the first error. */
+  /** The code of the first error. */
   readonly code: string | null;
   readonly message: string | null;
-  /** Everything that was answered, as text. */
+  /** The whole answer as text. */
   readonly text: string;
 }
 
-/** What a caller's programs are asked through: their admin inserts it. */
+/** The program through which a caller's requests are made; the admin inserts it. */
 export const PROGRAM = 'PROCEDURE ask(message)\nreturn ResourceAPI.executeOp(message)';
 
 const METHODS = { select: 'GET', selectOne: 'GET', insert: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const;
 
-/** A user with a session, and a socket that is opened when it is first needed. */
+/** A user with a session, and a socket that is opened on first use. */
 export class Caller implements AsyncDisposable {
   readonly username: string;
   readonly #password: string;
@@ -68,7 +68,7 @@ export class Caller implements AsyncDisposable {
     return (await (await this.#open()).ask({ op: 'subscribe', resourceName: 'events', resourceId: path })).status;
   }
 
-  /** The events that came since this was called last: each as it came, and as text. */
+  /** The events since the last call: parsed, and as text. */
   received(): { body: Record<string, unknown>; text: string }[] {
     const came = this.#socket?.messages() ?? [];
     const events = came.slice(this.#read).filter(({ status }) => status === 100);
@@ -76,7 +76,7 @@ export class Caller implements AsyncDisposable {
     return events.map((event) => ({ body: (event['body'] ?? {}) as Record<string, unknown>, text: JSON.stringify(event) }));
   }
 
-  /** Its socket, if there is one, has been closed by the service. */
+  /** Resolves when its socket, if there is one, has been closed by the service. */
   async ended(): Promise<void> {
     const socket = this.#socket;
     if (!socket) return;
@@ -119,7 +119,7 @@ export class Caller implements AsyncDisposable {
     return outcome(status === 200 && asked.op === 'delete' ? 204 : status, count === null ? body : rest, count, JSON.stringify(message));
   }
 
-  /** Programs are given a list of results, whatever they ask for. */
+  /** A program gets a list of results for every request. */
   async #byProgram(asked: Asked): Promise<Outcome> {
     const ran = await this.#overRest({ op: 'execute', resource: 'procedures', id: 'ask', body: [messageOf(asked)] });
     if (ran.status !== 200) return ran;

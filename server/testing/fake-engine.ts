@@ -1,4 +1,4 @@
-// A stand-in for the engine, and a listening server around it: what reaches the engine is recorded, what it answers is the test's.
+// A stand-in for the engine, and a listening server around it: requests are recorded, and the test gives the answers.
 import { connect } from 'node:net';
 import { pino } from 'pino';
 import type { ApiReply, ApiRequest, Engine, Health, Identity } from '../../resources/api.ts';
@@ -10,26 +10,26 @@ import { type ListenOptions, type Listener, listen } from '../listen.ts';
 export const TOKEN = 'css_0123456789012345678901234567890123456789';
 export const ANN: Identity = { username: 'ann', namespace: 'main', profiles: ['admin', 'user__system'] };
 
-/** The tests of the front run on both (vitest.config.ts). */
+/** The tests of the bindings run on both libraries (vitest.config.ts). */
 const TRANSPORT = (process.env.CASCADE_HTTP || undefined) as TransportKind | undefined;
 
 export interface FakeServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  /** What the engine was asked, in order. */
+  /** The requests of the engine, in order. */
   readonly requests: ApiRequest[];
   readonly log: string[];
-  /** The engine's next answers. */
+  /** Gives the engine's next answers. */
   answer: (request: ApiRequest) => Promise<ApiReply> | ApiReply;
   subscribe: Engine['subscribe'];
-  /** Where logins came from, as the limit counts. */
+  /** Addresses of logins, as the limit counts them. */
   readonly addresses: string[];
-  /** The token no longer stands for anybody. */
+  /** Whether the token is revoked. */
   revoked: boolean;
   health: Health;
-  /** fetch with a token, below `/api/v1/resources/`. */
+  /** Calls fetch with a token, below `/api/v1/resources/`. */
   resource(path: string, init?: RequestInit): Promise<Response>;
-  /** One request written byte by byte as given, on a connection of its own; the whole answer. */
+  /** Sends one request written byte by byte on a connection of its own. Gives the whole answer. */
   raw(text: string): Promise<string>;
 }
 
@@ -73,7 +73,7 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
   return server;
 }
 
-/** Ann with the password `pass:word`, at home in `main`, authorized in `plant`. */
+/** The user Ann with the password `pass:word`, whose home is `main`, authorized in `plant`. */
 function fakeIdentity(isRevoked: () => boolean, addresses: string[]): IdentityStore {
   const session = (namespace = 'main'): Session => ({
     token: TOKEN,
@@ -124,7 +124,7 @@ function exchange(port: number, text: string): Promise<string> {
   });
 }
 
-/** Head and as much body as it announces. */
+/** Whether the answer has its head and as much body as it announces. */
 function isWhole(answer: string): boolean {
   const head = answer.indexOf('\r\n\r\n');
   if (head < 0) return false;

@@ -8,8 +8,8 @@ export interface Outcome {
 }
 
 /**
- * One command, as from a shell, with the environment given.
- * @param answers of the person at the terminal, one for each question; undefined: nobody is there
+ * Runs one command, as from a shell, with the given environment.
+ * @param answers the person's answers, one for each question; undefined: there is no terminal
  */
 export async function cascade(args: readonly string[], env: Record<string, string> = {}, answers?: string[]): Promise<Outcome> {
   let out = '';

@@ -1,4 +1,4 @@
-// A WebSocket client for tests, over the upgrade of node:http: frames go out as asked for and are collected as they come.
+// A WebSocket client for tests, over the upgrade of node:http: frames are sent as requested and collected as they arrive.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
@@ -10,25 +10,25 @@ export interface Frame {
 }
 
 export interface TestSocket extends AsyncDisposable {
-  /** All frames that came, in order. */
+  /** All received frames, in order. */
   readonly frames: Frame[];
-  /** Of the close frame; 1006 when the connection ended without one, undefined while it is open. */
+  /** The code of the close frame; 1006 when the connection ended without one, undefined while it is open. */
   readonly closeCode: number | undefined;
   send(data: string | Buffer, opcode?: Frame['opcode']): void;
-  /** The first frame for which `wanted` holds, from the beginning on. @throws when none comes in time */
+  /** The first frame, of all received ones, for which `wanted` holds. @throws when none arrives in time */
   frame(wanted: (frame: Frame) => boolean, withinMs?: number): Promise<Frame>;
-  /** The first message, parsed. */
+  /** The first message for which `wanted` holds, parsed. */
   message(wanted: (message: Message) => boolean, withinMs?: number): Promise<Message>;
-  /** Asks and waits for the answer with the same request id. */
+  /** Sends a request and waits for the answer with the same request id. */
   ask(request: Record<string, unknown>): Promise<Message>;
   messages(): Message[];
-  /** Resolves with the code. */
+  /** Resolves with the code when the socket is closed. */
   closed(withinMs?: number): Promise<number>;
-  /** Frames that were parts of a message. */
+  /** Number of frames that were parts of a message. */
   readonly fragments: number;
   /** Whether pings are answered; default yes. */
   answersPings: boolean;
-  /** The connection as such: to stop reading, for example. */
+  /** The underlying connection: to stop reading, for example. */
   readonly connection: Duplex;
 }
 
@@ -73,7 +73,7 @@ function speak(connection: Duplex, head: Buffer): TestSocket {
   };
   let begun: Part | null = null;
   let fragments = 0;
-  /** A message of several fragments when it has all of them; control frames may come in between. */
+  /** Joins the fragments of a message once it has all of them; control frames may come in between. */
   const joined = (part: Part): { frame: Frame } | null => {
     if (part.isLast && !part.isContinued) return part;
     begun = begun ? { ...begun, frame: { ...begun.frame, data: Buffer.concat([begun.frame.data, part.frame.data]) } } : part;
@@ -99,7 +99,7 @@ function speak(connection: Duplex, head: Buffer): TestSocket {
     rest = rest.length === 0 ? data : Buffer.concat([rest, data]);
     take();
   });
-  connection.on('error', () => undefined); // the close that follows is what counts
+  connection.on('error', () => undefined); // the close event that follows is the one that counts
   connection.on('close', () => {
     closeCode ??= 1006;
     wake();
@@ -158,7 +158,7 @@ function speak(connection: Duplex, head: Buffer): TestSocket {
 
 export const requestIdOf = (message: Message): unknown => (message['headers'] as Record<string, unknown> | undefined)?.['X-Request-Id'];
 
-/** Those of SockJS's envelopes too. */
+/** The messages in a frame, also in one of SockJS. */
 function messagesIn({ opcode, data }: Frame): Message[] {
   if (opcode !== 'text' && opcode !== 'binary') return [];
   const text = data.toString();
@@ -181,7 +181,7 @@ function masked(data: Buffer, opcode: number): Buffer {
   return Buffer.concat([Buffer.from([0x80 | opcode]), length, mask, body]);
 }
 
-/** A frame as it came: a message, or a part of one. */
+/** A received frame: a message, or a part of one. */
 interface Part {
   readonly frame: Frame;
   readonly rest: Buffer;
@@ -189,7 +189,7 @@ interface Part {
   readonly isContinued: boolean;
 }
 
-/** One frame of a server: not masked. */
+/** Parses one frame of a server: not masked. */
 function parse(bytes: Buffer): Part | null {
   if (bytes.length < 2) return null;
   const short = bytes[1]! & 0x7f;

@@ -23,6 +23,6 @@ test.each([
   expect(limitKey(address)).toBe(key);
 });
 
-test('which addresses are of this machine', () => {
+test('loopback addresses belong to this machine', () => {
   expect(['127.0.0.1', '127.9.9.9', '::1', '10.0.0.1', '::2', ''].map(isLoopback)).toEqual([true, true, true, false, false, false]);
 });

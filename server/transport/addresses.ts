@@ -1,9 +1,9 @@
-// Addresses of peers as text: one spelling for each, the one that a limit counts by, and which are this machine's own. Pure.
+// Addresses of peers as text: one spelling for each, the key of limits, and which are this machine's own. Pure.
 import { isIP, SocketAddress } from 'node:net';
 
 /**
- * An IPv6 address in its short form (RFC 5952), an IPv4 address in a mapped one as itself; what is no address as it is.
- * uWebSockets.js writes out all eight groups, Node the short form.
+ * Canonical form: an IPv6 address in its short form (RFC 5952), an IPv4 address in a mapped one as itself; a text that is not an address
+ * unchanged. uWebSockets.js writes out all eight groups, Node the short form.
  */
 export function canonicalAddress(text: string): string {
   if (isIP(text) !== 6) return text;
@@ -11,7 +11,10 @@ export function canonicalAddress(text: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }
 
-/** What is counted as one sender: an IPv4 address, the /64 of an IPv6 address, since a line has that many. @param address canonical */
+/**
+ * The key under which limits count a sender: an IPv4 address, or the /64 of an IPv6 address, since one customer has that many. @param
+ * address canonical
+ */
 export function limitKey(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = '', tail] = address.split('::');

@@ -1,4 +1,4 @@
-// Sockets that speak HTTP and WebSocket, by one of two libraries behind one interface. This is the folder's door.
+// The door of transport/: sockets that speak HTTP and WebSocket, by one of two libraries behind one interface.
 import type { Transport, TransportKind } from './types.ts';
 
 export { canonicalAddress, isLoopback, limitKey } from './addresses.ts';
@@ -22,8 +22,8 @@ const OPENINGS: Record<TransportKind, () => Promise<Transport>> = {
 
 /**
  * @param kind absent: uWebSockets.js where it can be loaded, else Node's own
- * @param onFallback told why it is Node's own although nobody has asked for that
- * @throws Error when the library that was asked for cannot be loaded
+ * @param onFallback called when Node's own is used without having been asked for
+ * @throws Error when the requested library cannot be loaded
  */
 export async function openTransport(
   kind: TransportKind | undefined,

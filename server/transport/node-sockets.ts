@@ -1,20 +1,20 @@
-// WebSockets of the transport on Node: upgrades by the package ws, and what that leaves open: silence, and the end without waiting.
+// WebSockets of the transport on Node: upgrades by the package ws, with its gaps filled: silent sockets, and closing without waiting.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { canonicalAddress } from './addresses.ts';
 import type { PeerSocket, RequestHead, SocketEvents, SocketOptions } from './types.ts';
 
-/** How often is looked for silent sockets. */
+/** Interval of the check for silent sockets. */
 const LOOK_MS = 4_000;
-/** A client may take so long to answer the frame that ends its socket. */
+/** Time that a client has to answer the frame that ends its socket. */
 const GOODBYE_MS = 10_000;
 
-/** @returns false when the request is for no socket: nothing was sent then */
+/** @returns false when the request is not for a socket: then nothing was sent */
 type Upgrade = (request: IncomingMessage, head: RequestHead, socket: Socket, behindHead: Buffer) => boolean;
 
 export function bindSockets({ below, mostMessageBytes, silenceSeconds, accept }: SocketOptions): Upgrade {
-  const limits = { maxPayload: mostMessageBytes, closeTimeout: GOODBYE_MS }; // the latter is missing in the package's types
+  const limits = { maxPayload: mostMessageBytes, closeTimeout: GOODBYE_MS }; // the package's types lack the latter
   const server = new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false, ...limits });
   return (request, head, socket, behindHead) => {
     if (!head.path.startsWith(below) || !isUpgrade(head)) return false;
@@ -64,7 +64,7 @@ class NodeSocket implements PeerSocket {
       onData();
       this.#events?.drained();
     });
-    this.#webSocket.on('error', () => undefined); // it is closed next
+    this.#webSocket.on('error', () => undefined); // the close event follows
     this.#webSocket.on('message', (message: Buffer, isBinary) => this.#events?.message(message, isBinary));
     this.#webSocket.on('close', () => this.#closed());
     this.#events = open(this);

@@ -1,5 +1,5 @@
-// Requests that Node's parser hands over unanswered, though the bindings have an answer: methods that it does not know, two lengths, and
-// upgrades to what is no socket of ours. The answer is written by hand, and the connection ends with it.
+// Requests that Node's parser gives up, though the bindings have an answer: unknown methods, two lengths, and upgrades at paths without
+// sockets. The answer is written by hand, and the connection ends with it.
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { canonicalAddress } from './addresses.ts';
@@ -9,7 +9,7 @@ type Head = RequestHead & { readonly hasTwoLengths: boolean };
 
 const ANSWERED: ReadonlySet<string | undefined> = new Set(['HPE_INVALID_METHOD', 'HPE_UNEXPECTED_CONTENT_LENGTH']);
 
-/** @returns null when it is no request that could be answered: then it is to be refused in the words of HTTP */
+/** @returns null when the request cannot be answered by a binding: then HTTP's own error is sent */
 export function unparsedHead({ code, rawPacket }: NodeJS.ErrnoException & { rawPacket?: Buffer }): Head | null {
   if (!ANSWERED.has(code) || !rawPacket) return null;
   const text = rawPacket.toString('utf8');
@@ -38,7 +38,7 @@ export class UnparsedExchange implements Exchange {
   #isAnswered = false;
   #isChunked = false;
 
-  /** @param behindHead what came of the body with the head; null: the body cannot be read */
+  /** @param behindHead the first bytes of the body, read with the head; null: the body cannot be read */
   constructor(socket: Socket, head: Head, behindHead: Buffer | null) {
     this.method = head.method;
     this.path = head.path;
@@ -47,14 +47,14 @@ export class UnparsedExchange implements Exchange {
     this.hasTwoLengths = head.hasTwoLengths;
     this.#socket = socket;
     this.#behindHead = behindHead;
-    socket.on('error', () => undefined); // the close that follows is what counts
+    socket.on('error', () => undefined); // the close event follows
   }
 
   get peer(): string {
     return canonicalAddress(this.#socket.remoteAddress ?? '');
   }
 
-  /** By its length: the parser has let go of the connection. A body in chunks is not read, and so cut off. */
+  /** Reads the body by its length, since the parser has let go of the connection. A chunked body is not read, and so cut off. */
   onData(take: (piece: Uint8Array, isLast: boolean) => void): void {
     if (this.headers.has('transfer-encoding')) {
       process.nextTick(() => this.cut());
@@ -115,7 +115,7 @@ export class UnparsedExchange implements Exchange {
   }
 
   prolong(): void {
-    // Nobody is given up whose answer is not at its end.
+    // Node never disconnects a client before the end of its answer.
   }
 
   cut(): void {

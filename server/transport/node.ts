@@ -1,5 +1,6 @@
-// The transport on Node's own HTTP server and the package ws: for platforms without a binary of uWebSockets.js, and as a second opinion on
-// the bindings. A connection has one request at a time: who sends a second one before the first is answered is cut off.
+// The transport on Node's own HTTP server and the package ws: for platforms without a binary of uWebSockets.js, and as a second
+// implementation to test the bindings with. A connection has one request at a time: a client that sends a second one before the first is
+// answered is disconnected.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -18,13 +19,13 @@ import {
   type Transport,
 } from './types.ts';
 
-/** Requests and headers that take too long are looked for so often. */
+/** Interval of the check for requests and headers that take too long. */
 const CHECK_MS = 2_000;
-/** What is read and thrown away of a body after the answer, so that its sender reads that; a longer one is cut off. */
+/** Bytes of a body that are read and dropped after the answer, so that the client reads it; a longer one is cut off. */
 const DISCARDED_BYTES = 32 * 1024 * 1024;
-/** Clients may take so long to end their side of a connection that was ended in order. */
+/** Time that clients have to end their side of a connection that was ended in order. */
 const LINGER_MS = 1_000;
-/** Where ever more clients come, the end of listening waits no longer for those that are there. */
+/** Longest wait for accepted connections at the end of listening, where ever more clients connect. */
 const TAKING_MS = 1_000;
 
 export function openNode(): Promise<Transport> {
@@ -32,10 +33,10 @@ export function openNode(): Promise<Transport> {
     maxHeaderSize: HEADER_BYTES,
     keepAliveTimeout: IDLE_MS,
     headersTimeout: IDLE_MS,
-    requestTimeout: 0, // a body may be long; one of which nothing comes is given up below
+    requestTimeout: 0, // a body may take long; a stalled one is disconnected below
     connectionsCheckingInterval: CHECK_MS,
   });
-  server.maxHeadersCount = 0; // their bytes are bounded; further ones must not be dropped in silence
+  server.maxHeadersCount = 0; // their bytes are bounded; surplus headers must not be dropped silently
   const connections = new Connections(server);
   let handle = (_exchange: Exchange): void => undefined;
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -71,7 +72,7 @@ export function openNode(): Promise<Transport> {
       }),
     async stopListening() {
       await connections.allTaken();
-      NetServer.prototype.close.call(server); // the HTTP server's own would cut idle connections
+      NetServer.prototype.close.call(server); // close of the HTTP server would cut idle connections
     },
     async close() {
       server.close();
@@ -80,7 +81,7 @@ export function openNode(): Promise<Transport> {
   });
 }
 
-/** Every connection, and whether a request is open on it. */
+/** All connections, and whether a request is open on each. */
 class Connections {
   readonly #isOpen = new Map<Socket, () => boolean>();
   #taken = 0;
@@ -98,7 +99,7 @@ class Connections {
     });
   }
 
-  /** Waits until no connection is left that the system has accepted: Node takes one of them a turn of the event loop. */
+  /** Waits until all connections that the system has accepted are taken: Node takes one per turn of the event loop. */
   async allTaken(): Promise<void> {
     const until = performance.now() + TAKING_MS;
     for (let before = -1; before !== this.#taken && performance.now() < until; ) {
@@ -110,7 +111,7 @@ class Connections {
 
   /**
    * @param isOpen whether the request still waits for its answer
-   * @returns false when it is none of ours: it came on a connection that was ended, or before the answer to another
+   * @returns false when the request is to be dropped: its connection was ended, or another request on it is not answered yet
    */
   begin(socket: Socket, isOpen: () => boolean): boolean {
     if (this.#isClosing) return false;
@@ -126,7 +127,7 @@ class Connections {
     return this.#isClosing || this.#isOpen.get(socket)?.() === true;
   }
 
-  /** Without a request: FIN, and reading on, since data that nobody reads would make the system send RST. With one: cut. */
+  /** Connections without a request: sends FIN and reads on, since unread data would make the system send RST. Those with one are cut. */
   async close(): Promise<void> {
     for (const [socket, isOpen] of [...this.#isOpen])
       if (isOpen()) socket.destroy();
@@ -233,21 +234,21 @@ class NodeExchange implements Exchange {
   }
 
   prolong(): void {
-    // Node gives up nobody whose answer is not at its end.
+    // Node never disconnects a client before the end of its answer.
   }
 
   cut(): void {
     this.#request.socket.destroy();
   }
 
-  /** A client that takes nothing of the rest of its answer for ten seconds is cut off. */
+  /** Disconnects clients that have not read any of their answer for ten seconds. */
   #giveUpSlow(): void {
     const { socket } = this.#request;
     if (socket.writableLength > 0) socket.setTimeout(IDLE_MS);
   }
 }
 
-/** In the form of `writeHead`: names and values in turn. */
+/** The fields in the form of `writeHead`: names and values in turn. */
 export function fieldsOf({ headers }: AnswerHead, closes: boolean): string[] {
   const fields: string[] = [];
   for (const header of headers)
@@ -265,7 +266,7 @@ function headOf({ method = '', url = '', rawHeaders }: IncomingMessage): Request
   return { method, path: utf8(path), query: utf8(query), headers: read.fields, hasTwoLengths: read.hasTwoLengths };
 }
 
-/** Node reads bytes as Latin-1. */
+/** Decodes UTF-8 that Node read as Latin-1. */
 const utf8 = (text: string): string => (/[\x80-\xff]/.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text);
 
 const REFUSALS: Record<string, string> = {
@@ -273,7 +274,7 @@ const REFUSALS: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** Answers what is no HTTP where that is still possible, and closes the connection. */
+/** Answers invalid HTTP where that is still possible, and closes the connection. */
 function refuse(socket: Socket, code = ''): void {
   const isMidway = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true;
   if (socket.writable && code !== 'ECONNRESET' && !isMidway)

@@ -1,8 +1,8 @@
-// Whether a port can be listened on, and what is said where it cannot.
+// Checks whether a port can be listened on, and makes the error where it cannot.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** @param cause what the system says, where it is known */
+/** @param cause the system's error, where it is known */
 export function unusable(host: string, port: number, cause?: unknown): Error {
   const { code } = (cause ?? {}) as NodeJS.ErrnoException;
   const reason =
@@ -16,7 +16,7 @@ export function unusable(host: string, port: number, cause?: unknown): Error {
   return new Error(`Port ${port} cannot be listened on: ${reason}.`, { cause });
 }
 
-/** Asked before anything else is opened: a first start that cannot serve has made no accounts then. @throws Error */
+/** Called before anything else is opened: a first start that cannot serve must not create accounts. @throws Error */
 export async function requireFreePort(host = '0.0.0.0', port: number): Promise<void> {
   if (port === 0) return;
   const server = createServer();

@@ -1,17 +1,17 @@
-// What the bindings need of whoever speaks HTTP/1.1 and WebSocket on the sockets. Two can: uWebSockets.js (uws.ts) and Node with the package
-// ws (node.ts). Limits that hold for both are here; what bodies and messages may be, and what is answered, is the bindings'.
+// The interface that the bindings need of a library for HTTP/1.1 and WebSocket. It has two implementations: uWebSockets.js (uws.ts) and
+// Node with the package ws (node.ts). Limits of both are here; the bindings decide on bodies, messages and answers.
 
-/** Room for a URL a little beyond its limit of 16 KiB, so that it is refused in our words, and for the headers. */
+/** Bound of a request's head: room for a URL a little beyond its limit of 16 KiB, so that the API refuses it, and for the headers. */
 export const HEADER_BYTES = 64 * 1024;
-/** A connection on which neither a request nor a part of one comes is ended after so long, give or take 4 s. */
+/** Time without a request, or a part of one, after which a connection is ended, give or take 4 s. */
 export const IDLE_MS = 10_000;
 
 export type HeaderField = readonly [name: string, value: string];
 
-/** Fields that many answers have in common, put together once. They hold no line end. */
+/** Fields that many answers have in common, joined once. They contain no line end. */
 export class HeaderBlock {
   readonly fields: readonly HeaderField[];
-  /** Of the first field; the lines of the others stand behind its value, with their line ends. */
+  /** The name of the first field; the lines of the others stand behind its value, with their line ends. */
   readonly name: string;
   readonly lines: string;
 
@@ -25,92 +25,93 @@ export class HeaderBlock {
 
 export interface AnswerHead {
   readonly status: number;
-  /** Without those of the connection and of the body's length, which are the transport's. */
+  /** The headers, without those of the connection and of the body's length, which the transport adds. */
   readonly headers: readonly (HeaderField | HeaderBlock)[];
 }
 
-/** The head of a request. Nothing of it is normalised: `//` and dots stay, nothing is decoded. */
+/** The head of a request. It is not normalised: `//` and dots stay, nothing is decoded. */
 export interface RequestHead {
-  /** As sent; may be none that we know. */
+  /** The method as sent; maybe an unknown one. */
   readonly method: string;
   readonly path: string;
-  /** Without the question mark. */
+  /** The query without the question mark. */
   readonly query: string;
-  /** Names in lower case; of a header sent more than once the first, of `x-forwarded-for` all, with commas between them. */
+  /** Headers with names in lower case; of a header sent more than once the first, of `x-forwarded-for` all, separated by commas. */
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** A request and the way to its answer, of which exactly one is sent. Nothing may be sent once the client is gone. */
+/** A request and its answer, of which exactly one is sent. Nothing may be sent once the client is gone. */
 export interface Exchange extends RequestHead {
-  /** It says two lengths, so that a proxy before us may see another request in it than we do. */
+  /** Whether it has two lengths, so that a proxy before the service may see another request in it than the service does. */
   readonly hasTwoLengths: boolean;
-  /** Address of the peer, as `canonicalAddress` spells it. */
+  /** The peer's address, as `canonicalAddress` spells it. */
   readonly peer: string;
   /**
-   * To be called before the handler of the request returns.
-   * @param take is given each piece of the body, the last one perhaps empty; never called before `onData` returns. A piece is valid during the call
+   * Reads the body. To be called before the handler of the request returns.
+   * @param take gets each piece of the body, the last one perhaps empty; never called before `onData` returns. A piece is valid during
+   *   the call
    */
   onData(take: (piece: Uint8Array, isLast: boolean) => void): void;
-  /** No more of the body is read from the connection until `resumeData`; what was read before may still be given. */
+  /** Stops reading the body from the connection until `resumeData`; bytes that were read before may still arrive. */
   pauseData(): void;
   resumeData(): void;
-  /** @param gone the connection ended before the answer was sent */
+  /** @param gone called when the connection ended before the answer was sent */
   onAborted(gone: () => void): void;
-  /** @param ready what `begin` or `write` could not send at once is sent */
+  /** @param ready called when everything that `begin` or `write` buffered is sent */
   onWritable(ready: () => void): void;
   /**
-   * The whole answer.
-   * @param body undefined: the answer has none. Of an answer to HEAD only its length is sent
+   * Sends the whole answer.
+   * @param body undefined: the answer has none. For HEAD only its length is sent
    * @param closes the connection ends with it
    */
   answer(head: AnswerHead, body: string | Buffer | undefined, isHead: boolean, closes: boolean): void;
   /**
-   * The head of an answer in pieces and the first of these.
-   * @param lengthBytes of all pieces, where that is known: then it is told, and just so many bytes must follow
-   * @returns false when the client has not taken all of it: wait for `onWritable`
+   * Sends the head of an answer in pieces and its first piece.
+   * @param lengthBytes the length of all pieces, where it is known: then it is sent, and exactly so many bytes must follow
+   * @returns false when the client has not read all of it: wait for `onWritable`
    */
   begin(head: AnswerHead, piece: string | Buffer, closes: boolean, lengthBytes?: number): boolean;
   /** @returns as `begin` */
   write(piece: string | Buffer): boolean;
-  /** The end of an answer in pieces. */
+  /** Ends an answer in pieces. */
   end(): void;
-  /** The client takes its time: the transport is not to give it up for its own reasons yet. */
+  /** Tells the transport that a slow client is not to be disconnected yet. */
   prolong(): void;
   /** Ends the connection without an answer, or in the middle of it. */
   cut(): void;
 }
 
-/** One side of an open WebSocket. Not to be touched once `closed` was called. */
+/** The service's end of an open WebSocket. Not to be used once `closed` was called. */
 export interface PeerSocket {
   send(text: string, isBinary: boolean): void;
-  /** A part of a message; between the first and the last one nothing but pings may be sent. */
+  /** Sends a part of a message; between the first and the last one nothing but pings may be sent. */
   sendFragment(text: string, isBinary: boolean, isFirst: boolean, isLast: boolean): void;
-  /** What is sent within the call goes out together. */
+  /** Sends everything that is sent within the call together. */
   cork(send: () => void): void;
-  /** Sent, and not yet taken by the client. */
+  /** Bytes that are sent, and not yet read by the client. */
   readonly bufferedBytes: number;
   ping(): void;
-  /** Says why and ends it; `closed` is called before this returns. */
+  /** Sends the reason and ends the socket; `closed` is called before this returns. */
   end(code: number, reason: string): void;
 }
 
 export interface SocketEvents {
   /** @param message valid during the call */
   message(message: Uint8Array, isBinary: boolean): void;
-  /** Some of what was sent has been taken. */
+  /** Called when the client has read some of the buffered bytes. */
   drained(): void;
-  /** By either side. */
+  /** Called when either side has closed the socket. */
   closed(): void;
 }
 
 export interface SocketOptions {
-  /** Where sockets are: a path with a slash at its end. */
+  /** The path below which sockets are, with a slash at its end. */
   readonly below: string;
-  /** A longer message cuts the connection. */
+  /** Bound of a message; a longer one cuts the connection. */
   readonly mostMessageBytes: number;
-  /** A socket from which nothing comes for so long is cut, give or take 4 s. */
+  /** Time without data after which a socket is cut, give or take 4 s. */
   readonly silenceSeconds: number;
-  /** @returns what to do with the socket once it is open; null: no socket is at this path, and the request is answered over HTTP */
+  /** @returns the function that handles the open socket; null: there is no socket at this path, and the request is answered over HTTP */
   accept(head: RequestHead, peer: string): ((socket: PeerSocket) => SocketEvents) | null;
 }
 
@@ -122,7 +123,7 @@ export interface Transport {
   serveSockets(options: SocketOptions): void;
   /** @param port 0: any free one. @returns the port. @throws Error when it cannot be listened on */
   listen(host: string, port: number): Promise<number>;
-  /** No new connections. Those that the system has accepted before are taken over first: it would reset them. */
+  /** Accepts no new connections. Those that the system has accepted before are taken over first: it would reset them. */
   stopListening(): Promise<void>;
   /** Ends all connections: those without an open request in order, so that the client reads the end of the stream. */
   close(): Promise<void>;
@@ -130,7 +131,7 @@ export interface Transport {
 
 export type TransportKind = 'uws' | 'node';
 
-/** The fields of a head by their names in lower case, as `RequestHead.headers` has them. */
+/** The fields of a head by their names in lower case, in the form of `RequestHead.headers`. */
 export class HeaderFields {
   readonly fields = new Map<string, string>();
   hasTwoLengths = false;

@@ -17,15 +17,15 @@ import {
 } from './types.ts';
 import { unusable } from './port.ts';
 
-/** LIBUS_LISTEN_EXCLUSIVE_PORT: else two services on one port would share its connections by chance. */
+/** LIBUS_LISTEN_EXCLUSIVE_PORT: otherwise two services on one port would share its connections at random. */
 const EXCLUSIVE_PORT = 1;
 
-/** A form of `listen` that the library has and its types have not. */
+/** A form of `listen` that the library's types lack. */
 interface ExclusiveListening {
   listen(host: string, port: number, options: number, opened: (socket: us_listen_socket | false) => void): void;
 }
 
-/** Likewise. */
+/** A method that the library's types lack. */
 interface FragmentingSocket extends WebSocket<Data> {
   sendFirstFragment(text: string, isBinary: boolean): number;
   sendFragment(text: string): number;
@@ -37,9 +37,9 @@ interface Data {
   events: SocketEvents | null;
 }
 
-/** @throws what keeps the library from being loaded: there is no binary for this platform and version of Node */
+/** @throws the error of loading the library: there is no binary for this platform and version of Node */
 export async function openUws(): Promise<Transport> {
-  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(HEADER_BYTES); // read once, when the library is loaded: hence the import here
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(HEADER_BYTES); // the library reads it once, when it is loaded: hence the import here
   const { App, us_listen_socket_close, us_socket_local_port } = await import('uWebSockets.js');
   const app = App();
   let listening: us_listen_socket | null = null;
@@ -58,12 +58,12 @@ export async function openUws(): Promise<Transport> {
         });
       }),
     async stopListening() {
-      await nextTurn(); // of the event loop, in which the library takes all that wait
+      await nextTurn(); // in one turn of the event loop the library takes all connections that wait
       if (listening) us_listen_socket_close(listening);
       listening = null;
     },
     close() {
-      // At once: the system ends a connection with FIN when all that came is read, and with RST when it is not.
+      // At once: the system ends a connection with FIN when all data is read, and with RST when it is not.
       app.close();
       return Promise.resolve();
     },
@@ -77,11 +77,11 @@ class UwsExchange implements Exchange {
   readonly headers: ReadonlyMap<string, string>;
   readonly hasTwoLengths: boolean;
   readonly #response: HttpResponse;
-  /** Undefined: not asked for yet; few requests are asked for it. */
+  /** Undefined: not read yet; few requests need it. */
   #peer: string | undefined;
-  /** Of an answer whose length was told. */
+  /** The announced length of an answer in pieces. */
   #lengthBytes: number | null = null;
-  /** What of it is not sent yet, from which place on. */
+  /** The rest of the piece that could not be sent at once. */
   #left: { readonly piece: Buffer; readonly offset: number } | null = null;
 
   constructor(response: HttpResponse, request: HttpRequest) {
@@ -99,7 +99,7 @@ class UwsExchange implements Exchange {
     return (this.#peer ??= this.#readPeer());
   }
 
-  /** Empty once the client is gone or has been answered: the library answers nothing about such a request. */
+  /** Empty once the client is gone or has been answered: the library has no address for such a request. */
   #readPeer(): string {
     try {
       return canonicalAddress(peerTextOf(this.#response));
@@ -140,8 +140,8 @@ class UwsExchange implements Exchange {
         response.end(body, closes);
         return;
       }
-      // Called without arguments: an undefined length is sent as 2^63, a 204 or 304 has none (RFC 9110 8.6), and with the length of what HEAD
-      // leaves out the library would wait for that body and cut the connection at the next request.
+      // Called without arguments: an undefined length is sent as 2^63, a 204 or 304 has none (RFC 9110 8.6), and with the length of the
+      // body that HEAD leaves out the library would wait for that body and cut the connection at the next request.
       if (body !== undefined) response.writeHeader('Content-Length', String(Buffer.byteLength(body)));
       if (closes) response.writeHeader('Connection', 'close');
       response.endWithoutBody();
@@ -161,7 +161,7 @@ class UwsExchange implements Exchange {
     return this.#corked((response) => this.#sendOf(response, piece));
   }
 
-  /** Of an answer of a known length the library keeps nothing that it cannot send at once. */
+  /** The library does not buffer an answer of known length beyond what it can send at once. */
   #sendOf(response: HttpResponse, piece: string | Buffer): boolean {
     if (this.#lengthBytes === null) return response.write(piece);
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
@@ -172,14 +172,14 @@ class UwsExchange implements Exchange {
   }
 
   end(): void {
-    if (this.#lengthBytes !== null) return; // it ended with its last byte
-    // Without closing: that would be a header, and they are sent. A client that was told `Connection: close` ends it.
+    if (this.#lengthBytes !== null) return; // the answer ended with its last byte
+    // Without closing: that would need a header, and these are sent. A client that got `Connection: close` ends it.
     this.#response.cork(() => this.#response.end());
   }
 
   prolong(): void {
-    // The library gives up a client that makes no room for ten seconds. A slow one with large buffers on the way does so less often:
-    // `resume`, which changes nothing else here, begins the ten seconds anew.
+    // The library disconnects a client that makes no room for ten seconds. A slow one with large buffers on the way does so less often:
+    // `resume`, which changes nothing else here, starts the ten seconds anew.
     this.#response.resume();
   }
 
@@ -198,7 +198,7 @@ class UwsExchange implements Exchange {
 
 /** To be called corked. */
 function writeHead(response: HttpResponse, { status, headers }: AnswerHead): HttpResponse {
-  if (status !== 200) response.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`); // else the library does
+  if (status !== 200) response.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`); // the library writes 200 itself
   for (const header of headers)
     if (header instanceof HeaderBlock) response.writeHeader(header.name, header.lines);
     else response.writeHeader(header[0], header[1]);
@@ -210,7 +210,7 @@ const peerTextOf = (response: HttpResponse): string => Buffer.from(response.getR
 function bindSockets(app: TemplatedApp, { below, mostMessageBytes, silenceSeconds, accept }: SocketOptions): void {
   app.ws<Data>(`${below}*`, {
     maxPayloadLength: mostMessageBytes,
-    maxBackpressure: 0, // the sender bounds it, in the words of its protocol
+    maxBackpressure: 0, // the sender bounds it, with errors of its protocol
     idleTimeout: silenceSeconds,
     sendPingsAutomatically: false,
     upgrade(response, request, context) {

@@ -1,4 +1,4 @@
-// The WebSocket binding on a real engine: what one client writes, another hears (resources-and-api.md 2.15, 8.4).
+// The WebSocket binding on a real engine: one client's changes become another's events (resources-and-api.md 2.15, 8.4).
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -33,7 +33,7 @@ async function enter(): Promise<TestSocket> {
 const received = (socket: TestSocket) => socket.messages().filter(({ status }) => status === 100);
 const bodyOf = (message: object): Record<string, unknown> => (message as { body: Record<string, unknown> }).body;
 
-test('an instance lives its life over a socket, with the answers of REST', async () => {
+test('an instance is created, read, changed and deleted over a socket, with the answers of REST', async () => {
   await using socket = await enter();
   const inserted = await socket.ask({ op: 'insert', resourceName: 'Pump', object: { site: 'n1', rpm: 880 } });
   expect(inserted).toMatchObject({ status: 200, body: [{ site: 'n1', rpm: 880, ars_version: 1 }] });
@@ -56,7 +56,7 @@ test('a wrong password is a 401 on a socket as in REST', async () => {
   expect((await socket.message(() => true)).status).toBe(401);
 });
 
-test('who has seen the 200 of a subscription hears what others write, in order, and what rules publish', async () => {
+test('after the 200 of a subscription a client gets the events of others’ changes, in order, and those that rules publish', async () => {
   await using listens = await enter();
   await using writes = await enter();
   await t.program('rules', 'RULE echo WHEN EVENT OCCURS ON "/topics/in" AS e PUBLISH {n: e.value.n} TO TOPIC "/out"');
@@ -76,7 +76,7 @@ test('who has seen the 200 of a subscription hears what others write, in order, 
   expect(on('/topics/out/publish')).toHaveLength(100);
 });
 
-test('deleting a type tells its subscribers 410, and an unknown one is a 404', async () => {
+test('subscribers of a deleted type get 410, and an unknown type is a 404', async () => {
   await using socket = await enter();
   await t.type('Doomed', { n: { type: 'Integer' } });
   const subscribe = (resourceId: string) => socket.ask({ op: 'subscribe', resourceName: 'events', resourceId });
@@ -88,7 +88,7 @@ test('deleting a type tells its subscribers 410, and an unknown one is a 404', a
   expect(requestIdOf(gone)).toBe(requestIdOf(answer));
 });
 
-test('a token made by REST is as good as a password, until it is revoked', async () => {
+test('a token from REST logs in on a socket, until it is revoked', async () => {
   const { token } = await t.engine.identity.login(username, password, '127.0.0.1');
   await using socket = await openTestSocket(listener.port);
   socket.send(JSON.stringify({ op: 'validate', resourceName: 'system.credentials', object: token }));
@@ -97,7 +97,7 @@ test('a token made by REST is as good as a password, until it is revoked', async
   expect(await socket.closed()).toBe(4401);
 });
 
-test('a socket hears nothing more and is closed when its login has ended, whatever ended it', async () => {
+test('a socket gets no more events and is closed when its login has ended, for whatever reason', async () => {
   const { namespace } = t.identity;
   const { identity: store } = t.engine;
   const ends: ((name: string, token: string) => Promise<void>)[] = [
@@ -124,7 +124,7 @@ test('a socket hears nothing more and is closed when its login has ended, whatev
   }
 });
 
-test('many changes of accounts at once are one look-up a socket', async () => {
+test('many concurrent changes of accounts cause one look-up per socket', async () => {
   const sockets = [await enter(), await enter(), await enter()];
   try {
     for (const socket of sockets)
@@ -134,7 +134,7 @@ test('many changes of accounts at once are one look-up a socket', async () => {
     for (let i = 0; i < 50; i++) t.engine.identity.noticed();
     await t.ask('insert', 'Pump', { body: '{"site":"looked up","rpm":1}' });
     for (const socket of sockets) await socket.message(({ status }) => status === 100);
-    // Two a socket, and one for each ping; 450 if each change were looked up by each socket for itself and each subscription.
+    // Two for each socket, and one for each ping; 450 if each socket looked up each change, and each subscription did so by itself.
     expect(verify.mock.calls.length).toBeLessThan(50);
     verify.mockRestore();
   } finally {
@@ -142,7 +142,7 @@ test('many changes of accounts at once are one look-up a socket', async () => {
   }
 });
 
-test('changes of accounts without end keep no event from who may hear it', async () => {
+test('endless changes of accounts do not withhold events from clients with the right to get them', async () => {
   await using socket = await enter();
   expect((await socket.ask({ op: 'subscribe', resourceName: 'events', resourceId: '/types/Pump/insert' })).status).toBe(200);
   let goesOn = true;

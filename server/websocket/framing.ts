@@ -1,16 +1,16 @@
-// How messages stand in frames: as they are (raw), or in SockJS's envelopes (resources-and-api.md 2.15, 2.16). Pure.
+// Two framings of messages: raw, or in SockJS's envelopes (resources-and-api.md 2.15, 2.16). Pure.
 import { parseJson } from '../../model/values/index.ts';
 
 export interface Framing {
-  /** The frame of one message. */
+  /** Makes the frame of one message. */
   frame(text: string): string;
-  /** A part of a message that is sent as several fragments; the first and the last one are begun and ended as the message is. */
+  /** Makes a fragment of a message; the first and the last one have the beginning and the end of the message's frame. */
   fragment(text: string, isFirst: boolean, isLast: boolean): string;
-  /** Whether frames are binary: raw clients want blobs. */
+  /** Whether frames are binary: raw clients expect blobs. */
   readonly binary: boolean;
-  /** The messages in a frame of the client; null: it is none of this framing. */
+  /** The messages in a frame of the client; null: the frame is malformed. */
   unframe(frame: Uint8Array, isBinary: boolean): readonly (Uint8Array | string)[] | null;
-  /** Frames at the beginning, as a sign of life, and before the close. */
+  /** Frames at the beginning, as heartbeats, and before the close. */
   readonly opening: string | null;
   readonly heartbeat: string | null;
   closing(code: number, reason: string): string | null;
@@ -26,7 +26,7 @@ export const RAW: Framing = {
   closing: () => null,
 };
 
-/** Messages in one frame, and the frame itself. */
+/** Bound of the messages in one frame, with the frame itself. */
 const MOST_TEXTS = 1_001;
 
 export const SOCKJS: Framing = {
@@ -34,13 +34,13 @@ export const SOCKJS: Framing = {
   fragment: (text, isFirst, isLast) => `${isFirst ? 'a["' : ''}${JSON.stringify(text).slice(1, -1)}${isLast ? '"]' : ''}`,
   binary: false,
   unframe(frame, isBinary) {
-    if (frame.length === 0 || isBinary) return []; // an empty one and a foreign keep-alive say nothing
+    if (frame.length === 0 || isBinary) return []; // empty frames and foreign keep-alives carry no message
     try {
       const value = parseJson(frame, { maxValues: MOST_TEXTS });
       const texts = Array.isArray(value) ? value : [value];
       return texts.every((text) => typeof text === 'string') ? texts : null;
     } catch {
-      return null; // what is wrong with a broken frame interests nobody: the session ends
+      return null; // the reason is not reported: the session ends
     }
   },
   opening: 'o',

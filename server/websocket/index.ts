@@ -1,2 +1,2 @@
-// WebSocket: raw and in SockJS's framing (resources-and-api.md 2.15 to 2.17, 8.4). This is the folder's door.
+// The door of websocket/: WebSocket, raw and in SockJS's framing (resources-and-api.md 2.15 to 2.17, 8.4).
 export { bindWebSocket, type WebSocketOptions, type WebSockets } from './sockets.ts';

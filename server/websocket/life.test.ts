@@ -36,7 +36,7 @@ test('a socket that is silent for too long is closed', async () => {
   expect(alive.closeCode).toBeUndefined();
 });
 
-test('a socket that does not read is closed with 1013, not served for ever', async () => {
+test('a socket that does not read is closed with 1013', async () => {
   await using server = await openFakeServer();
   const text = JSON.stringify('x'.repeat(1_000_000));
   let deliver = (_: Notice): void => undefined;
@@ -58,7 +58,7 @@ test('a socket that does not read is closed with 1013, not served for ever', asy
   expect(await socket.closed()).toBe(1013);
 });
 
-test('a token that is ended closes its sockets with 4401: at the next request, and at the next ping', async () => {
+test('the sockets of a revoked token are closed with 4401: at the next request, and at the next ping', async () => {
   await using server = await openFakeServer({ webSocket: { pingMs: 600_000 } });
   await using asks = await openTestSocket(server.port);
   await login(asks);
@@ -72,7 +72,7 @@ test('a token that is ended closes its sockets with 4401: at the next request, a
   expect(await listens.closed()).toBe(4401);
 });
 
-test('stopping waits for open requests, refuses new ones and says goodbye', async () => {
+test('stopping waits for open requests, refuses new ones and closes sockets in order', async () => {
   const server = await openFakeServer();
   await using raw = await openTestSocket(server.port);
   await using sockjs = await openTestSocket(server.port, SESSION);
@@ -116,7 +116,7 @@ test('SockJS: info, o, messages in arrays both ways, h', async () => {
   await socket.frame(({ data }) => data.toString() === 'h');
 });
 
-test('SockJS: a login that does not come and a broken frame close with c', async () => {
+test('SockJS: a missing login and a malformed frame close with c', async () => {
   await using server = await openFakeServer({ webSocket: { loginMs: 150 } });
   await using silent = await openTestSocket(server.port, SESSION);
   await silent.frame(({ data }) => data.toString() === 'c[4401,"login expected"]');

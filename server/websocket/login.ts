@@ -1,4 +1,4 @@
-// Who a socket speaks for: logins on it, and whether they still hold (resources-and-api.md 6.4, 6.7).
+// The identity of a socket: its logins, and whether they are still valid (resources-and-api.md 6.4, 6.7).
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import type { IdentityStore, Session } from '../../identity/index.ts';
 import type { Identity } from '../../engine/index.ts';
@@ -11,7 +11,7 @@ const LOGINS = new Set(['authenticate', 'validate']);
 
 export const isLogin = ({ op }: Message): boolean => op !== undefined && LOGINS.has(op);
 
-/** The token was ended while its socket was open: it closes with 4401. */
+/** The token was revoked while its socket was open: the socket closes with 4401. */
 export class Ended extends Error {}
 
 export class Login {
@@ -28,14 +28,14 @@ export class Login {
     return this.#current !== null;
   }
 
-  /** Of the user; null before the login. */
+  /** The user; null before the login. */
   get username(): string | null {
     return this.#current?.session.identity.username ?? null;
   }
 
   /**
    * Carries out `authenticate` or `validate`. The last success decides; a failure changes nothing.
-   * @param admit is given the namespace before the login counts, and may refuse it
+   * @param admit gets the namespace before the login counts, and may refuse it
    * @returns the answer's body
    * @throws authentication.failed, security.rate.limited, security.credentials.missing, namespace.not.authorized
    */
@@ -63,7 +63,7 @@ export class Login {
   }
 
   /**
-   * Who sends a request. A session outlives its token's 24 hours, but neither its revocation nor its user's rights.
+   * The identity of a request. A session outlives its token's 24 hours, but not its revocation or its user's rights.
    * @throws security.credentials.missing, namespace.not.authorized, security.token.invalid; Ended
    */
   async identify(target?: string): Promise<Identity> {
@@ -76,7 +76,7 @@ export class Login {
       const outlived = await this.#store.outlived(session, target ?? home);
       if (outlived) return outlived;
     } catch (error) {
-      // The namespace of the login is the session's: without that there is none.
+      // The session belongs to the namespace of the login: without a right there it has ended.
       if (!isUnauthorized(error) || (target !== undefined && target !== session.identity.namespace)) throw error;
     }
     throw new Ended('the user was ended');

@@ -1,5 +1,5 @@
-// The messages of the WebSocket binding (resources-and-api.md 2.15): a client's text read, and the texts of answers and events.
-// Bodies are JSON text already; nothing is parsed to be written again.
+// The messages of the WebSocket binding (resources-and-api.md 2.15): parses a client's text, and makes the texts of answers and events.
+// Bodies are JSON text already; they are not parsed again.
 import type { Pieces } from '../../resources/api.ts';
 import type { Identity, Notice } from '../../engine/index.ts';
 import { readBody } from '../http/index.ts';
@@ -8,7 +8,7 @@ import { MAX_BODY_VALUES, parseJson, toJson } from '../../model/values/index.ts'
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 
 export interface Message {
-  /** Undefined: missing, or no text. */
+  /** Undefined: missing, or not a text. */
   readonly op: string | undefined;
   readonly resourceName: string | undefined;
   readonly resourceId: string | undefined;
@@ -16,20 +16,20 @@ export interface Message {
   readonly object: Value | undefined;
   readonly parameters: ObjectValue;
   readonly targetNamespace: string | undefined;
-  /** The first member that is of no kind that it may have, and is not to be taken for missing. */
+  /** The first member with a value of a wrong kind that cannot count as missing. */
   readonly wrong: { readonly name: string; readonly value: Value } | undefined;
-  /** As of a request. */
+  /** The offset of the first ill-formed text, as of a request. */
   readonly illFormedAt: number | undefined;
 }
 
-/** @throws request.body.invalid when it is no JSON object */
+/** @throws request.body.invalid when it is not a JSON object */
 export function readMessage(source: string | Uint8Array): Message {
   let illFormedAt: number | undefined;
   const value = parseJson(source, { maxValues: MAX_BODY_VALUES, onLoneSurrogate: (offset) => (illFormedAt ??= offset) });
   return messageOf(value, illFormedAt);
 }
 
-/** As readMessage, for a long text: it keeps nobody else waiting. */
+/** Parses a long text as `readMessage` does, in pieces, so that it delays nobody else. */
 export async function readLongMessage(source: Uint8Array): Promise<Message> {
   let illFormedAt: number | undefined;
   const value = await readBody(source, { onLoneSurrogate: (offset) => (illFormedAt ??= offset) });
@@ -59,7 +59,7 @@ const MEMBERS = [
   { name: 'parameters', isRight: (value: Value): boolean => value === null || isObject(value) },
 ];
 
-/** Null when it is missing. */
+/** The value of a member; null when it is missing. */
 export const memberOf = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
 
 export function textIn(object: ObjectValue, name: string): string | undefined {
@@ -71,13 +71,13 @@ export function textIn(object: ObjectValue, name: string): string | undefined {
 export function headersOf(message: Pick<Message, 'parameters'>, answer?: Answer): string {
   const id = requestIdOf(message);
   const members = id === null ? [] : [`"X-Request-Id":${toJson(id)}`];
-  // What HTTP says in its headers, for other installations.
+  // The equivalent of a header of HTTP, for other installations.
   if (answer?.isTyped) members.push('"X-Cascade-Values":"typed"');
   if (answer?.partial && memberOf(message.parameters, 'X-Cascade-Federation') !== null) members.push('"X-Partial-Result":"true"');
   return `{${members.join(',')}}`;
 }
 
-/** Null: it has none, or one that is none. */
+/** The request id; null: missing or invalid. */
 export function requestIdOf({ parameters }: Pick<Message, 'parameters'>): string | number | null {
   const id = memberOf(parameters, 'requestId');
   return typeof id === 'string' || typeof id === 'number' ? id : null;
@@ -86,14 +86,14 @@ export const NO_HEADERS = '{}';
 
 export interface Answer {
   readonly status: number;
-  /** JSON text. */
+  /** The body as JSON text. */
   readonly body?: string;
   /** A long body in place of `body`. */
   readonly pieces?: Pieces;
   readonly count?: number;
-  /** Values keep their types in the body. */
+  /** Whether values keep their types in the body. */
   readonly isTyped?: boolean;
-  /** Some of several instances failed. */
+  /** Whether some of several instances failed. */
   readonly partial?: boolean;
 }
 
@@ -106,14 +106,14 @@ export function answerText({ status, body, count }: Answer, headers: string | nu
   return `${head},"contentType":"application/json","body":${content}${errors}}`;
 }
 
-/** The count is the first element of what is then always an array. */
+/** The body with the count as the first element of what is then always an array. */
 function counted(body: string | undefined, count: number): string {
   const first = `{"count":${count}}`;
   if (body === undefined || body === '[]') return `[${first}]`;
   return `[${first},${body.startsWith('[') ? body.slice(1, -1) : body}]`;
 }
 
-/** The text of an answer with a long body, part by part; it ends with the last part of the body and what closes the message. */
+/** The text of an answer with a long body, part by part; the last part closes the message. */
 export function answerPieces(pieces: Pieces, { status, count }: Answer, headers: string): Pieces {
   const head = `{"status":${status},"headers":${headers},"contentType":"application/json","body":`;
   let isBegun = false;
@@ -136,7 +136,7 @@ export function answerPieces(pieces: Pieces, { status, count }: Answer, headers:
 const withCount = (beginning: string, count: number): string =>
   `[{"count":${count}}${beginning.startsWith('[]') ? '' : ','}${beginning.slice(1)}`;
 
-/** An event for a subscriber (8.4). */
+/** The text of an event for a subscriber (8.4). */
 export function eventText(
   { path, valueJson, createdAt, reliable }: Extract<Notice, { kind: 'event' }>,
   { namespace, username }: Identity,

@@ -27,7 +27,7 @@ const login = async (on = socket): Promise<TestSocket> => {
 };
 const code = ({ errors }: Record<string, unknown>): unknown => (errors as { code: string }[])[0]?.code;
 
-/** Lets the test deliver what a subscription is told. */
+/** Lets the test deliver the notices of a subscription. */
 function subscriptions() {
   const made: { path: string; username: string; deliver: (notice: Notice) => void; closed: boolean; filter: unknown }[] = [];
   server.subscribe = async (identity, path, { eventFilter }, deliver) => {
@@ -39,7 +39,7 @@ function subscriptions() {
 }
 const event = (path: string, valueJson: string): Notice => ({ kind: 'event', path, valueJson, createdAt: 1_930_000_000_000 });
 
-test('a login is answered without headers, in a binary frame, with what REST gives', async () => {
+test('a login is answered without headers, in a binary frame, with the body of REST', async () => {
   socket.send(JSON.stringify({ ...VALIDATE, parameters: { requestId: '1' } }));
   const frame = await socket.frame(() => true);
   expect(frame.opcode).toBe('binary');
@@ -48,7 +48,7 @@ test('a login is answered without headers, in a binary frame, with what REST giv
   expect(answer).toMatchObject({ status: 200, body: { accessToken: TOKEN, username: 'ann', namespace: 'main' } });
 });
 
-test('a name and password log in, too, and what is wrong is told in body and errors', async () => {
+test('a name and password log in, too, and an error is in body and errors', async () => {
   const enter = (password: string): void =>
     socket.send(JSON.stringify({ op: 'authenticate', resourceName: 'system.credentials', object: { username: 'ann', password } }));
   enter('wrong');
@@ -60,7 +60,7 @@ test('a name and password log in, too, and what is wrong is told in body and err
   expect((await socket.message(({ status }) => status === 200))['body']).toMatchObject({ username: 'ann' });
 });
 
-test('before the login everything else is a 401 and the socket stays open', async () => {
+test('before the login all other requests are a 401 and the socket stays open', async () => {
   const refused = await socket.ask({ op: 'select', resourceName: 'Pump' });
   expect([refused.status, code(refused)]).toEqual([401, 'cascade.security.credentials.missing']);
   expect(server.requests).toEqual([]);
@@ -68,7 +68,7 @@ test('before the login everything else is a 401 and the socket stays open', asyn
   expect((await socket.ask({ op: 'select', resourceName: 'Pump' })).status).toBe(200);
 });
 
-test('requests sent behind the login without waiting for it are asked as who logs in', async () => {
+test('requests that are sent right after the login have the identity of the login', async () => {
   socket.send(JSON.stringify(VALIDATE));
   expect((await socket.ask({ op: 'select', resourceName: 'Pump' })).status).toBe(200);
   expect(server.requests[0]?.identity).toEqual(ANN);
@@ -152,7 +152,7 @@ test('a request without an id is answered with empty headers, one that is refuse
   expect(code(refused)).toBe('cascade.resource.type.not.found');
 });
 
-test('answers come as they are ready, and one that never is becomes a 500', async () => {
+test('answers are sent when they are ready, and a request beyond its time limit is a 500', async () => {
   await using hasty = await openFakeServer({ timeoutMs: 2_000 });
   await using socket = await login(await openTestSocket(hasty.port));
   hasty.answer = ({ resourceId }) => (resourceId === 'slow' ? new Promise(() => undefined) : { status: 200, body: '{}' });
@@ -161,7 +161,7 @@ test('answers come as they are ready, and one that never is becomes a 500', asyn
   expect(code(await slow)).toBe('cascade.request.timeout');
 });
 
-test('numbers keep their digits both ways', async () => {
+test('numbers keep their digits in both directions', async () => {
   await login();
   server.answer = () => ({ status: 200, body: '{"n":9223372036854775807,"r":5.0}' });
   socket.send('{"op":"publish","resourceName":"topics","resourceId":"/a","object":9223372036854775807}');
@@ -170,7 +170,7 @@ test('numbers keep their digits both ways', async () => {
   expect(server.requests[0]?.object).toBe(9223372036854775807n);
 });
 
-test('requests come in binary frames, too; binary that is no JSON is a sign of life, text that is none a 400', async () => {
+test('requests may be in binary frames; a binary frame without JSON is a keep-alive, a text without JSON a 400', async () => {
   await login();
   socket.send(Buffer.from([0xff, 0x00]), 'binary');
   socket.send('keep-alive', 'binary');
@@ -190,7 +190,7 @@ test('a message above the limit closes with 1009', async () => {
   expect(await socket.closed()).toBe(1009);
 });
 
-test('beyond a thousand unanswered requests the others wait for their turn, and all are answered', async () => {
+test('beyond a thousand unanswered requests further ones wait for their turn, and all are answered', async () => {
   await login();
   let release = (): void => undefined;
   const gate = new Promise<void>((resolve) => {
@@ -212,7 +212,7 @@ test('beyond a thousand unanswered requests the others wait for their turn, and 
   expect(most).toBe(1_000);
 });
 
-test('a subscription is answered, then its events come with the request id as sent', async () => {
+test('a subscription is answered, and its events have the request id of the request', async () => {
   await login();
   const made = subscriptions();
   const path = '/topics/plant/7';
@@ -235,7 +235,7 @@ test('a subscription is answered, then its events come with the request id as se
   );
 });
 
-test('an event that comes while a subscription begins is sent after its answer', async () => {
+test('an event that happens while a subscription begins is sent after its answer', async () => {
   await login();
   server.subscribe = async (_identity, _path, _options, deliver) => {
     deliver(event('/topics/a/publish', '1'));
@@ -275,7 +275,7 @@ test('unsubscribe is a 204 and ends the subscription, closing the socket ends th
   expect(made[1]?.closed).toBe(true);
 });
 
-test('what is deleted ends its subscriptions with 410', async () => {
+test('a deletion ends the subscriptions to the resource with 410', async () => {
   await login();
   const made = subscriptions();
   socket.send(
@@ -298,7 +298,7 @@ test('the thousand and first subscription of a socket is a 429; a refused one do
   expect((await listen(1_000)).status).toBe(200);
 });
 
-test('a persistent subscription is told by two messages; acknowledgements are not answered', async () => {
+test('a persistent subscription is answered by two messages; acknowledgements are not answered', async () => {
   await login();
   server.subscribe = async (_identity, _path, { persistent, subscriptionName }, deliver) => ({
     name: subscriptionName ?? (persistent ? 'n1' : 'none'),
@@ -329,7 +329,7 @@ test('a persistent subscription is told by two messages; acknowledgements are no
   expect(socket.messages()).toHaveLength(count + 1);
 });
 
-test('a target namespace is entered for the one request', async () => {
+test('a target namespace applies to its request only', async () => {
   await login();
   await socket.ask({ op: 'select', resourceName: 'Pump', targetNamespace: 'plant' });
   await socket.ask({ op: 'select', resourceName: 'Pump' });

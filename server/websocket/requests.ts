@@ -1,11 +1,11 @@
-// A message as a request on a resource, in the words of the engine (resources-and-api.md 2.17). Pure.
+// Translates a message to a request on a resource in the engine's form (resources-and-api.md 2.17). Pure.
 import { apiError } from '../../model/errors/index.ts';
 import type { ApiRequest, Identity } from '../../engine/index.ts';
 import { federationIn, type ParameterName, parameterValues, typedRequest } from '../http/index.ts';
 import { memberOf, type Message } from './message.ts';
 
 interface Reading {
-  /** What the engine calls it, where it has another name. */
+  /** The engine's name of the operation, where it differs. */
   readonly op?: ApiRequest['op'];
   readonly id?: 'required' | 'none';
   readonly object?: 'required' | 'none';
@@ -27,7 +27,7 @@ const READINGS: Readonly<Record<string, Reading>> = {
   query: { id: 'required', object: 'required', parameters: [] },
 };
 
-/** Another installation updates what a condition names (integrations.md 11.3). */
+/** Another installation updates instances by a condition (integrations.md 11.3). */
 const UPDATE_WHERE: Reading = { id: 'none', object: 'required', parameters: ['where'] };
 
 /** Custom commands (2.13): the operation is the command, its data the object. */
@@ -59,10 +59,10 @@ export function apiRequest(message: Message, identity: Identity): ApiRequest {
   return (SHAPES[op] ?? unchanged)(typedRequest(request));
 }
 
-/** These change nothing, and are answered anew each time. */
+/** Operations that change nothing, and are answered anew each time. */
 const READS: ReadonlySet<string> = new Set(['select', 'selectOne', 'aggregate']);
 
-/** What HTTP has as a header stands in the parameters by the same name. */
+/** The value of a parameter with the name of an HTTP header. */
 function headerIn({ parameters }: Message, name: string): string | undefined {
   const value = memberOf(parameters, name);
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
@@ -77,13 +77,13 @@ export function required<T>(name: string, value: T | undefined): T {
 const unchanged = (request: ApiRequest): ApiRequest => request;
 
 const SHAPES: Readonly<Record<string, (request: ApiRequest) => ApiRequest>> = {
-  /** A pipeline in `parameters` is as good as one in `object`. */
+  /** A pipeline may be in `parameters` or in `object`. */
   aggregate: ({ object, parameters: { pipeline, ...parameters }, ...request }) => ({
     ...request,
     parameters,
     object: required('object', object ?? pipeline),
   }),
-  /** `<service>/<procedure>` of a service is the procedure `<service>.<procedure>`. */
+  /** The id `<service>/<procedure>` of a service is the procedure `<service>.<procedure>`. */
   execute: (request) =>
     request.resourceName === 'services'
       ? { ...request, resourceName: 'procedures', resourceId: request.resourceId!.replace('/', '.') }

@@ -1,5 +1,5 @@
-// One connection of the WebSocket binding, whatever its framing: logs in, asks, is answered, listens (resources-and-api.md 2.15,
-// 6.7). Messages are taken in order up to the engine's door; behind it they run concurrently.
+// One connection of the WebSocket binding, in either framing: logs in, sends requests, gets answers, subscribes (resources-and-api.md 2.15,
+// 6.7). Messages are admitted to the engine in order; there they run concurrently.
 import type { Logger } from 'pino';
 import { apiError } from '../../model/errors/index.ts';
 import type { Pieces } from '../../resources/api.ts';
@@ -21,12 +21,12 @@ import {
 import { apiRequest } from './requests.ts';
 import { Subscriptions } from './subscriptions.ts';
 
-/** Requests without an answer that the engine has; further ones wait here, since a socket cannot be kept from being read. */
+/** Bound of the unanswered requests in the engine; further ones wait here, since reading from a socket cannot be paused. */
 const MOST_OPEN = 1_000;
-/** Bytes that may wait so; what comes then is refused. */
+/** Bound of the bytes that wait; messages beyond are refused. */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 
-/** Who is unknown has nothing longer to say. */
+/** Bound of a message before the login. */
 const UNKNOWN_BYTES = 16 * 1024;
 
 /** The way back to the client. Sending on a closed wire does nothing. */
@@ -34,10 +34,10 @@ export interface Wire {
   send(text: string): void;
   /** Resolves when the client has read most of what was sent, or is gone. */
   hasRoom(): Promise<void>;
-  /** One message in parts, as fast as the client reads. Resolves when all is sent or nobody is there to read it; closes the pieces. */
+  /** Sends one message in parts, as fast as the client reads. Resolves when all is sent or the client is gone; closes the pieces. */
   stream(message: Pieces): Promise<void>;
   close(code: number, reason: string): void;
-  /** Of the peer, as text. */
+  /** The peer's address, as text. */
   readonly address: string;
 }
 
@@ -45,15 +45,15 @@ export interface SessionOptions {
   readonly engine: Served;
   readonly log: Logger;
   readonly wire: Wire;
-  /** Of single requests. */
+  /** The deadlines of single requests. */
   readonly deadlines: Deadlines;
-  /** For the messages of all clients, until they are answered. */
+  /** The budget for the messages of all clients, until they are answered. */
   readonly budget: Budget;
-  /** For sockets without a login. */
+  /** The budget for sockets without a login. */
   readonly unknown: Budget;
-  /** How long a client may be unknown. */
+  /** Time that a client may stay without a login. */
   readonly loginMs: number;
-  /** An answer was sent. */
+  /** Called when an answer was sent. */
   readonly onAnswer?: () => void;
 }
 
@@ -64,20 +64,20 @@ export class Session {
   readonly #loginTimer: NodeJS.Timeout;
   readonly #waiting: { message: Message; bytes: number }[] = [];
   #waitingBytes = 0;
-  /** What is taken of the budget, of those messages that are counted. */
+  /** The amounts taken of the budget, by message. */
   readonly #counted = new Map<object, number>();
-  /** Runs for other installations, by request id: they end when nobody waits for them any more. */
+  /** Runs for other installations, by request id: they are aborted when nobody waits for them any more. */
   readonly #endable = new Map<string, AbortController>();
-  /** Long messages that are being read, and what came behind them. */
+  /** Long messages that are being parsed, and those that arrived after them. */
   #reading: Promise<void> | null = null;
   #isEntering = false;
-  /** It is counted among those without a login. */
+  /** Whether it counts among the sockets without a login. */
   #isUnknown = false;
   #open = 0;
   #turn: Promise<void> = Promise.resolve();
   #draining = false;
   #isClosed = false;
-  /** What it takes of the quota of sockets. */
+  /** Its place in the quota of sockets. */
   #place: { readonly namespace: string; readonly release: () => void } | null = null;
   #rechecking = false;
   #recheckAgain = false;
@@ -90,13 +90,13 @@ export class Session {
       engine,
       send: (text) => wire.send(text),
       hasRoom: () => wire.hasRoom(),
-      failed: (error) => options.log.error({ err: error }, 'what is stored for a subscription could not be sent'),
+      failed: (error) => options.log.error({ err: error }, 'the stored events of a subscription could not be sent'),
       sendError: (error, headers) => this.#sendError(error, headers),
     });
     this.#loginTimer = setTimeout(() => wire.close(4401, 'login expected'), loginMs);
   }
 
-  /** Once, when the wire stands. */
+  /** Called once, when the wire is open. */
   begin(): void {
     const { unknown, wire } = this.#options;
     if (this.#isClosed) return;
@@ -104,7 +104,7 @@ export class Session {
     if (!this.#isUnknown) wire.close(1013, 'too many sockets without a login');
   }
 
-  /** Requests without an answer. */
+  /** Number of requests without an answer. */
   get open(): number {
     return this.#open + this.#waiting.length + (this.#reading ? 1 : 0);
   }
@@ -113,7 +113,7 @@ export class Session {
     return this.#subscriptions.size;
   }
 
-  /** @param ignorable what is no JSON is a sign of life, not a request */
+  /** @param ignorable a message without JSON is a keep-alive, not a request */
   receive(source: Uint8Array | string, ignorable: boolean): void {
     if (this.#reading || source.length > (this.#login.isDone ? SHORT_BYTES : UNKNOWN_BYTES)) return this.#receiveLong(source, ignorable);
     let message: Message;
@@ -131,11 +131,11 @@ export class Session {
     this.#take(message, source.length);
   }
 
-  /** What comes behind a long message waits until that is read: their order stays. */
+  /** Messages after a long one wait until that is parsed, so that the order is kept. */
   #receiveLong(source: Uint8Array | string, ignorable: boolean): void {
     if (!this.#login.isDone && !this.#isEntering && source.length > UNKNOWN_BYTES)
       return this.#options.wire.close(1008, 'too long before a login');
-    const bytes = Buffer.from(source as Uint8Array); // a copy: the transport takes its own back
+    const bytes = Buffer.from(source as Uint8Array); // a copy: the transport reuses its own buffer
     if (this.#waitingBytes + bytes.length > MOST_WAITING_BYTES)
       return this.#sendError(apiError('cascade.quota.exceeded', 'unansweredRequests', MOST_OPEN), NO_HEADERS);
     try {
@@ -193,19 +193,19 @@ export class Session {
     this.#waitingBytes += bytes;
   }
 
-  /** Whether the login still holds, for sockets that only listen: closes the wire when its token was ended. */
+  /** Checks whether the login is still valid, for sockets that only listen: closes the wire when its token was revoked. */
   async recheck(): Promise<void> {
     if (!this.#login.isDone) return;
     try {
       await this.#login.identify();
     } catch (error) {
-      this.#endIf(error); // whatever else it is, the next request gets it
+      this.#endIf(error); // the next request reports other errors
     }
   }
 
   /**
-   * Somebody's rights have changed. What this socket listens to waits until it is known that it still may; when its login has ended, it is closed.
-   * @param username null: it may be anybody
+   * Rights of a user have changed. Notices for this socket wait until its rights are looked up; when its login has ended, it is closed.
+   * @param username null: any user may be affected
    */
   changed(username: string | null): void {
     if (!this.#login.isDone || (username !== null && username !== this.#login.username)) return;
@@ -221,7 +221,7 @@ export class Session {
       });
   }
 
-  /** All changes of a turn are looked up together; those that come meanwhile once more, before what came after them is sent. */
+  /** All changes of a turn are looked up together; later ones once more, before the notices that follow them are sent. */
   async #recheckAll(): Promise<void> {
     do {
       await new Promise((resolve) => setImmediate(resolve));
@@ -229,16 +229,16 @@ export class Session {
       const before = this.#subscriptions.held;
       await this.recheck();
       await this.#subscriptions.recheck((namespace) => this.#login.identify(namespace));
-      this.#subscriptions.releaseFirst(before); // changes without end must not keep it for ever
+      this.#subscriptions.releaseFirst(before); // endless changes must not hold notices back for ever
     } while (this.#recheckAgain);
   }
 
-  /** From now on requests are refused. */
+  /** Refuses requests from now on. */
   drain(): void {
     this.#draining = true;
   }
 
-  /** The connection is gone. */
+  /** Called when the connection is gone. */
   closed(): void {
     this.#isClosed = true;
     this.#place?.release();
@@ -257,7 +257,7 @@ export class Session {
     this.#turn = this.#turn.then(() => this.#admit(message));
   }
 
-  /** The part that keeps the order of the messages: who asks. What is asked is not waited for. Never rejects. */
+  /** Admits messages in order, since each is sent with the identity of the moment; requests themselves are not awaited. Never rejects. */
   async #admit(message: Message): Promise<void> {
     try {
       if (isLogin(message)) {
@@ -279,13 +279,13 @@ export class Session {
     this.#isUnknown = false;
   }
 
-  /** A socket has one place, of the namespace of its last login. @throws cascade.quota.exceeded */
+  /** Takes a place in the quota for the namespace of the last login; a socket has one. @throws cascade.quota.exceeded */
   async #takePlace(namespace: string): Promise<void> {
     if (this.#place?.namespace === namespace) return;
     const release = await this.#options.engine.openSocket(namespace);
     this.#place?.release();
     this.#place = { namespace, release };
-    if (this.#isClosed) release(); // meanwhile
+    if (this.#isClosed) release(); // the socket was closed meanwhile
   }
 
   async #carryOut(message: Message, identity: Identity): Promise<void> {
@@ -297,10 +297,10 @@ export class Session {
     } else if (message.op === 'unsubscribe') this.#answered(message, await this.#subscriptions.unsubscribe(message, identity));
     else if (message.op === 'acknowledge') {
       await this.#subscriptions.acknowledge(message, identity);
-      this.#ended(message); // never answered (8.5)
+      this.#ended(message); // acknowledgements are never answered (8.5)
     } else if (isCancel(message)) {
       this.#endable.get(message.resourceId ?? '')?.abort();
-      this.#ended(message); // what it means is not answered either
+      this.#ended(message); // a cancellation is not answered either
     } else this.#answered(message, await this.#ask(message, identity));
   }
 
@@ -358,7 +358,7 @@ export class Session {
   }
 }
 
-/** Another installation wants no answer any more to what it has asked for by this request id. */
+/** Whether another installation cancels its request with this id. */
 const isCancel = ({ op, parameters }: Message): boolean => op === 'cancel' && String(memberOf(parameters, 'X-Cascade-Federation')) === '1';
 
 const headersIn = (message: Message): string | null => (isLogin(message) ? null : headersOf(message));

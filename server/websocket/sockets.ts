@@ -1,5 +1,5 @@
-// The WebSocket binding: sockets and their frames out and in, signs of life, bounds (resources-and-api.md 2.15, 2.16). A socket is not
-// touched once it is closed.
+// The WebSocket binding: sockets, their frames, heartbeats and bounds (resources-and-api.md 2.15, 2.16). A socket is not used once it is
+// closed.
 import type { Logger } from 'pino';
 import type { Pieces } from '../../resources/api.ts';
 import { BODY_LIMIT_BYTES, Budget, type ClientAddress, Deadlines, peerOf, requestBudget, type Served } from '../http/index.ts';
@@ -10,46 +10,46 @@ import { Session } from './session.ts';
 /** Room beyond the limit of a message, so that its sender gets 1009; for a longer one the library closes the connection. */
 const REFUSED_BYTES = 16 * 1024 * 1024;
 const OUTGOING_BYTES = 16 * 1024 * 1024;
-/** Of a message in parts no further one is made while so much waits. */
+/** Bytes in the buffer from which on no further part of a message is made. */
 const PAUSED_FROM_BYTES = 256 * 1024;
 const HEARTBEAT_MS = 25_000;
-/** Sockets of clients that have not logged in yet: of all, and of one address. */
+/** Bounds of the sockets without a login: of all, and of one address. */
 const MOST_UNKNOWN = 10_000;
 const MOST_UNKNOWN_EACH = 1_000;
 
 export interface WebSocketOptions {
   engine: Served;
   log: Logger;
-  /** Address of the client behind a peer. */
+  /** Finds the address of the client behind a peer. */
   clientOf?: ClientAddress;
-  /** Of one message; default 10 MiB. */
+  /** Bound of one message; default 10 MiB. */
   messageLimitBytes?: number;
-  /** For all messages; one of its own when absent. */
+  /** The budget for all messages; one of its own when absent. */
   budget?: Budget;
-  /** For sockets whose clients have not logged in. */
+  /** The budget for sockets without a login. */
   unknown?: Budget;
-  /** Of one request; default 120 s. */
+  /** Time limit of one request; default 120 s. */
   timeoutMs?: number;
-  /** How long a client may stay without login; default 30 s. */
+  /** Time that a client may stay without a login; default 30 s. */
   loginMs?: number;
-  /** Distance of pings; default 30 s. */
+  /** Interval of pings; default 30 s. */
   pingMs?: number;
-  /** A socket that is silent for so long is closed, give or take 4 s; at least 8 s, default 90 s. */
+  /** Time without data after which a socket is closed, give or take 4 s; at least 8 s, default 90 s. */
   silenceSeconds?: number;
-  /** Distance of SockJS heartbeats; default 25 s. */
+  /** Interval of SockJS heartbeats; default 25 s. */
   heartbeatMs?: number;
 }
 
 export interface WebSockets {
-  /** Sockets. */
+  /** Number of sockets. */
   readonly open: number;
-  /** Of all of them. */
+  /** Number of subscriptions of all sockets. */
   readonly subscriptions: number;
   /** Refuses new requests, waits for the answers of the open ones until the time is up, and ends all sockets. */
   drain(timeoutMs: number): Promise<void>;
 }
 
-/** All sockets are below it; what else is there is HTTP's. */
+/** The path below which sockets are; other paths there are HTTP's. */
 const BELOW = '/api/v1/wsock/';
 const SOCKJS_PATH = /^[^/]{1,32}\/[^/]{1,64}\/websocket$/;
 
@@ -125,7 +125,7 @@ export function bindWebSocket(transport: Transport, options: WebSocketOptions): 
 /** A message in parts that waits for its turn, or is being sent. */
 interface Outgoing {
   readonly message: Pieces;
-  /** It is sent, or never will be. */
+  /** Called when it is sent, or never will be. */
   readonly done: () => void;
 }
 
@@ -135,10 +135,10 @@ class Connection {
   readonly #framing: Framing;
   readonly #log: Logger;
   readonly #timers: NodeJS.Timeout[] = [];
-  /** Frames of this turn of the event loop, sent together; and what waits behind a message that goes out in parts. */
+  /** Frames of this turn of the event loop, sent together; and those that wait for a message in parts. */
   #outbox: (string | Outgoing)[] = [];
   #outboxBytes = 0;
-  /** The message of which a part is sent: nothing else may be sent before its end. */
+  /** The message in parts that is being sent: nothing else may be sent before its end. */
   #sending: Outgoing | null = null;
   #drained = (): void => undefined;
   #awaitRoom: (() => void)[] = [];
@@ -178,7 +178,7 @@ class Connection {
     for (const message of messages) this.session.receive(message, isBinary);
   }
 
-  /** Sends what waits, then the reason; behind the beginning of a message that is not at its end the reason alone. */
+  /** Sends the waiting frames, then the reason; within an incomplete message the reason alone. */
   close(code: number, reason: string): void {
     if (this.#gone) return;
     const closing = this.#framing.closing(code, reason);
@@ -187,19 +187,19 @@ class Connection {
     this.#socket.end(code, reason);
   }
 
-  /** The service stops. */
+  /** Closes the socket because the service stops. */
   goAway(): void {
     if (this.#framing === SOCKJS) this.close(3000, 'Go away!');
     else this.close(1001, 'the service stops');
   }
 
-  /** What was sent has been taken by the client, or some of it. */
+  /** The client has read some of the buffered bytes. */
   drained(): void {
     this.#drained();
     this.#notifyRoom();
   }
 
-  /** By either side. */
+  /** Either side has closed the socket. */
   closed(): void {
     this.#gone = true;
     for (const timer of this.#timers) clearInterval(timer);
@@ -217,7 +217,7 @@ class Connection {
   #send(frame: string): void {
     if (this.#gone) return;
     if (this.#socket.bufferedBytes + this.#outboxBytes > OUTGOING_BYTES) {
-      this.#dropWaiting(); // it could not be read in time: nothing is lost silently, since the socket ends
+      this.#dropWaiting(); // the client did not read in time: nothing is lost silently, since the socket ends
       this.close(1013, 'messages are not read fast enough');
       return;
     }
@@ -262,7 +262,7 @@ class Connection {
     if (outgoing) void this.#sendParts(outgoing);
   }
 
-  /** Never rejects: a message that cannot be ended ends the socket. */
+  /** Never rejects: a message that fails halfway ends the socket. */
   async #sendParts(outgoing: Outgoing): Promise<void> {
     this.#sending = outgoing;
     const { message } = outgoing;
@@ -276,7 +276,7 @@ class Connection {
         if (part !== null && this.#socket.bufferedBytes > PAUSED_FROM_BYTES) await new Promise<void>((go) => (this.#drained = go));
       }
     } catch (err) {
-      this.#log.error({ err }, 'an answer could not be finished');
+      this.#log.error({ err }, 'an answer in parts failed before its end');
       if (!this.#gone) this.#socket.end(1011, 'an answer could not be finished');
     }
     this.#sending = null;

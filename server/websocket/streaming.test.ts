@@ -1,4 +1,4 @@
-// Long answers on a WebSocket: one message in fragments, no faster than it is read; what is said meanwhile waits behind it.
+// Long answers on a WebSocket: one message in fragments, sent no faster than it is read; other messages wait behind it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Notice, Pieces } from '../../resources/api.ts';
@@ -47,7 +47,7 @@ async function enter(path?: string): Promise<TestSocket> {
 const SELECT = { op: 'select', resourceName: 'Pump' };
 const KILOBYTES = 'x'.repeat(64 * 1024);
 
-test('a long answer is one message, with its count in front', async () => {
+test('a long answer is one message that begins with its count', async () => {
   await using socket = await enter();
   const body = pieces(['[{"a":"ü"}', ',{"a":2}', ',{"a":3}]']);
   server.answer = () => ({ status: 200, pieces: body, count: 7 });
@@ -60,13 +60,13 @@ test('a long answer is one message, with its count in front', async () => {
   expect(body.closed).toBe(1);
 });
 
-test('an empty one is as good as a short answer', async () => {
+test('an empty long answer is sent as a short one', async () => {
   await using socket = await enter();
   server.answer = () => ({ status: 200, pieces: pieces(['[]']), count: 0 });
   expect((await socket.ask(SELECT))['body']).toEqual([{ count: 0 }]);
 });
 
-test('in the framing of SockJS it is one frame of text', async () => {
+test('in the framing of SockJS a long answer is one frame of text', async () => {
   await using socket = await enter('/api/v1/wsock/s/1/websocket');
   server.answer = () => ({ status: 200, pieces: pieces(['[{"a":"\\"ü"}', ',{"a":2}]']) });
   socket.send(JSON.stringify([JSON.stringify({ ...SELECT, parameters: { requestId: 'q' } })]));
@@ -74,7 +74,7 @@ test('in the framing of SockJS it is one frame of text', async () => {
   expect(socket.frames.every(({ opcode }) => opcode === 'text')).toBe(true);
 });
 
-test('what is said meanwhile comes behind it, in order', async () => {
+test('other messages wait until it is sent, in order', async () => {
   await using socket = await enter();
   let go = (): void => undefined;
   const gate = new Promise<void>((resolve) => (go = resolve));
@@ -97,7 +97,7 @@ test('what is said meanwhile comes behind it, in order', async () => {
   expect(order.slice(-3)).toContain('event');
 });
 
-test('no more is made than a reader takes, and a reader who goes away ends it', async () => {
+test('no more parts are made than a client reads, and a client that disconnects ends the answer', async () => {
   await using socket = await enter();
   const body = pieces(['[1', ...Array<string>(10_000).fill(`,"${KILOBYTES}"`), ']']);
   server.answer = () => ({ status: 200, pieces: body });
@@ -112,7 +112,7 @@ test('no more is made than a reader takes, and a reader who goes away ends it', 
   await until(() => body.closed === 1);
 });
 
-test('a reader who is behind with a long answer and is told too much besides is closed with 1013', async () => {
+test('a client that reads a long answer slowly and has too many messages waiting is closed with 1013', async () => {
   await using socket = await enter();
   const body = pieces(['[1', ...Array<string>(10_000).fill(`,"${KILOBYTES}"`), ']']);
   const deliver = await subscribed(socket);
@@ -129,7 +129,7 @@ test('a reader who is behind with a long answer and is told too much besides is 
   expect(await socket.closed()).toBe(1013);
 });
 
-test('what is stored for a subscription is sent no faster than it is read, so that no backlog ends the socket', async () => {
+test('stored events of a subscription are sent no faster than they are read, so that no backlog ends the socket', async () => {
   await using socket = await enter();
   const count = 40;
   let sent = 0;
@@ -153,7 +153,7 @@ test('what is stored for a subscription is sent no faster than it is read, so th
   expect([sent, socket.closeCode]).toEqual([count, undefined]);
 });
 
-test('an answer that cannot go on ends the socket with 1011', async () => {
+test('an answer that fails halfway ends the socket with 1011', async () => {
   await using socket = await enter();
   const body = pieces(['[1', ',2', ',3', ']'], 2);
   server.answer = () => ({ status: 200, pieces: body });

@@ -8,14 +8,14 @@ import { required } from './requests.ts';
 
 const MOST = 1_000;
 
-/** By path and request id; the subscription is null while it begins. */
+/** A subscription by path and request id; null while it begins. */
 interface Entry {
   readonly path: string;
   readonly key: string;
   readonly namespace: string;
   readonly headers: string;
   subscription: Subscription | null;
-  /** Of a persistent one. */
+  /** The name of a persistent one. */
   name?: string;
 }
 
@@ -24,9 +24,9 @@ export interface SubscriptionsOptions {
   readonly send: (text: string) => void;
   /** Resolves when the client has read most of what was sent, or is gone. */
   readonly hasRoom: () => Promise<void>;
-  /** What is stored for a subscription could not be sent. */
+  /** Called when stored events of a subscription could not be sent. */
   readonly failed: (error: unknown) => void;
-  /** The message that says why a subscription ended. */
+  /** Sends the message that says why a subscription ended. */
   readonly sendError: (error: CascadeError, headers: string) => void;
 }
 
@@ -34,7 +34,7 @@ export class Subscriptions {
   readonly #options: SubscriptionsOptions;
   readonly #entries = new Map<string, Entry>();
   #closed = false;
-  /** What is to be told once it is known that it may be; null: nothing waits. */
+  /** Notices that wait until the rights are looked up; null: notices are sent at once. */
   #held: (() => void)[] | null = null;
   #holds = 0;
 
@@ -83,13 +83,13 @@ export class Subscriptions {
       throw error;
     }
     before?.subscription?.close();
-    if (this.#closed || this.#entries.get(entry.key) !== entry) entry.subscription.close(); // ended or replaced meanwhile
+    if (this.#closed || this.#entries.get(entry.key) !== entry) entry.subscription.close(); // it was ended or replaced meanwhile
     const { subscription } = entry;
     const { name } = subscription;
     const where = `"namespace":${JSON.stringify(identity.namespace)},"topic":${JSON.stringify(path)}`;
     const answered = (): void => {
       isAnswered = true;
-      // What is stored comes before what has come since.
+      // Stored events come before those that have happened since.
       const stored = subscription.begin?.(this.#options.hasRoom) ?? Promise.resolve();
       stored.catch((error: unknown) => this.#options.failed(error));
       for (const notice of early) notify(notice);
@@ -103,7 +103,7 @@ export class Subscriptions {
     return { answer: { status: 200, body: `{"name":${JSON.stringify(name)},${where}}` }, answered };
   }
 
-  /** Ends the one with that path and request id; with another request id, all with that path. @throws CascadeError */
+  /** Ends the subscription with that path and request id; without a match of the id, all with that path. @throws CascadeError */
   async unsubscribe(message: Message, identity: Identity): Promise<Answer> {
     const path = spelled(eventPath(message));
     const name = memberOf(message.parameters, 'subscriptionName');
@@ -117,7 +117,7 @@ export class Subscriptions {
     return { status: 204 };
   }
 
-  /** An event of a persistent subscription is handled (8.5). Never answered; what is not as it should be is ignored. */
+  /** Acknowledges an event of a persistent subscription (8.5). Never answered; invalid acknowledgements are ignored. */
   async acknowledge(message: Message, identity: Identity): Promise<void> {
     const { parameters } = message;
     const subscriptionName = memberOf(parameters, 'subscriptionName') ?? memberOf(parameters, 'subscriptionId');
@@ -133,12 +133,12 @@ export class Subscriptions {
     this.#holds++;
   }
 
-  /** How much is held now. */
+  /** Number of notices that are held back. */
   get held(): number {
     return this.#held?.length ?? 0;
   }
 
-  /** Delivers the first of the held notices; the rest goes on waiting. */
+  /** Delivers the first of the held notices; the rest stays held. */
   releaseFirst(count: number): void {
     if (!this.#held) return;
     const first = this.#held.splice(0, count);
@@ -157,11 +157,11 @@ export class Subscriptions {
   }
 
   /**
-   * Ends those that the socket may not have any more.
-   * @param identify who it is in a namespace now; throws when it is nobody there
+   * Ends those that the socket has no right to any more.
+   * @param identify gives the present identity in a namespace; throws when there is none
    */
   async recheck(identify: (namespace: string) => Promise<Identity>): Promise<void> {
-    const identities = new Map<string, Promise<Identity>>(); // one look-up a namespace
+    const identities = new Map<string, Promise<Identity>>(); // one look-up per namespace
     const inNamespace = (namespace: string): Promise<Identity> => {
       const known = identities.get(namespace) ?? identify(namespace);
       identities.set(namespace, known);
@@ -187,7 +187,7 @@ export class Subscriptions {
     for (const entry of [...this.#entries.values()]) this.#end(entry);
   }
 
-  /** Ends a subscription whose path existed when it began: not found means deleted by now. */
+  /** Ends a subscription whose path existed when it began: not found means that it was deleted since. */
   #notifyEnd(entry: Entry, why: unknown): void {
     if (why instanceof CascadeError && why.status === 403) this.#options.send(endedText(entry, entry.name));
     else if (why instanceof CascadeError && why.status !== 404) this.#options.sendError(why, entry.headers);
@@ -199,7 +199,7 @@ export class Subscriptions {
     entry.subscription?.close();
   }
 
-  /** What was to be replaced stays when its successor is refused, unless that was ended meanwhile, which means both. */
+  /** Keeps the subscription that was to be replaced when its successor is refused, unless it was ended meanwhile, which ends both. */
   #refused(entry: Entry, before: Entry | undefined): void {
     if (this.#entries.get(entry.key) !== entry) before?.subscription?.close();
     else if (before) this.#entries.set(entry.key, before);
@@ -213,7 +213,7 @@ function eventPath({ resourceName, resourceId }: Message): string {
   return required('resourceId', resourceId);
 }
 
-/** `/topics//a`, `/services//s/e` and `/topics/a/publish` are other spellings: of one path on a socket. */
+/** Normalises the spellings `/topics//a`, `/services//s/e` and `/topics/a/publish` to one path of a socket. */
 const spelled = (path: string): string => path.replace(/^\/(topics|services)\/\//, '/$1/').replace(/^(\/topics\/.+)\/publish$/, '$1');
 
 /** Whether a subscription outlives its socket, and the name of one that does. */
@@ -226,13 +226,13 @@ function persistence({ parameters }: Message): { persistent: boolean; subscripti
 
 const requestIdIn = ({ parameters }: Message): string => toJson(memberOf(parameters, 'requestId'));
 
-/** A whole number, also as the Real that some clients write. */
+/** A whole number; some clients write it as a Real. */
 function whole(value: Value): number | null {
   const number = isReal(value) ? Number(text(value)) : Number(value);
   return value !== null && typeof value !== 'boolean' && Number.isSafeInteger(number) ? number : null;
 }
 
-/** The subscription goes on elsewhere, or its right has been withdrawn (8.5). @param name of a persistent one */
+/** The notice that a subscription continues elsewhere, or that its right was withdrawn (8.5). @param name of a persistent one */
 function endedText({ path, namespace, headers }: Entry, name: string | undefined): string {
   const body = JSON.stringify({ op: 'unsubscribe', path, namespace, subscriptionName: name });
   return `{"status":100,"contentType":"application/json","headers":${headers},"body":${body}}`;

@@ -1,4 +1,4 @@
-// `cascade backup NAMESPACE FILE`: the records of a backup, as the service gives them, into a file that is whole or not there.
+// `cascade backup NAMESPACE FILE`: writes the records of a backup that the service sends into a file, which is complete or does not exist.
 import { createWriteStream, existsSync } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -11,10 +11,10 @@ import { reasonOf, type Terminal, UsageError } from '../terminal.ts';
 import { linesOf } from './lines.ts';
 import { type BackupOptions, newStretching, passphraseOf, stretched } from './passphrase.ts';
 
-/** It did not come to its end; the message says why. */
+/** The backup was interrupted; the message gives the reason. */
 class BrokenOff extends Error {}
 
-/** @returns 0; 1 when there is no backup, and no file then */
+/** @returns 0; 1 when the backup failed, and then there is no file */
 export async function backup(namespace: string, file: string, options: BackupOptions, terminal: Terminal): Promise<number> {
   if (existsSync(file)) throw new UsageError(`${file} is there already: a backup writes over nothing.`);
   const passphrase = passphraseOf(options, terminal);

@@ -1,4 +1,4 @@
-// Lines of text out of bytes, one at a time: what is held is a line and what came with it.
+// Splits a stream of bytes into lines of text: only one line and the chunk that it came in are in memory.
 
 export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -1,4 +1,4 @@
-// The key of a backup's encrypted values: stretched from a passphrase here, so that the service never has the passphrase.
+// The key of a backup's encrypted values: derived from a passphrase here, so that the service never has the passphrase.
 import { randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Stretching } from '../../../features/backups/index.ts';
@@ -12,19 +12,19 @@ export interface BackupOptions extends RemoteOptions {
 
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
-/** As for passwords: who has the file still has to guess this dearly. */
+/** The cost of scrypt, as for passwords: whoever has the file has to pay it for each guess. */
 const COST = { N: 2 ** 17, r: 8, p: 1 };
-/** What a file may ask for: 1 GiB. */
+/** Bound of the cost that a file may demand: 1 GiB of memory. */
 const MOST_COST = 2 ** 20 * 8;
 const scrypting: (passphrase: string, salt: Uint8Array, bytes: number, cost: object) => Promise<Buffer> = promisify(scrypt);
 
-/** @throws UsageError when it stands in two places, or its file cannot be read */
+/** @throws UsageError when it is given in two ways, or its file cannot be read */
 export const passphraseOf = ({ passphraseFile }: BackupOptions, { env }: Terminal): string | undefined =>
   secret(env, 'CASCADE_BACKUP_PASSPHRASE', passphraseFile);
 
 export const newStretching = (): Stretching => ({ salt: randomBytes(SALT_BYTES).toString('base64'), ...COST });
 
-/** The key in hexadecimal digits. @throws UsageError for a cost that no backup of ours has */
+/** The key in hexadecimal digits. @throws UsageError for a cost that no backup of this service has */
 export async function stretched(passphrase: string, { salt, N, r, p }: Stretching): Promise<string> {
   if (!(N * r * p <= MOST_COST)) throw new UsageError('The file asks for more memory than any backup does: it is not one of ours.');
   const key = await scrypting(passphrase.normalize('NFC'), Buffer.from(salt, 'base64'), KEY_BYTES, { N, r, p, maxmem: 256 * N * r });

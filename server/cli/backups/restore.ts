@@ -1,4 +1,5 @@
-// `cascade restore NAMESPACE FILE`: reads the file to its end first, so that nothing is begun with half of one; then sends its rows, a part at a time.
+// `cascade restore NAMESPACE FILE`: checks the whole file first, so that nothing is restored from an incomplete one; then sends its rows in
+// parts.
 import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { pipeline } from 'node:stream';
@@ -9,11 +10,11 @@ import { reasonOf, type Terminal, UsageError } from '../terminal.ts';
 import { linesOf } from './lines.ts';
 import { type BackupOptions, passphraseOf, stretched } from './passphrase.ts';
 
-/** Of one request, about: rows may double by being quoted, and a service takes 10 MiB. */
+/** Approximate length of one request: quoting may double the rows, and a service accepts 10 MiB. */
 const PART_LENGTH = 1_048_576;
 const PART_ROWS = 1_000;
 
-/** The service refuses, or the file is no backup; the message says why. */
+/** The service refuses the restore, or the file is not a backup; the message gives the reason. */
 class Refused extends Error {}
 
 /** @returns 0; 1 when nothing was restored */
@@ -33,9 +34,12 @@ export async function restore(namespace: string, file: string, options: BackupOp
   }
 }
 
-/** Its records as text, each with its value. @throws Refused when it cannot be unpacked; UsageError when it cannot be read */
+/**
+ * The records of a file as text, each with its parsed value. @throws Refused when it cannot be decompressed; UsageError when it cannot be
+ * read
+ */
 async function* recordsOf(file: string): AsyncGenerator<{ text: string; record: unknown }> {
-  const unpacked = pipeline(createReadStream(file), createGunzip(), () => undefined); // who reads it gets the error
+  const unpacked = pipeline(createReadStream(file), createGunzip(), () => undefined); // the reader of the stream gets the error
   try {
     for await (const text of linesOf(unpacked)) yield { text, record: JSON.parse(text) as unknown };
   } catch (error) {
@@ -48,7 +52,7 @@ async function* recordsOf(file: string): AsyncGenerator<{ text: string; record: 
   }
 }
 
-/** Of a file that is whole. @throws Refused, UsageError */
+/** The head and rows of a complete file. @throws Refused, UsageError */
 async function checkedFile(file: string): Promise<{ head: Head; rows: number }> {
   let head: Head | undefined;
   let rows = 0;
@@ -113,7 +117,7 @@ async function sendAll(remote: Remote, namespace: string, file: string, head: He
   };
   for await (const { text, record } of recordsOf(file)) {
     if (!isRow(record)) continue;
-    // What is no definition may come once all of these have.
+    // Other rows are sent once all definitions are.
     const isDefinition = record.in === 'resources';
     if (length + text.length > PART_LENGTH || part.length >= PART_ROWS || areDefinitions !== isDefinition) await send();
     areDefinitions = isDefinition;

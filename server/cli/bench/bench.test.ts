@@ -1,4 +1,4 @@
-// `cascade bench` as a person calls it; the service that it starts and the sandbox's processes are the built ones.
+// `cascade bench` as a user calls it; the service that it starts and the sandbox's processes are the built ones.
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const bench = (...args: string[]): Promise<Outcome> => cascade(['bench', at('p'), ...args]);
 
-test('each stage of a rule is measured on a service of its own, as text, JSON and a page that needs nothing else', async () => {
+test('each stage of a rule is measured on a service of its own, and reported as text, as JSON and as a self-contained page', async () => {
   const load = ['--generate', 'Reading', '--rate', '40', '--seconds', '1', '--rounds', '1', '--lanes', '1', '--connections', '4'];
   const { code, out } = await bench(...load, '--subscribe', '/types/Alarm/insert', '--report', at('r.html'), '--output', at('r.json'));
   expect(code).toBe(0);
@@ -46,7 +46,7 @@ test('each stage of a rule is measured on a service of its own, as text, JSON an
   expect(page).not.toMatch(/<script|https?:|src=|@import|url\(/);
 });
 
-test('the core runs what matches, without a service', async () => {
+test('--core runs the rules that match, without a service', async () => {
   const { code, out } = await bench('--events', at('one.ndjson'), '--core', '--seconds', '1', '--rounds', '1', '--lanes', '1', '--json');
   const { rounds, figures } = JSON.parse(out) as BenchResult;
   expect(code).toBe(0);

@@ -1,16 +1,16 @@
-// Lines over a logarithmic axis, as SVG. Names are escaped by it.
+// Line charts with a logarithmic x axis, as SVG. Names are escaped here.
 export interface Line {
   readonly name: string;
-  /** By x; x above 0. */
+  /** Points in ascending order of x; x is above 0. */
   readonly points: readonly (readonly [x: number, y: number])[];
 }
 
 export interface Axes {
   readonly x: string;
   readonly y: string;
-  /** `part`: from 0 to 1; `log`: as the x axis. */
+  /** The y axis. `part`: from 0 to 1; `log`: as the x axis. */
   readonly yIs: 'part' | 'log';
-  /** A level that is drawn across. */
+  /** A level that is drawn as a horizontal line. */
   readonly mark?: number | undefined;
 }
 
@@ -19,9 +19,9 @@ const [LEFT, RIGHT, TOP, BOTTOM] = [56, 28, 26, 84];
 const NAMES_A_ROW = 3;
 const ROW = 20;
 const COLOURS = 6;
-/** Points of a line that are drawn. */
+/** Bound of the points drawn of a line. */
 const MOST_POINTS = 400;
-/** Names that fit below it. */
+/** Number of names that fit below the chart. */
 const MOST_NAMES = 6;
 
 export function chart(lines: readonly Line[], { x, y, yIs, mark }: Axes): string {
@@ -64,7 +64,7 @@ interface Scale {
   readonly ticks: readonly number[];
 }
 
-/** Whole powers of ten around the values. */
+/** A scale over the whole powers of ten around the values. */
 function logScale(values: readonly number[], from: number, to: number): Scale {
   const [least, most] = values.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Number.POSITIVE_INFINITY, 0]);
   const low = Math.floor(Math.log10(least));

@@ -5,7 +5,7 @@ import type { Load } from './options.ts';
 const ms = (...rounds: number[]) => ({ unit: 'ms', better: 'lower', rounds }) as const;
 const rate = (...rounds: number[]) => ({ unit: '1/s', better: 'higher', rounds }) as const;
 
-test('a change beyond the noise of both is a verdict, by the side that is better; within it there is none', () => {
+test('a change beyond the noise of both results is named better or worse; within it there is no verdict', () => {
   expect(compareFigures('p99', ms(10, 11, 10, 12, 10), ms(20, 22, 21, 20, 23))).toMatchObject({
     base: 10,
     now: 21,
@@ -20,7 +20,7 @@ test('a change beyond the noise of both is a verdict, by the side that is better
   expect(compareFigures('nothing', ms(0, 0, 0), ms(0, 0, 0))).toMatchObject({ ratio: 1, band: [1, 1] });
 });
 
-test('what was measured with another load is refused by name', () => {
+test('a result with another load is refused, and the difference is named', () => {
   const load: Load = { mode: 'rate', events: 'file a', rate: 100, boundMs: null, seconds: 5, connections: 16 };
   expect(() => checkComparable(load, load)).not.toThrow();
   expect(() => checkComparable(load, { ...load, rate: 200 })).toThrow('measured with rate 100, this is with 200');

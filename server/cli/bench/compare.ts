@@ -1,4 +1,4 @@
-// Two results beside each other: each figure as a ratio, with the band in which noise may have put it.
+// Compares two results: each figure as a ratio, with the band that noise explains.
 import { UsageError } from '../terminal.ts';
 import type { Load } from './options.ts';
 import { type BenchResult, type Figure, median } from './result.ts';
@@ -10,20 +10,20 @@ export interface Compared {
   readonly unit: string;
   readonly base: number;
   readonly now: number;
-  /** now / base */
+  /** The ratio now / base. */
   readonly ratio: number;
-  /** Of the ratios of every round now to every round then, the middle nine tenths. */
+  /** The middle nine tenths of the ratios of every round now to every round then. */
   readonly band: readonly [low: number, high: number];
   readonly verdict: Verdict;
 }
 
 const TAIL = 0.05;
-/** Below it a difference is none, however steady. */
+/** Bound below which a difference does not count, however steady. */
 const LEAST_CHANGE = 0.05;
-/** With fewer rounds a band says nothing. */
+/** Rounds below which a band is meaningless. */
 const LEAST_ROUNDS = 3;
 
-/** @throws UsageError when they did not measure the same */
+/** @throws UsageError when the loads differ */
 export function checkComparable(base: Load, now: Load): void {
   for (const member of ['mode', 'events', 'rate', 'boundMs', 'seconds', 'connections'] as const)
     if (base[member] !== now[member])
@@ -48,7 +48,7 @@ export function compareFigures(name: string, base: Figure, now: Figure): Compare
   return { name, unit: now.unit, base: before, now: after, ratio, band, verdict: verdictOf(ratio, band, base, now) };
 }
 
-/** Of nothing to nothing it is 1. */
+/** The ratio of two figures; 1 for 0 to 0. */
 const ratioOf = (one: number, other: number): number => (one === other ? 1 : one / other);
 
 function verdictOf(ratio: number, [low, high]: readonly [number, number], base: Figure, now: Figure): Verdict {

@@ -1,4 +1,4 @@
-// The rules and procedures of a project without a service: its types by name, its rules in an index, its procedures for the sandbox.
+// The rules and procedures of a project without a service: types by name, rules in an index, procedures for the sandbox.
 import { compile, type CompiledRule } from '../../../compiler/index.ts';
 import { systemClock } from '../../../platform/clock/index.ts';
 import { parseType, type ScalarDefinition, type TypeDefinition } from '../../../model/types/index.ts';
@@ -15,7 +15,7 @@ import { UsageError } from '../terminal.ts';
 
 export const NAMESPACE = 'main';
 
-/** What a rule of the index starts. */
+/** The run that a rule of the index starts. */
 export interface Ready {
   readonly program: Program;
   readonly opts: RunOptions;
@@ -30,7 +30,7 @@ export interface CoreProject {
   readonly notes: readonly string[];
 }
 
-/** @throws UsageError for a file that is none of a project, and for a text that does not compile */
+/** @throws UsageError for a file that does not belong in a project, and for a text that does not compile */
 export async function openCoreProject(root: string): Promise<CoreProject> {
   const files = await filesOf(root, () => undefined);
   const project = await readProject(root);
@@ -72,7 +72,7 @@ export async function openCoreProject(root: string): Promise<CoreProject> {
 const isSimple = ({ timing, triggers, correlation, expect }: CompiledRule): boolean =>
   timing === 'when' && triggers.length === 1 && !correlation && !expect;
 
-/** Types may name each other in any order: each is read once those are that it names. */
+/** Types may refer to each other in any order: each is read after those that it refers to. */
 function typesOf(bodies: readonly ObjectValue[], scalars: ReadonlyMap<string, ScalarDefinition>): Map<string, TypeDefinition> {
   const types = new Map<string, TypeDefinition>();
   let waiting = [...bodies];

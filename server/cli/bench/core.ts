@@ -1,5 +1,5 @@
-// `--core`: the index of the rules and the sandbox alone, as fast as they go: no network, no login, no database. A run ends with its rule, or at the
-// first thing that it asks the store for.
+// `--core`: the index of the rules and the sandbox alone at full speed: no network, no login, no database. A run ends with its rule, or at
+// its first request to the store.
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { LogHistogram } from '../../../platform/structures/index.ts';
@@ -13,11 +13,11 @@ import { type CoreProject, NAMESPACE, openCoreProject, type Ready } from './core
 import type { BenchEvent } from './events.ts';
 import type { EventSource } from './measure.ts';
 
-/** Events whose runs have not ended: as many as a service has of a namespace. */
+/** Bound of the runs in progress: that of a namespace in a service. */
 const IN_FLIGHT = 2_000;
-/** Made before the clock runs, and repeated. */
+/** Bound of the events; they are made before the clock runs, and repeated. */
 const MOST_EVENTS = 20_000;
-/** Looked at the clock after so many. */
+/** Number of events between two looks at the clock. */
 const BATCH = 64;
 
 interface Prepared {
@@ -26,19 +26,19 @@ interface Prepared {
 }
 
 export interface CoreRound {
-  /** Events a second through the index alone, and through index and sandbox. */
+  /** Events per second through the index alone. */
   readonly indexRate: number;
   readonly rate: number;
-  /** Runs a second, of all rules. */
+  /** Runs per second, of all rules. */
   readonly runRate: number;
   readonly rules: readonly CoreRule[];
 }
 
 export interface CoreRule {
   readonly rule: string;
-  /** From the event to the end of the run, with all that are under way beside it. */
+  /** Durations from the event to the end of the run, with the other runs in progress. */
   readonly durations: LogHistogram;
-  /** Runs that went on to the end; that asked the store for something, and ended there; that failed. */
+  /** Runs that reached their end; `asked` ended at a request to the store; `failed` had an error. */
   readonly ended: number;
   readonly asked: number;
   readonly failed: number;
@@ -49,7 +49,7 @@ export interface Core extends AsyncDisposable {
   round(seconds: number): Promise<CoreRound>;
 }
 
-/** @throws UsageError when an event is none of the project's */
+/** @throws UsageError when an event does not belong to the project */
 export async function openCore(root: string, source: EventSource, lanes?: number): Promise<Core> {
   const project = await openCoreProject(root);
   if (project.rules === 0) throw new UsageError(`${root} has no rules that --core can measure.`);
@@ -70,7 +70,7 @@ export async function openCore(root: string, source: EventSource, lanes?: number
   };
 }
 
-/** As the service would hand it to the index. */
+/** The event as the service hands it to the index. */
 function prepared({ on, value }: BenchEvent, { types }: CoreProject): Prepared {
   const body = parseJson(JSON.stringify(value));
   if ('topic' in on) return { path: `/topics${on.topic}/publish`, value: body };
@@ -85,7 +85,7 @@ function prepared({ on, value }: BenchEvent, { types }: CoreProject): Prepared {
 
 const objectOf = ({ path, value }: Prepared, uuid: string): ObjectValue => eventObject({ uuid, path, atMs: Date.now() }, value, NAMESPACE);
 
-/** @returns events a second */
+/** @returns events per second */
 function match({ index }: CoreProject, events: readonly Prepared[], ms: number): number {
   const begunMs = performance.now();
   let done = 0;
@@ -128,7 +128,7 @@ class Running {
     return { rate: this.#sent / seconds, runRate: this.#runs / seconds, rules };
   }
 
-  /** Fills up what may be under way. Where no event meets a rule it gives way to others once a batch. */
+  /** Starts runs up to the bound. Where no event matches a rule it yields once per batch. */
   #pump(): void {
     let batch = 0;
     while (this.#open < IN_FLIGHT && performance.now() < this.#untilMs) {

@@ -1,10 +1,10 @@
-// What is sent: the events of a file, or instances of a type that are made up.
+// The events to send: those of a file, or generated instances of a type.
 import { readFile } from 'node:fs/promises';
 import { reasonOf, UsageError } from '../terminal.ts';
 
-/** A request that raises an event, and what the event holds. */
+/** A request that raises an event, and the event's value. */
 export interface BenchEvent {
-  /** A type whose instance is inserted, or a topic that is published to. */
+  /** The type whose instance is inserted, or the topic that is published to. */
   readonly on: { readonly type: string } | { readonly topic: string };
   readonly value: unknown;
 }
@@ -13,7 +13,7 @@ const RESOURCES = '/api/v1/resources';
 const MOST_EVENTS = 1_000_000;
 const EXAMPLE = 'lines are {"type": "Pump", "object": {…}} or {"topic": "/plant/alarm", "value": …}';
 
-/** @throws UsageError that names the line for what is no event */
+/** @throws UsageError that names the line of an invalid event */
 export async function readEvents(file: string): Promise<BenchEvent[]> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${file} cannot be read: ${reasonOf(error)}.`);
@@ -43,14 +43,14 @@ function eventOf(line: string, place: string): BenchEvent {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Where requests go, and as whom. */
+/** The destination of requests, and their token. */
 export interface Address {
-  /** `http://host:port`, with a path where the service is behind one */
+  /** The base URL `http://host:port`, with a path where the service is behind one. */
   readonly url: string;
   readonly token: string;
 }
 
-/** Below the address of the service. */
+/** The path of the event's request, below the address of the service. */
 export const pathOf = ({ on }: BenchEvent): string =>
   `${RESOURCES}/${'type' in on ? `custom/${encodeURIComponent(on.type)}` : `topics${on.topic.split('/').map(encodeURIComponent).join('/')}`}`;
 

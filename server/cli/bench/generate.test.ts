@@ -7,7 +7,7 @@ const made = (properties: Record<string, object>, texts: string[] = [], naturalK
 };
 const valuesOf = (rows: Record<string, unknown>[], name: string): unknown[] => [...new Set(rows.map((row) => row[name]))];
 
-test('values are those that a property declares: of an enumeration, in a range, of a length, several', () => {
+test('values keep to what a property declares: enumeration, range, length, number of elements', () => {
   const rows = made({
     state: { type: 'String', enum: ['on', 'off'] },
     level: { type: 'Integer', minimum: 3, maximum: 5 },
@@ -22,7 +22,7 @@ test('values are those that a property declares: of an enumeration, in a range, 
   expect(rows[0]?.['tags']).toHaveLength(1);
 });
 
-test('half of the others lie at the constants of rules; keys differ; the same seed gives the same', () => {
+test('half of the undeclared values are near constants of rules; keys differ; the same seed gives the same values', () => {
   const texts = ['RULE r WHEN INSERT OCCURS ON T AS t WHERE t.rate > 4711 AND t.site == "harbour"'];
   const properties = {
     rate: { type: 'Integer' },

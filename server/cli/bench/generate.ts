@@ -1,5 +1,6 @@
-// Made-up instances of a type, the same for the same seed. A property that declares `enum`, or `minimum` and `maximum`, has values of these; else half
-// of them are drawn around the constants that rules compare it with, so that conditions are met and missed, the others from a small range.
+// Generates instances of a type, the same for the same seed. A property that declares `enum`, or `minimum` and `maximum`, has such values;
+// otherwise half of the values are near constants that rules compare the property with, so that conditions are met and missed, and the
+// others are from a small range.
 import { UsageError } from '../terminal.ts';
 import type { BenchEvent } from './events.ts';
 
@@ -35,9 +36,9 @@ const MADE: Readonly<Record<string, Make>> = {
 
 /**
  * @param types the project's definitions, as JSON
- * @param texts of rules, whose constants are drawn from
- * @returns the n-th event; each call makes a new one, and unique values are those of n
- * @throws UsageError when there is no such type, or one of its properties cannot be made up
+ * @param texts of rules, whose constants are used
+ * @returns the n-th event; each call makes a new one, and unique values depend on n
+ * @throws UsageError when there is no such type, or one of its properties cannot be generated
  */
 export function generator(typeName: string, types: readonly unknown[], texts: readonly string[], seed: number): (n: number) => BenchEvent {
   const known = types as readonly { name?: unknown; properties?: Record<string, Property>; naturalKey?: readonly string[] | null }[];
@@ -62,7 +63,7 @@ export function generator(typeName: string, types: readonly unknown[], texts: re
   return (n) => ({ on: { type: typeName }, value: Object.fromEntries(makers.map(([name, make]) => [name, make(n)])) });
 }
 
-/** What the property itself says of its values; null: nothing. @throws UsageError when that is none of its type */
+/** The values that the property itself declares; null: none. @throws UsageError when the declaration does not fit its type */
 function declaredOf(property: Property, kind: string, place: string): Make | null {
   const { enum: values, minimum, maximum } = property;
   if (Array.isArray(values) && values.length > 0) return (random) => values[int(random, values.length)];

@@ -1,4 +1,4 @@
-// `cascade bench`: how fast a project's own rules are, and where the time goes. This is the folder's door.
+// The door of bench/: `cascade bench` measures how fast a project's own rules are, and where the time goes.
 import { writeFile } from 'node:fs/promises';
 import { readProject } from '../project.ts';
 import { reasonOf, type Terminal, UsageError } from '../terminal.ts';
@@ -20,8 +20,8 @@ export { comparedCells, number } from './text.ts';
 
 /**
  * @param project a folder with types/, rules/, …
- * @returns 0; 1 when the project could not be loaded, nothing was answered, or a figure is worse than the base's beyond noise
- * @throws UsageError for options, files and events that are none
+ * @returns 0; 1 when the project could not be loaded, no request succeeded, or a figure is worse than the base's beyond noise
+ * @throws UsageError for invalid options, files and events
  */
 export async function bench(project: string, options: BenchOptions, terminal: Terminal): Promise<number> {
   const load = loadOf(options);
@@ -80,7 +80,7 @@ async function targetOf(project: string, options: BenchOptions, terminal: Termin
   return url === undefined ? openOwn(project, options, terminal) : openElsewhere({ ...options, url });
 }
 
-/** Before minutes of measuring, not after. */
+/** Checks that the file can be written before minutes of measuring. */
 async function checkWritable(file: string): Promise<void> {
   await writeFile(file, '', { flag: 'a' }).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${file} cannot be written: ${reasonOf(error)}.`);

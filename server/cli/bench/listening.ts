@@ -1,4 +1,4 @@
-// A client that has subscribed to events, so that the last stage of a rule, its subscriber, is measured, too. What it hears it drops.
+// A client that subscribes to events and ignores them, so that the last stage of a rule, its subscriber, is measured, too.
 import { UsageError } from '../terminal.ts';
 import type { Address } from './events.ts';
 
@@ -35,7 +35,7 @@ async function ask(socket: WebSocket, message: object, what: string): Promise<vo
 
 const textOf = (data: unknown): string => (data instanceof ArrayBuffer ? Buffer.from(data).toString('utf8') : String(data));
 
-/** @returns the text of a message; empty for what is none */
+/** @returns the text of a message; empty for another event */
 function next(socket: WebSocket, kind: 'open' | 'message', what: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const fail = (why: string): void => reject(new UsageError(`${what}: ${why}`));

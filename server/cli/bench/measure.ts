@@ -1,4 +1,4 @@
-// One round: events at a rate, then what they have set going, until it has come to rest.
+// One round: sends events at a rate, and waits until all runs that they caused have ended.
 import { LogHistogram } from '../../../platform/structures/index.ts';
 import { type BenchEvent, requestOf } from './events.ts';
 import { openLoop } from './open-loop.ts';
@@ -10,23 +10,23 @@ export interface Round {
   readonly rate: number;
   readonly seconds: number;
   readonly connections: number;
-  /** Runs may go on for so long after the last request; more is a backlog that the rate has built up. */
+  /** Time that runs may take after the last request, in milliseconds; a longer one is a backlog that the rate has built up. */
   readonly settleMs: number;
 }
 
-/** Events in their order, from round to round: what one has sent the next does not send again. */
+/** Events in order, across rounds: no round sends an event of an earlier one. */
 export class EventSource {
   readonly #event: (n: number) => BenchEvent;
   readonly #samples: readonly BenchEvent[] | null;
   #next = 0;
 
-  /** @param samples one for each type and topic that events are on; null: all are on the same */
+  /** @param samples one for each type and topic of the events; null: all are on the same */
   constructor(event: (n: number) => BenchEvent, samples: readonly BenchEvent[] | null = null) {
     this.#event = event;
     this.#samples = samples;
   }
 
-  /** What is tried by itself before all others. */
+  /** The events that are sent alone before all others. */
   samples(): readonly BenchEvent[] {
     return this.#samples ?? [this.next()];
   }
@@ -55,5 +55,5 @@ export async function measure(target: Target, source: EventSource, { rate, secon
   };
 }
 
-/** Of all that was answered. */
+/** A quantile of all answered requests. */
 export const quantileOf = (durations: RoundResult['requests'], part: number): number => LogHistogram.from(durations).quantile(part);

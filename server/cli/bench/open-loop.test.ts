@@ -5,7 +5,7 @@ import { openLoop } from './open-loop.ts';
 
 const REQUEST = Buffer.from('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}');
 
-/** Answers at once, with the status that `status` gives for the n-th request. */
+/** A server that answers at once, with the status that `status` gives for the n-th request. */
 async function serving<T>(status: (n: number) => number, use: (url: string) => Promise<T>): Promise<T> {
   let n = 0;
   const server = createServer((request, response) => {
@@ -23,13 +23,13 @@ async function serving<T>(status: (n: number) => number, use: (url: string) => P
   }
 }
 
-/** Keeps this process, and so the server in it, from doing anything. */
+/** Blocks this process, and so the server in it. */
 function standStill(ms: number): void {
   const until = performance.now() + ms;
   while (performance.now() < until);
 }
 
-test('a stall of 200 ms shows in p99.9 of what was intended, though few requests were in hand', async () => {
+test('a stall of 200 ms shows in p99.9 of the intended requests, though few were in flight', async () => {
   const stalled = { is: false };
   const result = await serving(
     (n) => {
@@ -44,11 +44,12 @@ test('a stall of 200 ms shows in p99.9 of what was intended, though few requests
   const { latencies, intended, answered, refused } = result;
   expect([intended, answered, refused, latencies.count]).toEqual([1_500, 1_500, {}, 1_500]);
   expect(latencies.quantile(0.999)).toBeGreaterThan(180);
-  // A closed loop would have counted it for the two requests that it had in hand, 0.13 %; from the intended time on 100 of them waited 100 ms or more.
+  // A closed loop would have counted the stall for its two requests in flight, 0.13 %; from the intended time 100 requests waited 100 ms or
+  // more.
   expect(latencies.within([90])[0]).toBeLessThan(1_420);
 });
 
-test('what is refused, lost and not sent any more is counted as such, and none of it is left out of the latencies', async () => {
+test('refused, lost and unsent requests are counted as such, and all of them are in the latencies', async () => {
   const refused = await serving(
     (n) => (n % 4 === 1 ? 429 : n % 4 === 3 ? 0 : 204),
     (url) => openLoop({ url, request: () => REQUEST, rate: 400, seconds: 0.1, connections: 3 }),
@@ -57,7 +58,7 @@ test('what is refused, lost and not sent any more is counted as such, and none o
   expect(refused.refused).toEqual({ 429: 10, lost: 10 });
 });
 
-test('a service that is not there is an error', async () => {
+test('a service that cannot be reached is an error', async () => {
   const url = await serving(
     () => 200,
     (one) => Promise.resolve(one),

@@ -1,39 +1,39 @@
-// Open-loop load: requests come at their times, whatever has become of those before, and a latency counts from the time at which its request was to
-// be sent. So a service that stands still for 200 ms makes all those late that would have come meanwhile, not just the few that it had in hand.
+// Open-loop load: requests are due at fixed times, whatever has become of those before, and a latency counts from the time at which its
+// request was due. So a stall of 200 ms delays all requests that were due meanwhile, not just the few in flight.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { LogHistogram } from '../../../platform/structures/index.ts';
 
 export interface OpenLoop {
-  /** `http://host:port` or `https://…` */
+  /** The base URL, `http://host:port` or `https://…`. */
   readonly url: string;
-  /** The n-th request of the load, from 0 on, as HTTP/1.1 has it on a connection. */
+  /** The n-th request of the load, from 0 on, as bytes of HTTP/1.1. */
   readonly request: (n: number) => Buffer;
-  /** Requests a second, at even distances. */
+  /** Requests per second, evenly spaced. */
   readonly rate: number;
   readonly seconds: number;
-  /** Requests that may be under way; those that find none free wait, and their time runs. */
+  /** Bound of the requests in flight; requests without a free connection wait, and their latency grows. */
   readonly connections: number;
 }
 
 export interface OpenLoopResult {
-  /** How many were to be sent, and how many were answered. */
+  /** Number of requests that were due, and of those that were answered. */
   readonly intended: number;
   readonly answered: number;
-  /** Answers that were no success, by their status; `lost`: the connection ended; `unsent`: no connection was free for that long. */
+  /** Failed requests by the status of the answer; `lost`: the connection ended; `unsent`: no connection was free until the end. */
   readonly refused: Readonly<Record<string, number>>;
-  /** Of all that were intended, from the intended time. */
+  /** Latencies of all requests that were due, from the due time. */
   readonly latencies: LogHistogram;
-  /** From the first intended time to the last answer. */
+  /** Seconds from the first due time to the last answer. */
   readonly seconds: number;
 }
 
-/** How long answers are waited for beyond the time of the load, as a part of it, and at least. */
+/** Time to wait for answers after the load, as a multiple of its duration, and the least. */
 const GRACE = 1;
 const LEAST_GRACE_MS = 2_000;
 
-/** Returns when all answers are there, or no more of them are waited for. @throws Error when the service cannot be reached */
+/** Runs the load. Returns when all requests are answered, or the waiting time is over. @throws Error when the service cannot be reached */
 export async function openLoop(load: OpenLoop): Promise<OpenLoopResult> {
   const sender = new Sender(load);
   try {
@@ -92,7 +92,7 @@ class Sender {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Milliseconds: when the n-th was to be sent. */
+  /** Milliseconds from the start to the due time of the n-th request. */
   #dueMs(n: number): number {
     return this.#beganMs + (1_000 * n) / this.#load.rate;
   }
@@ -105,7 +105,7 @@ class Sender {
       connection.send(this.#load.request(this.#next++));
     }
     clearTimeout(this.#timer);
-    // With no connection free the next answer looks for what is due.
+    // Without a free connection the next answer looks for due requests.
     if (this.#next < this.#count && this.#free.length > 0)
       this.#timer = setTimeout(() => this.#sendDue(), Math.max(0, this.#dueMs(this.#next) - performance.now()));
   }
@@ -124,7 +124,7 @@ class Sender {
     this.#refused[status] = (this.#refused[status] ?? 0) + count;
   }
 
-  /** What has not been answered took at least until now. */
+  /** An unanswered request counts with the time until now. */
   #giveUp(endMs: number): void {
     for (const n of this.#open.values()) this.#latencies.add(endMs - this.#dueMs(n));
     if (this.#open.size > 0) this.#refuse('unanswered', this.#open.size);
@@ -137,7 +137,7 @@ class Sender {
   async #connected(): Promise<Connection> {
     const { hostname, port, protocol } = new URL(this.#load.url);
     const isSecure = protocol === 'https:';
-    const host = hostname.replace(/^\[|\]$/g, ''); // brackets of an IPv6 address
+    const host = hostname.replace(/^\[|\]$/g, ''); // an IPv6 address is in brackets
     const to = { host, port: Number(port) || (isSecure ? 443 : 80) };
     const socket = (isSecure ? connectSecurely({ ...to, servername: host }) : connect(to)).setNoDelay();
     this.#sockets.add(socket);
@@ -155,18 +155,18 @@ class Sender {
     this.#sockets.delete(lost);
     lost.destroy();
     if (this.#next >= this.#count) return;
-    const connection = await this.#connected().catch(() => null); // a service that is gone: what is left stays unsent
+    const connection = await this.#connected().catch(() => null); // the service is gone: the remaining requests stay unsent
     if (connection) this.#free.push(connection);
     this.#sendDue();
   }
 }
 
-/** One request at a time. */
+/** A connection with one request at a time. */
 class Connection {
   readonly #socket: Socket;
   #rest: Buffer = Buffer.alloc(0);
 
-  /** @param answered told of each answer's status, and of `lost` when the connection ends */
+  /** @param answered called with the status of each answer, and with `lost` when the connection ends */
   constructor(socket: Socket, answered: (status: string) => void) {
     this.#socket = socket;
     socket.on('data', (data: Buffer) => {
@@ -191,10 +191,10 @@ class Connection {
   }
 }
 
-/** They have no body, whatever their headers say. */
+/** Statuses without a body, whatever the headers say. */
 const BODILESS = new Set(['204', '304']);
 
-/** The first answer when it is all there; its body has a Content-Length, or it has none. */
+/** The first answer once it is complete; its body has a Content-Length, or it has none. */
 function answerIn(bytes: Buffer): { status: string; end: number } | null {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) return null;

@@ -1,4 +1,4 @@
-// What `cascade bench` is asked for, as options say it, and what does not go together.
+// The options of `cascade bench`, and which of them exclude each other.
 import { UsageError } from '../terminal.ts';
 import type { RemoteOptions } from '../remote.ts';
 
@@ -8,9 +8,9 @@ export interface BenchOptions extends RemoteOptions {
   readonly rate?: number;
   readonly ramp?: boolean;
   readonly core?: boolean;
-  /** Milliseconds: the p99 of requests that a ramp holds; 50 when absent. */
+  /** Bound of the p99 of requests that a ramp keeps, in milliseconds; 50 when absent. */
   readonly bound?: number;
-  /** Of one round, or one step of a ramp. */
+  /** Duration of one round, or one step of a ramp. */
   readonly seconds: number;
   readonly rounds: number;
   readonly connections: number;
@@ -26,10 +26,10 @@ export interface BenchOptions extends RemoteOptions {
 export type Mode = 'rate' | 'ramp' | 'core';
 const BOUND_MS = 50;
 
-/** What is done, and with what: two measurements are comparable when these are the same. */
+/** The load: two measurements are comparable when their loads are equal. */
 export interface Load {
   readonly mode: Mode;
-  /** `file x.ndjson` or `generated Pump, seed 1` */
+  /** The source of events: `file x.ndjson` or `generated Pump, seed 1`. */
   readonly events: string;
   readonly rate: number | null;
   readonly boundMs: number | null;
@@ -37,7 +37,7 @@ export interface Load {
   readonly connections: number | null;
 }
 
-/** @throws UsageError for what is missing or contradicts itself */
+/** @throws UsageError for missing or contradictory options */
 export function loadOf(options: BenchOptions): Load {
   const { events, generate, rate, ramp, core, url, bound, lanes, subscribe } = options;
   if ((events === undefined) === (generate === undefined))

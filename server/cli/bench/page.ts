@@ -1,4 +1,5 @@
-// A page that needs nothing else: no script, no style or picture from elsewhere; colours follow the reader's scheme. Texts are escaped here.
+// A self-contained HTML page: no script, and no style or picture from elsewhere; colours follow the reader's scheme. Texts are escaped
+// here.
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (one) => ENTITIES[one] as string);
 

@@ -1,12 +1,12 @@
-// CPU time that the processes of a service have used so far, from Linux's /proc.
+// Reads the CPU time that the processes of a service have used so far, from Linux's /proc.
 import { readFile } from 'node:fs/promises';
 
-/** CPU seconds; `service` is its own process, `load` the one that makes the load. */
+/** CPU seconds; `service` is its own process, `load` the one that sends the load. */
 export type CpuSeconds = Readonly<Record<'service' | 'sandbox' | 'mongod' | 'load', number>>;
 
 const TICKS_A_SECOND = 100;
 
-/** Null where there is no /proc. @param pid of the service */
+/** The CPU times; null where there is no /proc. @param pid the process of the service */
 export async function cpuOf(pid: number): Promise<CpuSeconds | null> {
   const own = await statOf(pid);
   if (!own) return null;
@@ -29,7 +29,7 @@ export const cpuBetween = (before: CpuSeconds | null, after: CpuSeconds | null):
   };
 
 async function statOf(pid: number): Promise<{ name: string; seconds: number } | null> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null); // it has ended meanwhile, or this is no Linux
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null); // the process has ended meanwhile, or this is not Linux
   if (stat === null) return null;
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = Number(fields[11] ?? 0) + Number(fields[12] ?? 0);

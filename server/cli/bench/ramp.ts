@@ -1,9 +1,9 @@
-// The highest rate that still holds a bound: doubled until it breaks, then halved in between until the two are near each other. Noise is in every
-// step, so the search is repeated near what the first one found, and each repetition is a figure of its own.
+// Finds the highest rate that keeps a bound: the rate is doubled until it breaks the bound, then bisected until the limits are close. Every
+// step has noise, so the search is repeated near the first result, and each repetition is a figure of its own.
 
 export interface RampStep {
   readonly rate: number;
-  /** What is held to the bound. */
+  /** The measured p99, compared with the bound. */
   readonly p99Ms: number;
   readonly holds: boolean;
 }
@@ -12,12 +12,12 @@ export type Measure = (rate: number) => Promise<RampStep>;
 
 const FIRST_RATE = 100;
 const MOST_RATE = 1_000_000;
-/** Two rates that differ by less are one. */
+/** Two rates with a smaller ratio count as equal. */
 const NEAR = 1.1;
-/** A repetition looks this far around the first result at first. */
+/** A repetition begins with the first result divided and multiplied by this. */
 const AROUND = 1.3;
 
-/** @returns the highest rate that held; 0 when the first did not, down to one request a second */
+/** @returns the highest rate that kept the bound; 0 when none did, down to one request a second */
 export async function ramp(measure: Measure, around?: number): Promise<number> {
   let holds = 0;
   let breaks = Number.POSITIVE_INFINITY;

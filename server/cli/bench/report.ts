@@ -1,4 +1,4 @@
-// A result as one page, with its curves.
+// A result as one HTML page with charts.
 import { LogHistogram } from '../../../platform/structures/index.ts';
 import { chart, type Line } from './chart.ts';
 import type { Compared } from './compare.ts';
@@ -6,7 +6,7 @@ import { escapeHtml, pageOf, paragraphs, section, table } from './page.ts';
 import { type BenchResult, median } from './result.ts';
 import { cellsOf, comparedCells, failuresOf, howOf, number, refusedOf, type Row, rowsOf, STAGE_NAMES } from './text.ts';
 
-/** Rules with a chart of their own; all are in the table. */
+/** Bound of the rules with a chart of their own; the table has all. */
 const MOST_CHARTS = 20;
 
 export function htmlOf(result: BenchResult, compared: readonly Compared[]): string {
@@ -48,7 +48,7 @@ const stages = (rows: readonly Row[], { rounds }: BenchResult): string =>
 
 const figure = (caption: string, svg: string): string => `<figure><figcaption>${escapeHtml(caption)}</figcaption>${svg}</figure>`;
 
-/** It rises from 0 at the least. */
+/** The points of a cumulative distribution, which begins at 0. */
 function cdfOf(durations: LogHistogram): [number, number][] {
   const points = durations.cdf().map(([ms, part]): [number, number] => [Math.max(ms, 0.001), part]);
   return points[0] ? [[points[0][0], 0], ...points] : [];

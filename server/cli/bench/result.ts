@@ -1,4 +1,4 @@
-// What a bench has found, as it is kept in a file and compared with later.
+// The result of a bench, as it is stored in a file and compared later.
 import { readFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import type { HistogramData } from '../../../platform/structures/index.ts';
@@ -9,7 +9,7 @@ import type { CpuSeconds } from './processes.ts';
 
 export const FORMAT = 'cascade-bench/1';
 
-/** One number a round. */
+/** A figure, with one number for each round. */
 export interface Figure {
   readonly unit: string;
   readonly better: 'higher' | 'lower';
@@ -28,7 +28,7 @@ export interface RoundResult {
   readonly answered: number;
   readonly refused: Readonly<Record<string, number>>;
   readonly requests: HistogramData;
-  /** Until all that was set going had come to rest, from the first intended time; null: it had not. */
+  /** Seconds from the first due time until all runs had ended; null: they had not. */
   readonly seconds: number | null;
   readonly cpu: CpuSeconds | null;
   readonly rules: readonly RuleResult[];
@@ -45,13 +45,13 @@ export interface BenchResult {
   readonly project: string;
   readonly at: string;
   readonly machine: Readonly<Record<string, string | number>>;
-  /** Null: one of its own. */
+  /** The address of the service; null: one of the bench's own. */
   readonly service: string | null;
   readonly load: Load;
   readonly rounds: readonly RoundResult[];
-  /** Of a ramp, search after search. */
+  /** The searches of a ramp, in order. */
   readonly ramps: readonly { readonly found: number; readonly steps: readonly StepResult[] }[];
-  /** What is compared, by name. */
+  /** The figures to compare, by name. */
   readonly figures: Readonly<Record<string, Figure>>;
   /** Notes for the reader of the figures. */
   readonly notes: readonly string[];

@@ -1,4 +1,4 @@
-// Round after round, or search after search: what of them makes the figures.
+// Repeats rounds or searches, and makes figures from them.
 import { UsageError } from '../terminal.ts';
 import { type CoreRound, openCore } from './core.ts';
 import { pathOf } from './events.ts';
@@ -15,11 +15,13 @@ export type Measured = Pick<BenchResult, 'rounds' | 'ramps' | 'figures' | 'notes
 export type Progress = (text: string) => void;
 
 const WARM_PART = 0.25;
-/** Before a ramp, whose rates are not known yet. */
+/** Rate of the warm-up before a ramp, whose rates are not known yet. */
 const WARM_RATE = 100;
-/** After the last request runs may take so long, at least; a rate that leaves more behind is beyond what the service does. */
+/**
+ * Least time that runs may take after the last request, in milliseconds; a rate that leaves more behind is beyond the service's capacity.
+ */
 const SETTLE_MS = 2_000;
-/** So long a backlog is waited for before the next measurement. */
+/** Longest wait for a backlog before the next measurement, in milliseconds. */
 const BACKLOG_MS = 120_000;
 
 export async function atRate(
@@ -93,7 +95,7 @@ export async function ramped(
 const refusedIn = (refusals: ReadonlyMap<string, number>): string[] =>
   [...refusals].map(([status, times]) => `In steps that did not hold, ${times.toLocaleString('en')} requests ended so: ${status}.`);
 
-/** A rate holds when its requests are answered in time, all of them with success, and its runs leave no backlog. */
+/** A rate keeps the bound when its requests are answered in time, all with success, and its runs leave no backlog. */
 function stepOf({ rate, requests, refused, seconds }: RoundResult, boundMs: number): StepResult {
   const p99Ms = quantileOf(requests, 0.99);
   return { rate, p99Ms, holds: p99Ms <= boundMs && Object.keys(refused).length === 0 && seconds !== null };
@@ -134,7 +136,7 @@ export async function core(project: string, source: EventSource, options: BenchO
   };
 }
 
-/** Sends one event of each kind alone, so that a refusal is shown in the service's words. */
+/** Sends one event of each kind alone, so that a refusal is shown in the service's own words. */
 async function begin({ address }: Target, source: EventSource, { subscribe }: BenchOptions): Promise<AsyncDisposable> {
   const headers = { Authorization: `Bearer ${address.token}`, 'Content-Type': 'application/json' };
   for (const event of source.samples()) {
@@ -146,7 +148,7 @@ async function begin({ address }: Target, source: EventSource, { subscribe }: Be
   return subscribe.length > 0 ? listenTo(subscribe, address) : { [Symbol.asyncDispose]: () => Promise.resolve() };
 }
 
-/** Stages whose end somebody waits for. */
+/** Stages that are compared, since somebody waits for their end. */
 const COMPARED: readonly Stage[] = ['run_ended', 'effect_committed', 'subscriber_told'];
 
 function figuresOf(rounds: readonly RoundResult[]): Record<string, Figure> {
@@ -181,7 +183,7 @@ function figuresOf(rounds: readonly RoundResult[]): Record<string, Figure> {
   return figures;
 }
 
-/** None where the processes are elsewhere. */
+/** Figures of CPU time; none where the processes are on another machine. */
 function cpuFigures(rounds: readonly RoundResult[]): Record<string, Figure> {
   const figures: Record<string, Figure> = {};
   for (const process of ['service', 'sandbox', 'mongod'] as const) {

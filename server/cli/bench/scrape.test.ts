@@ -4,7 +4,7 @@ import { openMetrics } from '../../metrics.ts';
 import { countsOf, rulesBetween } from './scrape.ts';
 import { LogHistogram } from '../../../platform/structures/log-histogram.ts';
 
-test('what rules have reached in between is read from the text of /metrics itself', async () => {
+test('the stages that rules reached between two scrapes are read from the text of /metrics', async () => {
   const counters = new Counters();
   const load = async () => ({ queueDepth: 4, requestsWaiting: 0, reliablePending: 0, namespacesUnavailable: 0, sources: [] });
   const metrics = openMetrics({ counters, load });

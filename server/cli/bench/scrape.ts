@@ -1,4 +1,4 @@
-// Reads a running service's figures of its rules from /metrics, before and after.
+// Reads a running service's figures of its rules from /metrics, before and after a round.
 import { LogHistogram } from '../../../platform/structures/index.ts';
 import { type Stage, STAGES } from '../../../runtime/context/index.ts';
 import type { RuleResult } from './result.ts';
@@ -6,7 +6,7 @@ import type { RuleResult } from './result.ts';
 export interface Counts {
   /** Cumulative counts by the bucket's upper bound in seconds; the key is `namespace rule stage`. */
   readonly stages: ReadonlyMap<string, ReadonlyMap<number, number>>;
-  /** By `namespace rule`. */
+  /** Failed runs, by `namespace rule`. */
   readonly failed: ReadonlyMap<string, number>;
   readonly openRuns: number;
 }
@@ -32,7 +32,7 @@ export function countsOf(text: string): Counts {
   return { stages, failed, openRuns };
 }
 
-/** What has come in between, rule by rule; those of several namespaces bear its name. */
+/** The difference of two scrapes, rule by rule; names of rules carry the namespace where there are several. */
 export function rulesBetween(before: Counts, after: Counts): RuleResult[] {
   const found = new Map<string, Partial<Record<Stage, LogHistogram>>>();
   for (const [key, buckets] of after.stages) {
@@ -50,7 +50,7 @@ export function rulesBetween(before: Counts, after: Counts): RuleResult[] {
   }));
 }
 
-/** Each is counted as its bucket's upper bound; what is beyond the last one as that. */
+/** The difference of two histograms: each value counts as its bucket's upper bound, those beyond the last bucket as its bound. */
 function between(before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): LogHistogram {
   const durations = new LogHistogram();
   let [below, last] = [0, 0];

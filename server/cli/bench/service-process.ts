@@ -1,18 +1,18 @@
-// A service of its own process for `cascade bench`: on an empty database in a folder that it removes at its end. What it has measured of its rules it
-// tells by messages, in full, since /metrics has a few bounds only.
+// A service in a process of its own for `cascade bench`: on an empty database in a folder that it removes at its end. It sends its
+// measurements of rules by messages, in full, since /metrics has few bounds.
 import { rm } from 'node:fs/promises';
 import { pino } from 'pino';
 import { openService } from '../../service.ts';
 import type { ServiceAnswer, ServiceQuestion, ServiceSettings } from './service.ts';
 
-/** The one whose rules these are may know all of them. */
+/** Measures all rules of the project by name, since they belong to the caller. */
 const ALL_BY_NAME = { rules: 2_000, inAll: 2_000, namespaces: 2 };
 
 const { dataDir, password, lanes } = JSON.parse(process.argv[2] ?? '{}') as ServiceSettings;
 const log = pino({ level: 'error' }, pino.destination({ dest: 2, sync: true }));
 const answer = (message: ServiceAnswer): void => void (process.connected && process.send?.(message));
 
-// A Ctrl-C at the terminal reaches all processes of a command: this one ends when the one that has started it does.
+// A Ctrl-C at the terminal reaches all processes of a command: this one ends when its parent ends it.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 const parentGone = new Promise<void>((resolve) => process.once('disconnect', resolve));
 try {

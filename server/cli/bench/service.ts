@@ -1,4 +1,4 @@
-// The service that is benched, as seen from the process that loads it.
+// The measured service, as the process that sends the load sees it.
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import type { Stage } from '../../../runtime/context/index.ts';
 
 export interface ServiceSettings {
   readonly dataDir: string;
-  /** Of `admin`. */
+  /** The password of `admin`. */
   readonly password: string;
   readonly lanes?: number;
 }
@@ -25,7 +25,7 @@ export type ServiceAnswer =
 
 export interface RulesMeasured {
   readonly stages: readonly { readonly rule: string; readonly stages: Readonly<Partial<Record<Stage, HistogramData>>> }[];
-  /** Runs that failed, by rule; none of the others. */
+  /** Failed runs, by rule; rules without failures are absent. */
   readonly failed: Readonly<Record<string, number>>;
 }
 
@@ -33,17 +33,17 @@ export interface BenchService extends AsyncDisposable {
   readonly url: string;
   readonly password: string;
   readonly pid: number;
-  /** @returns false when something has not come to rest in that time */
+  /** @returns false when runs are still in progress after that time */
   settle(withinMs: number): Promise<boolean>;
-  /** What it measures counts from now on. */
+  /** Starts all measurements anew. */
   reset(): Promise<void>;
   rules(): Promise<RulesMeasured>;
 }
 
-/** So long its end is waited for; then it is killed. */
+/** Longest wait for its end; then it is killed. */
 const END_MS = 30_000;
 
-/** The built program, also where this file runs from its source: the worker of a test can start no TypeScript. */
+/** The built program, even where this file runs from its source: the worker of a test cannot start TypeScript. */
 const program = fileURLToPath(
   import.meta.url.endsWith('.ts')
     ? new URL('../../../dist/server/cli/bench/service-process.js', import.meta.url)

@@ -1,4 +1,4 @@
-// What is benched: a service of its own with the project in it, or one that runs somewhere; and what each can tell of its rules.
+// The target of a bench: a service of its own with the project in it, or a running one; and what each can report of its rules.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { importProject } from '../projects/index.ts';
 import { openRemote } from '../remote.ts';
@@ -12,22 +12,22 @@ import { type Counts, countsOf, rulesBetween } from './scrape.ts';
 
 export interface Target extends AsyncDisposable {
   readonly address: Address;
-  /** What it counts of its rules counts from now on. */
+  /** Starts the measurements of rules anew. */
   reset(): Promise<void>;
-  /** @returns false when something has not come to rest in that time */
+  /** @returns false when runs are still in progress after that time */
   settle(withinMs: number): Promise<boolean>;
   rules(): Promise<RuleResult[]>;
-  /** So far; null where that cannot be known. */
+  /** CPU times so far; null where they cannot be known. */
   cpu(): Promise<CpuSeconds | null>;
   readonly notes: readonly string[];
 }
 
 const POLL_MS = 50;
-/** What the project starts by itself is done by then, or goes on beside. */
+/** Longest wait for the runs that the project starts by itself; those that last longer go on beside the load. */
 const LOADED_MS = 60_000;
 const USER = 'admin';
 
-/** @returns null when the service does not start or the project could not be loaded; the terminal has been told why */
+/** @returns null when the service does not start or the project could not be loaded; the terminal has shown the reason */
 export async function openOwn(project: string, options: BenchOptions, terminal: Terminal): Promise<Target | null> {
   const service = await openBenchService(options.lanes).catch((error: Error) => {
     terminal.err(`The service does not start: ${error.message}\n`);
@@ -70,7 +70,7 @@ async function tokenOf(url: string, password: string): Promise<string> {
 const HIDDEN = 'The service does not show /metrics to this user, so stages of rules are not measured; only requests are.';
 const COARSE = 'Stages of rules are those of /metrics: a quantile is the upper bound of its bucket.';
 
-/** The definitions are those that are in force there. */
+/** A running service, with the definitions that are in force there. */
 export async function openElsewhere(options: BenchOptions & { readonly url: string }): Promise<Target> {
   const url = options.url.replace(/\/$/, '');
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
@@ -97,7 +97,7 @@ export async function openElsewhere(options: BenchOptions & { readonly url: stri
   };
 }
 
-/** No run is open there, as far as it can be asked. */
+/** Whether no run is open there, as far as /metrics shows. */
 async function settled(scraped: () => Promise<Counts | null>, withinMs: number): Promise<boolean> {
   const until = performance.now() + withinMs;
   for (;;) {

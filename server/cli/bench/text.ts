@@ -1,4 +1,4 @@
-// A result for a person at a terminal.
+// A result as text for a terminal.
 import { type Stage, STAGES } from '../../../runtime/context/index.ts';
 import { LogHistogram } from '../../../platform/structures/index.ts';
 import type { Compared } from './compare.ts';
@@ -15,7 +15,7 @@ export const STAGE_NAMES: Readonly<Record<Stage, string>> = {
   subscriber_told: 'subscriber told',
 };
 
-/** Three digits: 0.123, 12.3, 1,230. */
+/** A number with three significant digits: 0.123, 12.3, 1,230. */
 export const number = (value: number): string => {
   const digits = value === 0 ? 0 : Math.max(0, Math.min(3, 2 - Math.floor(Math.log10(Math.abs(value)))));
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });

@@ -1,4 +1,4 @@
-// `cascade diff DIR`: what an import would change. `+` is only in the folder, `-` only in the namespace, `~` in both and not the same.
+// `cascade diff DIR`: shows what an import would change. `+` is only in the folder, `-` only in the namespace, `~` in both and different.
 import { openRemote, type RemoteOptions } from '../remote.ts';
 import { type Terminal, UsageError } from '../terminal.ts';
 import { isProgram, parseExact } from '../../../features/projects/index.ts';
@@ -19,7 +19,7 @@ export async function diffProject(root: string, options: RemoteOptions, terminal
   return differences.length === 0 ? 0 : 1;
 }
 
-/** Of a document its digest stands for it. */
+/** The comparable form of a file; a document is represented by its digest. */
 async function comparable(one: LocalFile): Promise<unknown> {
   if (one.folder === 'documents') return { digest: await digestOf(one.file) };
   if (isProgram(one.folder)) return readText(one.file);

@@ -1,4 +1,4 @@
-// `cascade export DIR`: the definitions and documents of a namespace as files.
+// `cascade export DIR`: writes the definitions and documents of a namespace as files.
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -1,6 +1,6 @@
-// `cascade import DIR`: the files of a project into a namespace, in one request and one commit: all of it, or nothing. What is there already and the
-// same is left alone, so that a second import changes nothing; nothing is deleted. What no request can hold goes apart: large documents before the
-// others, instances that are too many after them.
+// `cascade import DIR`: imports the files of a project into a namespace, in one request and one commit. Unchanged resources are left alone,
+// so that a second import changes nothing; nothing is deleted. Files that the request cannot hold are sent separately: large documents
+// before it, surplus instances after it.
 import { openAsBlob } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { openRemote, type Remote, type RemoteOptions } from '../remote.ts';
@@ -9,13 +9,13 @@ import { documentName, isProgram, JSON_FOLDERS, type Members, parseExact, toSend
 import { digestOf, filesOf, type LocalFile, readObject, readText } from './local.ts';
 import { digestAt, errorIn, RESOURCES } from './present.ts';
 
-/** Instances sent at a time. */
+/** Instances per request. */
 const CHUNK = 5_000;
 const JSON_TYPE = 'application/json';
-/** Of the request, which may have 10 MiB: so much is left for documents and data besides definitions. */
+/** Bound of documents and data in the request, which may have 10 MiB: the rest is left for definitions. */
 const MOST_BYTES = 8 * 1_048_576;
 const MOST_OF_A_DOCUMENT = 1_048_576;
-/** What one import takes. */
+/** Bound of the instances in one import. */
 const MOST_ROWS = 10_000;
 
 interface Failure {
@@ -56,7 +56,7 @@ async function loadAll(remote: Remote, files: readonly LocalFile[], notice: (lin
 
 const nameOf = ({ folder, path }: LocalFile): string => `${folder}/${path}`;
 
-/** What goes into the one request, and what does not fit. */
+/** The files for the single request, and those that do not fit. */
 class Bundle {
   readonly largeDocuments: LocalFile[] = [];
   readonly furtherData: { readonly file: LocalFile; readonly rows: readonly unknown[] }[] = [];
@@ -64,7 +64,7 @@ class Bundle {
   #bytes = 0;
   #rows = 0;
 
-  /** @throws Error: it is no file of its folder */
+  /** @throws Error: the file does not belong in its folder */
   async add(one: LocalFile): Promise<void> {
     const { folder, path, file } = one;
     if (folder === 'documents') await this.#addDocument(one);
@@ -93,7 +93,7 @@ class Bundle {
     this.#put(one, rows, bytes);
   }
 
-  /** What the service skips is named to it, too: its notice is the same for all. */
+  /** Skipped files are named to the service, too, so that its report covers all. */
   #put(one: LocalFile, value: unknown, bytes = Buffer.byteLength(JSON.stringify(value))): void {
     this.#files[nameOf(one)] = value;
     this.#bytes += bytes;
@@ -115,11 +115,11 @@ async function send(remote: Remote, text: string, notice: (line: string) => void
       reason: `${code}: ${message}`,
     }));
   } catch {
-    return [{ file: 'import', reason: `${answer.status} ${body.slice(0, 200)}` }]; // not from the service itself
+    return [{ file: 'import', reason: `${answer.status} ${body.slice(0, 200)}` }]; // the answer is not from the service itself
   }
 }
 
-/** @returns why it failed; null: it is there */
+/** @returns why it failed; null: it succeeded */
 async function sent(remote: Remote, path: string, body: NonNullable<RequestInit['body']>): Promise<string | null> {
   const answer = await remote.send('POST', path, body);
   if (!answer.ok) return errorIn(answer);

@@ -1,4 +1,4 @@
-// A project on disk, read and written.
+// Reads and writes a project on disk.
 import { createHash } from 'node:crypto';
 import { createReadStream, type Dirent } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
@@ -7,15 +7,15 @@ import { UsageError } from '../terminal.ts';
 import { FOLDERS, JSON_FOLDERS, type Members, parseExact } from '../../../features/projects/index.ts';
 
 export interface LocalFile {
-  /** Of the project. */
+  /** The folder in the project. */
   readonly folder: string;
-  /** Below its folder, with `/`. */
+  /** The path below that folder, with `/`. */
   readonly path: string;
-  /** On the disk. */
+  /** The file on the disk. */
   readonly file: string;
 }
 
-/** All files of a project. @param notice told of what is skipped @throws UsageError when there is no such folder */
+/** All files of a project. @param notice called for each skipped file @throws UsageError when there is no such folder */
 export async function filesOf(root: string, notice: (line: string) => void): Promise<LocalFile[]> {
   const info = await stat(root).catch(() => null);
   if (!info?.isDirectory()) throw new UsageError(`${root} is no folder.`);
@@ -47,7 +47,7 @@ async function below(folder: string, prefix: string, isDeep: boolean, notice: (l
 
 export const isJson = ({ folder, path }: LocalFile): boolean => JSON_FOLDERS.includes(folder) && path.endsWith('.json');
 
-/** @throws Error: no JSON object */
+/** @throws Error: the file is not a JSON object */
 export async function readObject(file: string): Promise<Members> {
   const value = parseExact((await readFile(file, 'utf8')).replace(/^\uFEFF/, ''));
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('no JSON object');

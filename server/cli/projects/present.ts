@@ -1,4 +1,4 @@
-// What a namespace has of a project, asked of its service.
+// Asks a service for the resources of a namespace that a project may have, too.
 import type { Remote } from '../remote.ts';
 import { UsageError } from '../terminal.ts';
 import { isOwn, type Members, parseExact } from '../../../features/projects/index.ts';
@@ -6,7 +6,7 @@ import { isOwn, type Members, parseExact } from '../../../features/projects/inde
 const RESOURCES = '/api/v1/resources';
 const PAGE = 1_000;
 
-/** @throws UsageError: it is not the caller's to see */
+/** @throws UsageError: the caller may not see it */
 export async function listed(remote: Remote, resource: string): Promise<Members[]> {
   const all: Members[] = [];
   for (let page = 1; ; page++) {
@@ -34,7 +34,7 @@ export async function errorIn(answer: Response): Promise<string> {
     const errors = JSON.parse(text) as { code: string; message: string }[];
     return errors.map(({ code, message }) => `${code}: ${message}`).join('; ');
   } catch {
-    return `${answer.status} ${text.slice(0, 200)}`; // not from the service itself
+    return `${answer.status} ${text.slice(0, 200)}`; // the answer is not from the service itself
   }
 }
 

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { diffProject, importProject } from './index.ts';
 
-/** A service that keeps what it is asked, and gives what it is told to. */
+/** A server that records its requests, and answers as the test says. */
 let server: Server;
 let asked: { path: string; body: string }[] = [];
 let answer: { status: number; body: unknown } = { status: 200, body: {} };
@@ -47,7 +47,7 @@ async function files(contents: Readonly<Record<string, string | Buffer>>): Promi
 
 const sentFiles = (): unknown => (JSON.parse(asked.at(-1)?.body ?? '{}') as { data: { files: unknown } }).data.files;
 
-test('an import is one request with all files; digits stay, a document goes as Base64', async () => {
+test('an import is one request with all files; numbers keep their digits, a document is sent as Base64', async () => {
   await files({
     'types/T.json': '\uFEFF{"name":"T","foreignKeys":null,"properties":{"n":{"type":"Integer","default":9007199254740993}}}',
     'types/x.txt': 'x',
@@ -65,7 +65,7 @@ test('an import is one request with all files; digits stay, a document goes as B
   expect(err).toBe(`skipped: other\nskipped: ${join(folder, 'types')}/.hidden.json\nskipped: types/x.txt\na remark\n`);
 });
 
-test('what is refused is told file by file, and a file that cannot be read holds up all', async () => {
+test('refusals are reported file by file, and a file that cannot be read prevents the import', async () => {
   await files({ 'types/T.json': '{"name":"T","properties":{}}' });
   answer = { status: 400, body: [{ file: 'types/T.json', code: 'cascade.x', message: 'no.', params: [] }] };
   expect(await importProject(folder, options(), terminal)).toBe(1);
@@ -78,7 +78,7 @@ test('what is refused is told file by file, and a file that cannot be read holds
   expect(err).toContain('types/U.json: ');
 });
 
-test('a large document goes before the others, instances that are too many after them', async () => {
+test('a large document is sent before the request, surplus instances after it', async () => {
   await files({
     'documents/large.bin': Buffer.alloc(1_048_577),
     'documents/small.bin': Buffer.alloc(3),

@@ -1,8 +1,8 @@
-// What the operations of the document share: how to say who one is, errors, headers.
+// The parts that the operations of the document share: authentication, errors, headers.
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
 import { schemaRef } from './schemas.ts';
 
-/** The statuses of the API, as interface.md has them, and when they come. */
+/** The statuses of the API, as interface.md has them, with their causes. */
 const ERRORS = {
   '400': 'The request is wrong: its body, a parameter, a value',
   '401': 'No token, or one that is worth nothing',
@@ -18,7 +18,7 @@ const TEXT: ObjectValue = { type: 'string' };
 
 export const json = (schema: ObjectValue): ObjectValue => ({ 'application/json': { schema } });
 
-/** Their names are none of types. */
+/** Shared schemas, with names that no type can have. */
 export const SHARED_SCHEMAS: ObjectValue = {
   '-Error': {
     type: 'object',
@@ -67,7 +67,10 @@ export const SHARED: ObjectValue = {
   ),
 };
 
-/** The errors that every operation may answer with. @param known false: without a login, so there is no 401 or 403 for want of one */
+/**
+ * The errors that every operation may answer with. @param known false: the operation needs no login, so it has no 401 or 403 for want of
+ * one
+ */
 export function errorResponses(known = true): ObjectValue {
   const statuses = Object.keys(ERRORS).filter((status) => known || (status !== '401' && status !== '403'));
   return Object.fromEntries(statuses.map((status): [string, Value] => [status, { $ref: `#/components/responses/-${status}` }]));

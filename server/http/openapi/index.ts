@@ -1,5 +1,5 @@
-// The API of one namespace as an OpenAPI 3.1 document. Nothing is listed here that is listed elsewhere: addresses and methods are those of the
-// routes, parameters those that are read, resources and procedures those that the engine names.
+// The API of one namespace as an OpenAPI 3.1 document. It has no lists of its own: addresses and methods are those of the routes,
+// parameters those that are parsed, resources and procedures those that the engine names.
 import { toJson } from '../../../model/values/index.ts';
 import { inSlices } from '../../../platform/structures/index.ts';
 import type { ApiDescription } from '../../../resources/api.ts';
@@ -11,7 +11,7 @@ import { schemasOf } from './schemas.ts';
 
 type Entry = readonly [string, Value];
 
-/** As JSON. The same description gives the same text. It is written in slices, as a namespace may have thousands of types. */
+/** The document as JSON; equal descriptions give equal texts. It is written in slices, as a namespace may have thousands of types. */
 export async function openApiText(description: ApiDescription): Promise<string> {
   const paths = await written(pathsOf(description));
   const schemas = await written([...schemasOf(description.resources), ...Object.entries(SHARED_SCHEMAS)]);
@@ -24,7 +24,7 @@ function* pathsOf(description: ApiDescription): Generator<Entry> {
   yield* resourcePaths(description);
 }
 
-/** Each value as JSON; of several under one name the last. */
+/** Each value as JSON; of several with one name the last. */
 async function written(entries: Iterable<Entry>): Promise<Record<string, string>> {
   function* texts(): Generator<[string, string]> {
     for (const [name, value] of entries) yield [name, toJson(value)];

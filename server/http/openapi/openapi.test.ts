@@ -66,7 +66,7 @@ test('the document is valid OpenAPI 3.1', async () => {
   expect(valid).toBe(true);
 });
 
-test('each resource has the addresses and methods that the routes know and the resource offers', () => {
+test('each resource has the addresses and methods that the routes support and the resource offers', () => {
   expect(Object.keys(document.paths[`${R}/custom/All`]!)).toEqual(['get', 'post', 'delete']);
   expect(Object.keys(document.paths[`${R}/custom/All/{id}`]!)).toEqual(['get', 'post', 'put', 'patch', 'delete']);
   expect(Object.keys(document.paths[`${R}/custom/Packed.All`]!)).toEqual(['get']);
@@ -77,7 +77,7 @@ test('each resource has the addresses and methods that the routes know and the r
   expect(Object.keys(document.paths[`${R}/sources/{id}/query`]!)).toEqual(['post']);
 });
 
-test('parameters are those that the operation reads', () => {
+test('the parameters of an operation are those that it reads', () => {
   const names = (path: string, method: string): string[] => document.paths[path]![method]!.parameters!.map(({ name }) => name);
   expect(names(`${R}/custom/All`, 'get')).toEqual(['where', 'props', 'sort', 'page', 'limit', 'count']);
   expect(names(`${R}/custom/All`, 'delete')).toEqual(['where', 'count']);
@@ -93,7 +93,7 @@ test('a procedure of the namespace has an address with its own parameters', () =
   expect(document.paths[`${R}/procedures/plain`]!.post!.requestBody!.required).toBe(false);
 });
 
-test('no two operations have one id', () => {
+test('the ids of operations are unique', () => {
   const ids = Object.values(document.paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
 });

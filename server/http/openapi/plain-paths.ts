@@ -1,4 +1,4 @@
-// What is no resource: sessions, batches, health. A kind of route without its words does not compile.
+// Paths that are not resources: sessions, batches, health. A kind of route without a description does not compile.
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
 import { PLAIN, type PlainKind } from '../routes.ts';
 import { errorResponses, json } from './components.ts';
@@ -8,9 +8,9 @@ interface Words {
   readonly summary: string;
   readonly answer: ObjectValue;
   readonly body?: ObjectValue;
-  /** Of the answer, where it is no JSON. */
+  /** The media type of the answer, where it is not JSON. */
   readonly media?: string;
-  /** Absent: like all others. */
+  /** Security requirements that differ from the document's. */
   readonly security?: Value[];
 }
 

@@ -1,4 +1,4 @@
-// The operations of resources: an address of the routes, an action, and what its reading says of parameters and body.
+// The operations of resources: the route gives the address, the action the operation, and its reading the parameters and body.
 import { type ApiDescription, type DescribedProcedure, type DescribedResource, OPERATIONS } from '../../../resources/api.ts';
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
 import { CHECKS, isArray, isBoolean, isInteger, isStrings, type ParameterName } from '../parameters.ts';
@@ -54,13 +54,13 @@ function pathItem(resource: DescribedResource, { suffix, methods }: Address, pro
 
 const NAMED_COMMANDS: ReadonlySet<Action> = new Set(['retry', 'submit', 'read', 'dismiss', 'preview']);
 
-/** The same question that the engine asks itself. */
+/** Whether the engine would accept the action. */
 function isOffered({ name, operations, commands }: DescribedResource, action: Action): boolean {
-  if (action === 'execute' && name === 'services') return true; // another way to procedures
+  if (action === 'execute' && name === 'services') return true; // an alternative address of procedures
   if (action === 'command') return commands.length > 0;
   if (NAMED_COMMANDS.has(action)) return commands.includes(action);
   const op = operationOf(action);
-  if (op === 'getAuthorizedUsers') return true; // only namespaces have the address
+  if (op === 'getAuthorizedUsers') return true; // only namespaces have this address
   return operations.has(op === 'selectOne' ? 'select' : op);
 }
 
@@ -108,7 +108,7 @@ const DESCRIPTIONS: Record<ParameterName, string> = {
   maxFlushInterval: 'Milliseconds after which they are sent; 0: by size alone, -1: each element',
 };
 
-/** @param isOne whether an id says which instance is meant, so that there is no condition */
+/** @param isOne an id names the instance, so there is no condition */
 function parametersOf({ isProgram }: DescribedResource, action: Action, { parameters }: Reading, isOne: boolean): ObjectValue[] {
   const names: readonly ParameterName[] = isProgram && action === 'insert' ? [...parameters, 'active'] : parameters;
   return names
@@ -116,7 +116,7 @@ function parametersOf({ isProgram }: DescribedResource, action: Action, { parame
     .map((name) => ({ name, in: 'query', description: DESCRIPTIONS[name], ...spelling(name) }));
 }
 
-/** Numbers and truth values are themselves in an address; everything else is JSON there. */
+/** The schema of a parameter's text: numbers and Booleans are written plainly in an address; all others as JSON. */
 function spelling(name: ParameterName): ObjectValue {
   const check = CHECKS[name];
   if (check === isBoolean) return { schema: { type: 'boolean' } };
@@ -238,7 +238,7 @@ function successOf(resource: DescribedResource, action: Action): ObjectValue {
   }
 }
 
-/** A procedure of the namespace: its arguments in order, or by name. */
+/** A call of a procedure: its arguments in order, or by name. */
 function calling({ description, parameters, returns }: DescribedProcedure): ObjectValue {
   const orNull = (schema: ObjectValue): ObjectValue => (Object.keys(schema).length === 0 ? schema : { anyOf: [schema, { type: 'null' }] });
   const described = (one: DescribedProcedure['parameters'][number]): ObjectValue => ({
@@ -258,7 +258,7 @@ function calling({ description, parameters, returns }: DescribedProcedure): Obje
     maxItems: parameters.length,
     minItems: lastRequired + 1,
   };
-  if (parameters.length === 0) delete inOrder['prefixItems']; // an empty list of them is no schema
+  if (parameters.length === 0) delete inOrder['prefixItems']; // an empty list would be an invalid schema
   return {
     ...(description !== null && { description }),
     requestBody: { required: lastRequired >= 0, content: json({ oneOf: [inOrder, byName] }) },
@@ -266,7 +266,7 @@ function calling({ description, parameters, returns }: DescribedProcedure): Obje
   };
 }
 
-/** Instances that their owner has opened (`ars_public`). */
+/** Paths of instances that their owner has made public (`ars_public`). */
 function publicPaths(): ObjectValue {
   const open = (summary: string, more: ObjectValue = {}): ObjectValue => ({
     summary,

@@ -1,12 +1,12 @@
-// Schemas of what resources hold: as they are read, and as they are sent.
+// Schemas of the members of resources: as they are read, and as they are sent.
 import type { DescribedResource } from '../../../resources/api.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 
 export const schemaRef = (name: string): ObjectValue => ({ $ref: `#/components/schemas/${name}` });
 
-/** Of an instance as it is answered. */
+/** The schema of an instance in answers. */
 export const readSchema = ({ name }: DescribedResource): ObjectValue => schemaRef(name);
-/** Of an instance that is to be made; changes name some of its properties only. */
+/** The schema of a new instance; changes name only some of its properties. */
 export const newSchema = ({ name }: DescribedResource): ObjectValue => schemaRef(`${name}.new`);
 
 export function* schemasOf(resources: readonly DescribedResource[]): Generator<[string, Value]> {
@@ -19,7 +19,7 @@ export function* schemasOf(resources: readonly DescribedResource[]): Generator<[
   }
 }
 
-/** Definitions may have further fields, and where they hold an Object or several, it is for the service to say what it must be. */
+/** A definition may have further fields; where it contains one or several Objects, the service checks their content. */
 function opened(schema: ObjectValue): ObjectValue {
   const properties: ObjectValue = {};
   const declared = getOwn(schema, 'properties');
