@@ -1,5 +1,5 @@
-// Engines on one database and a bus that loses, repeats and delays: namespaces go from owner to owner while clients of all of them work, and close when
-// nobody needs them.
+// Engines on one database and a bus that loses, repeats and delays messages: namespaces change their owner while clients of all engines
+// work, and close when nobody needs them.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Notice } from '../runtime/events/notice.ts';
 import { openLocalNetwork } from '../platform/bus/index.ts';
@@ -13,13 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** A simple generator, so that a run can be repeated. */
+/** A simple random generator, so that a run can be repeated. */
 function luckOf(seed: number): () => number {
   let state = seed;
   return () => (state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0) / 2 ** 32;
 }
 
-test('namespaces change hands under load on a bad bus: every change is there once, and every listener hears every event once', async () => {
+test('namespaces change owners under load on a bad bus: every change is stored once, each subscriber gets each event once', async () => {
   const network = openLocalNetwork();
   const luck = luckOf(Number(process.env['CASCADE_SEED'] ?? 1) || 1);
   network.faults = { fate: () => (luck() < 0.1 ? [] : luck() < 0.1 ? [luck() * 20, luck() * 60] : [luck() * 5]) };
@@ -71,7 +71,7 @@ test('namespaces change hands under load on a bad bus: every change is there onc
   await a[Symbol.asyncDispose]();
 });
 
-test('a namespace that nobody asks for is closed when nothing is left to be done there, and opened by the next request', async () => {
+test('an idle namespace is closed when no work is left to do there, and opened by the next request', async () => {
   await using idle = await openTestEngine({ mongoUri: database.uri, bus: openLocalNetwork().connect(), idleAfterMs: 100 });
   const { namespace } = idle.identity;
   await idle.type('Row', { n: { type: 'Integer' } });
@@ -84,7 +84,7 @@ test('a namespace that nobody asks for is closed when nothing is left to be done
   const subscription = await idle.engine.subscribe(idle.identity, '/types/Row/insert', {}, () => undefined);
   const owned = await database.ownerOf(namespace);
   expect(owned).not.toBeNull();
-  // Another one is closed meanwhile: the look at this one was before.
+  // Another namespace is closed meanwhile, after this one was checked.
   const other = { ...idle.identity, namespace: `${namespace}b` };
   await idle.engine.identity.createNamespace({ namespace: other.namespace, createdBy: 'ann' });
   await idle.engine.execute({ identity: other, op: 'select', resourceName: 'types', custom: false, parameters: {} });

@@ -1,5 +1,5 @@
-// This process among those on its database: the namespaces that it owns, the way to the others, and what becomes of both when processes join, leave
-// and die (docs/clustering.md).
+// This process in its cluster: the namespaces that it owns, its links to other processes, and the changes of both when processes join,
+// leave and die (docs/clustering.md).
 
 import { randomBytes } from 'node:crypto';
 import { type Binary } from 'mongodb';
@@ -25,15 +25,15 @@ import { OpenNamespaces } from './open-namespaces.ts';
 export interface ClusterOptions {
   readonly store: Store;
   readonly process: ServiceProcess;
-  /** Nobody else can use the database. */
+  /** Whether no other process can use the database. */
   readonly exclusive: boolean;
-  /** Null: no other process can be reached. */
+  /** The bus; null: no other process can be reached. */
   readonly bus: Bus | null;
-  /** Names the installation on the bus. */
+  /** The installation's name on the bus. */
   readonly nodeUuid: string;
   readonly local: LocalEngine;
   readonly open: (name: string, ownership: Ownership, onFenced: () => void) => Promise<OpenNamespace>;
-  /** An error as it is answered to clients. */
+  /** Converts an error to the one that clients get. */
   readonly asClientError: (error: unknown) => unknown;
   readonly idleAfterMs: number;
   readonly isServing: () => boolean;
@@ -45,10 +45,10 @@ export interface Cluster extends AsyncDisposable {
   readonly owners: Owners;
   readonly routes: Routes;
   readonly forwarding: Forwarding;
-  /** Null: there are only those of this process. */
+  /** Subscriptions that follow their namespaces; null: there are no other processes. */
   readonly followed: FollowedSubscriptions | null;
   readonly rebalancer: Rebalancer;
-  /** Null: no other process can be reached. */
+  /** Calls to other processes; null: none can be reached. */
   readonly calls: Calls | null;
 }
 
@@ -97,7 +97,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
         subscribe: ({ space }, ...rest) => subscribe(space, ...rest),
         running: (name) => namespaces.running(name),
         served: (name) => namespaces.of(name),
-        onError: (err) => log.error({ err }, 'a subscription could not follow its namespace: it is tried again'),
+        onError: (err) => log.error({ err }, 'a subscription could not follow its namespace to the next owner: it is retried'),
       })
     : null;
   if (bus)
@@ -139,7 +139,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   };
 }
 
-/** What messages between the processes of an installation are sealed with; made by the first of them. */
+/** The secret that seals messages between the processes of an installation; the first process makes it. */
 async function secretOf(store: Store): Promise<Uint8Array> {
   const found = await store.installation
     .collection<{ _id: string; secret: Binary | Buffer }>('installation')

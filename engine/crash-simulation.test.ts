@@ -1,14 +1,14 @@
-// Integrations.md 12.2 and language.md U7 in a simulated world: services die or stand still at any moment, the network breaks, and in the
-// end the store must hold what an undisturbed run would have left. A failing seed is named; CASCADE_SIMULATION_SEED=<seed> repeats that one
-// alone and tells what happened, CASCADE_SIMULATION_SEEDS=<n> tries as many, from CASCADE_SIMULATION_FROM=<seed> on.
+// Integrations.md 12.2 and language.md U7 in a simulated world: services die or stall at any moment, the network fails, and in the end the
+// store must be as after an undisturbed run. A failing seed is named; CASCADE_SIMULATION_SEED=<seed> repeats that one alone and reports
+// each step, CASCADE_SIMULATION_SEEDS=<n> tries as many, from CASCADE_SIMULATION_FROM=<seed> on.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CRASH_POINTS, Simulation } from './testing/simulation/index.ts';
 
 const number = (name: string, otherwise: number): number => Number(process.env[`CASCADE_SIMULATION_${name}`] ?? otherwise);
 const ONE = number('SEED', 0);
-/** The nightly run tries new ones for many minutes (scripts/testing/nightly-plan.mjs). */
+/** The nightly run tries new seeds for many minutes (scripts/testing/nightly-plan.mjs). */
 const SEEDS = number('SEEDS', 600);
-/** Enough seeds for everything to have been met. */
+/** Number of seeds from which on every crash point must have occurred. */
 const MANY = 500;
 const FROM = number('FROM', 1);
 
@@ -31,7 +31,7 @@ test.runIf(ONE === 0 && SEEDS >= MANY)('processes have died at every point of in
   for (const point of CRASH_POINTS) expect(simulation.crashes[point], point).toBeGreaterThan(0);
 });
 
-test('a seed that is run again tells the same', { timeout: 0 }, async () => {
+test('a repeated seed gives the same steps', { timeout: 0 }, async () => {
   for (let seed = 1; seed <= 5; seed++) {
     const [first, second] = [[] as string[], [] as string[]];
     await simulation.run(seed, { onStep: (what) => void first.push(what) });
@@ -40,7 +40,7 @@ test('a seed that is run again tells the same', { timeout: 0 }, async () => {
   }
 });
 
-// The checker itself: with something planted it must not be content.
+// A test of the checker: it must notice a planted defect.
 test.each([
   ['the marks of ended runs', 'marks', /: [2-9] instead of 1$/],
   ['the journal', 'journal', /: 0 instead of 1$/],

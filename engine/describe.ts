@@ -10,7 +10,7 @@ import { commandsOf } from '../resources/requests/index.ts';
 
 const PROGRAMS = new Set(['rules', 'procedures']);
 
-/** Without what the caller may not know of: types and procedures of groups that it is not in. */
+/** The description for a caller, without types and procedures of groups that it is not in. */
 export async function describe(space: Namespace, caller: Identity): Promise<ApiDescription> {
   return {
     namespace: space.name,
@@ -66,7 +66,7 @@ function describedProcedure(name: string, object: ObjectValue): DescribedProcedu
   };
 }
 
-/** `{type, multi}` of a parameter or a result; without a type it is anything. */
+/** The schema of a parameter or a result, `{type, multi}`; without a type it accepts any value. */
 function schemaOf(declared: ObjectValue): ObjectValue {
   const type = getOwn(declared, 'type');
   const one = typeof type === 'string' ? baseSchema(type) : {};

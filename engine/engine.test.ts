@@ -17,7 +17,7 @@ test('a rule runs for an insert whose WHERE holds, and its effect is stored', as
   expect(await t.rows('Alarm', { pump: cool._id })).toEqual([]);
 });
 
-test('a BEFORE rule changes what is stored, and null cancels', async () => {
+test('a BEFORE rule changes the stored instance, and null cancels the operation', async () => {
   await t.type('Reading', { v: { type: 'Integer' } });
   await t.program('rules', 'RULE clamp BEFORE INSERT ON Reading  if (Reading.v < 0) { Reading.v = 0 }');
   await t.program('rules', 'RULE refuse BEFORE INSERT ON Reading AS r WHERE r.v > 100 RETURN null');
@@ -26,7 +26,7 @@ test('a BEFORE rule changes what is stored, and null cancels', async () => {
   expect(await t.rows('Reading')).toHaveLength(1);
 });
 
-test('a condition changes nothing, whatever it calls', async () => {
+test('a condition has no effects, whatever it calls', async () => {
   await t.type('Tagged', { tags: { type: 'Integer', multi: true }, o: { type: 'Object' } });
   await t.type('Told', { what: { type: 'String' } });
   await t.program(
@@ -49,7 +49,7 @@ test('a condition changes nothing, whatever it calls', async () => {
   await t.eventually('Told', { what: 'topic' }, 1);
 });
 
-test('rules chain, and read and update what others update: no count is lost', async () => {
+test('rules that start each other update one counter concurrently, and no update is lost', async () => {
   await t.type('Quake', { net: { type: 'String' }, mag: { type: 'Real' } });
   await t.type('Tally', { net: { type: 'String', unique: true }, n: { type: 'Integer' } }, { naturalKey: ['net'] });
   await t.program('rules', 'RULE raise WHEN INSERT OCCURS ON Quake AS q WHERE q.mag >= 1 PUBLISH {net: q.net} TO TOPIC "/quakes"');
@@ -66,7 +66,7 @@ test('rules chain, and read and update what others update: no count is lost', as
   expect(await t.rows('Tally')).toHaveLength(3);
 });
 
-test('a procedure is executed with typed and untyped parameters, and its errors are told with their place', async () => {
+test('a procedure is executed with typed and untyped parameters, and its errors name their place', async () => {
   await t.program('procedures', 'PROCEDURE Temp.toKelvin(celsius Real)\nreturn celsius + 273.15');
   expect((await t.ask('execute', 'procedures', { id: 'Temp.toKelvin', body: '[20]' })).body).toBe('293.15');
   expect((await t.ask('execute', 'procedures', { id: 'Temp.toKelvin', body: '{"celsius":20}' })).body).toBe('293.15');
@@ -81,7 +81,7 @@ test('a procedure is executed with typed and untyped parameters, and its errors 
   expect(snapshot).toMatchObject({ entryType: 'error', line: 3, error: { code: 'cascade.lang.arithmetic.zero.divide' } });
 });
 
-test('every scalar type and every edge of the numbers goes the whole way round unchanged', async () => {
+test('values of every scalar type, and the limits of numbers, are stored and read unchanged', async () => {
   const properties = {
     s: { type: 'String' },
     i: { type: 'Integer' },
@@ -139,7 +139,7 @@ test('a rule that throws, loops, recurses or eats memory ends with an error in t
   }
 });
 
-test('the effects of BEFORE rules that an array insert of a rule starts are recorded one by one', async () => {
+test('effects of BEFORE rules within a rule’s insert of an array are recorded one by one', async () => {
   await t.type('Parcel', { n: { type: 'Integer' } });
   await t.type('Seen', { n: { type: 'Integer' } });
   await t.program('rules', 'RULE note BEFORE INSERT ON Parcel AS p INSERT Seen(n: p.n)');
@@ -149,7 +149,7 @@ test('the effects of BEFORE rules that an array insert of a rule starts are reco
   expect((await t.rows('Seen')).map((row) => row['n'])).toEqual([1, 2, 3]);
 });
 
-test('what this version cannot keep is refused, not accepted and ignored', async () => {
+test('options that this version does not support are refused, not ignored', async () => {
   const encrypted = JSON.stringify({ name: 'Secretive', properties: { pin: { type: 'String', encrypted: true } } });
   await expect(t.ask('insert', 'types', { body: encrypted })).rejects.toMatchObject({
     code: 'cascade.resource.property.invalid',

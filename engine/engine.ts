@@ -1,6 +1,6 @@
 /* oxlint-disable max-lines -- the composition of an installation */
-// The engine: everything behind the bindings. Its parts open in order and close in reverse; namespaces are opened when they are
-// first asked for, and those with open runs at the start.
+// The engine: the service behind the bindings. Its parts open in order and close in reverse; namespaces are opened by their first request,
+// and those with open runs at the start.
 
 import { auditedIn } from '../features/audits/index.ts';
 import { randomUUID } from 'node:crypto';
@@ -33,27 +33,27 @@ import { deliveriesOf } from '../features/delivery/index.ts';
 
 export interface EngineConfig {
   readonly mongoUri: string;
-  /** Nobody else uses this database (the embedded one). */
+  /** Whether no other process can use the database (the embedded one). */
   readonly exclusive: boolean;
-  /** By which the processes on this database reach each other. Without it this one reaches no other. */
+  /** The bus between processes on this database. Without it this process reaches no other. */
   readonly bus?: Bus | null;
-  /** No other process may serve the database unless both have a bus. */
+  /** Whether another process may serve the database only if both have a bus. */
   readonly needsBus?: boolean;
-  /** A namespace that nobody has asked for so long is closed, when nothing is left to be done there; ten minutes when absent. */
+  /** Time without requests after which a namespace is closed, when no work is left to do there; ten minutes when absent. */
   readonly idleAfterMs?: number;
-  /** Another process has taken over what this one did: it serves nobody any more. */
+  /** Called when another process has taken over: this one serves nobody any more. */
   readonly onFenced?: () => void;
   readonly lanes?: number;
   readonly requireSandbox?: Level;
-  /** Seals the keys of the namespaces; without it no property can be encrypted. */
+  /** The key that seals the keys of the namespaces; without it no property can be encrypted. */
   readonly masterKey?: Uint8Array | null;
-  /** What time it is for rules. When absent: the machine's clock, or the database's where others may use it, too. */
+  /** The clock of rules. When absent: the machine's, or the database's where other processes may use it, too. */
   readonly clock?: Clock;
-  /** Evaluations that one rule may have open (language.md K10). */
+  /** Bound of the open evaluations of one rule (language.md K10). */
   readonly mostOpenEvaluations?: number;
-  /** Of new hashes of passwords; a service has the usual one. */
+  /** The cost of new hashes of passwords; a service has the default. */
   readonly passwordCost?: PasswordCost;
-  /** What programs may know of the installation; without it there is no address. */
+  /** Facts about the installation that programs may read; without it there is no address. */
   readonly about?: About;
   /** Networks that outgoing connections may reach besides public addresses; none by default. */
   readonly outboundAddresses?: readonly string[];
@@ -94,7 +94,7 @@ export async function openEngine({
       try {
         await part[Symbol.asyncDispose]();
       } catch (error) {
-        log.error({ err: error }, 'a part did not close');
+        log.error({ err: error }, 'a part of the engine could not be closed');
       }
     }
   };
@@ -104,10 +104,10 @@ export async function openEngine({
     if (!given) idsBy(() => clock.now());
     let isFenced = false;
     let status: Health['status'] = 'starting';
-    /** Another process has taken over: only a new start helps. */
+    /** Another process has taken over: only a new start of this one helps. */
     const onTaken = (): void => {
       if (isFenced) return;
-      log.fatal('another process has taken over the work of this one, which stood still for too long: start it again');
+      log.fatal('another process has taken over the work of this one, which did not renew its lease in time: start it again');
       status = 'database';
       isFenced = true;
       onEnd();
@@ -119,7 +119,7 @@ export async function openEngine({
         exclusive,
         hasBus: bus !== null,
         onTaken,
-        onError: (error) => log.error({ err: error }, 'the lease of this process'),
+        onError: (error) => log.error({ err: error }, 'the lease of this process could not be written'),
       }),
     );
     if (!exclusive && (needsBus || bus)) await requirePeers(process, bus !== null);
@@ -172,7 +172,7 @@ export async function openEngine({
       const isTheirs = owner !== null && owner !== process.epoch && cluster.calls?.isGone(owner) === false;
       const dropped = isTheirs ? cluster.forwarding.dropAt(owner, name) : dropHere(name);
       dropped.catch((err: unknown) =>
-        log.error({ err, namespace: name }, 'the data of a deleted namespace could not be removed: the next start does it'),
+        log.error({ err, namespace: name }, 'the data of a deleted namespace could not be removed: the next start retries it'),
       );
       await Promise.race([dropped.catch(() => undefined), sleep(DROP_MS, new AbortController().signal)]);
     };
@@ -238,10 +238,10 @@ export async function openEngine({
     const { namespaces, forwarding, rebalancer, followed } = cluster;
     security.onEvent = async (event) => forwarding.audit(await auditedIn(event, installation.directory), event);
     keep({
-      // Before the sandbox goes: what was acknowledged gets its time to finish, the rest is in the journal.
+      // Before the sandbox closes: acknowledged runs get time to finish, and the journal holds the rest.
       async [Symbol.asyncDispose]() {
         status = 'draining';
-        await process.serve(false).catch((err: unknown) => log.error({ err }, 'that this process is about to stop was not noted'));
+        await process.serve(false).catch((err: unknown) => log.error({ err }, 'this process could not record that it is about to stop'));
         cluster.calls?.look();
         followed?.stop();
         await namespaces.stop();
@@ -253,7 +253,7 @@ export async function openEngine({
     });
     if (!exclusive) keep(await followAccounts());
     const known = await knownNamespaces(store);
-    // Without the key that their data are sealed with there is nothing to try again: the start says so.
+    // Without the key that seals their data a retry cannot succeed: the start fails with the reason.
     await Promise.all(known.map((name) => keys.cipherOf(name)));
     await process.serve(true);
     await rebalancer.begin(known);
@@ -272,7 +272,7 @@ export async function openEngine({
     watch.unref();
     keep({ [Symbol.asyncDispose]: async () => clearInterval(watch) });
 
-    /** Whose rights another process has changed is looked up again. */
+    /** Looks up rights again that another process has changed. */
     function followAccounts(): Promise<AsyncDisposable> {
       return openChanges(
         store.client,
@@ -281,7 +281,7 @@ export async function openEngine({
           if (change.database === store.installation.databaseName && mayEnd(change)) identity.noticed();
         },
         async () => identity.noticed(),
-        (err) => log.warn({ err }, 'changes of other processes were not heard: they are looked for again'),
+        (err) => log.warn({ err }, 'the change stream failed: it is opened again'),
       );
     }
 
@@ -351,7 +351,7 @@ export async function openEngine({
   }
 }
 
-/** A subscription that gives back its place when it ends. */
+/** A subscription that gives its place in the quota back when it ends. */
 const released = (subscription: Subscription, release: Release): Subscription => ({
   ...subscription,
   close() {
@@ -360,16 +360,16 @@ const released = (subscription: Subscription, release: Release): Subscription =>
   },
 });
 
-/** Collections of the installation by whose changes somebody may have other rights. */
+/** Collections of the installation whose changes may change somebody's rights. */
 const ACCOUNTS = ['users', 'tokens'];
 
-/** Logins make tokens, and say when they were. */
+/** Whether a change may end rights: logins, which add tokens and record their times, do not. */
 function mayEnd({ collection, document, updated }: Change): boolean {
   if (collection === 'tokens') return document === null && updated === undefined;
   return !(updated?.length === 1 && updated[0] === 'lastLogin');
 }
 
-/** A deletion is answered after so long, even when the data of the namespace are still being removed. */
+/** Longest wait of the answer to a deletion for the removal of the namespace's data. */
 const DROP_MS = 5_000;
 
 async function dropNamespace(store: Store, identity: IdentityStore, name: string): Promise<void> {
@@ -377,7 +377,7 @@ async function dropNamespace(store: Store, identity: IdentityStore, name: string
   await identity.namespaceDropped(name);
 }
 
-/** Two processes that start at once both find what a deletion has left; the later of them waits for the earlier. */
+/** Drops a database. Two processes that start at once may both find the rest of a deletion; the later one waits for the earlier. */
 async function dropDatabase(store: Store, name: string): Promise<void> {
   for (;;) {
     try {
@@ -394,7 +394,7 @@ async function dropDatabase(store: Store, name: string): Promise<void> {
 const DATABASE_DROP_PENDING = 215;
 const DROP_PENDING_MS = 50;
 
-/** Made with the first start. */
+/** The installation's id, made at the first start. */
 async function nodeUuidOf(store: Store): Promise<string> {
   const found = await store.installation
     .collection<{ _id: string; uuid: string }>('installation')
@@ -410,13 +410,13 @@ const knownNamespaces = async (store: Store): Promise<string[]> =>
       .toArray()
   ).map((one) => String(one['namespace']));
 
-/** @param shared whose time holds for all of its processes; null: the database is on this machine, and has its time */
+/** @param shared the store whose time holds for all processes; null: the database is on this machine, and has its time */
 const openClockOf = (shared: Store | null, log: Logger): ReturnType<typeof openSharedClock> =>
   openSharedClock({
     remote: async () =>
       shared ? ((await shared.client.db('admin').command({ hello: 1 })) as { localTime: Date }).localTime.getTime() : Date.now(),
-    onError: (error) => log.warn({ err: error }, 'the database did not say what time it is'),
-    onSet: (timeMs) => log.warn({ time: new Date(timeMs) }, 'the clock was more than a day away from this time, and has been set to it'),
+    onError: (error) => log.warn({ err: error }, 'the time of the database could not be read'),
+    onSet: (timeMs) => log.warn({ time: new Date(timeMs) }, 'the clock differed from this time by more than a day, and has been set to it'),
   });
 
 const sleep = (ms: number, signal: AbortSignal): Promise<void> =>

@@ -1,4 +1,4 @@
-// Everything that users can name. A further feature is a folder of features/ and a line here.
+// The list of all features, which define everything that users can name. A further feature is a folder of features/ and a line here.
 import { FeatureRegistry } from '../resources/catalog/index.ts';
 import { accounts } from '../features/accounts/index.ts';
 import { audits } from '../features/audits/index.ts';

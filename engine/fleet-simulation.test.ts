@@ -1,5 +1,5 @@
 // Statements on nodes in a simulated world: whatever dies when, each reliable write has its effect once. A failing seed is named;
-// CASCADE_SIMULATION_SEED=<seed> repeats that one alone and tells what happened, CASCADE_FLEET_SEEDS=<n> tries as many.
+// CASCADE_SIMULATION_SEED=<seed> repeats that one alone and reports each step, CASCADE_FLEET_SEEDS=<n> tries as many.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FleetSimulation } from './testing/fleet/index.ts';
 

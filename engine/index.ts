@@ -1,4 +1,4 @@
-// The door of the runtime: the engine, and what the bindings need to speak with it.
+// The door of engine/: the engine, and the types that the bindings need to use it.
 
 export type { ApiReply, ApiRequest, Engine, Health, Identity, Notice, Operation, Subscription } from '../resources/api.ts';
 export { readBuild } from '../platform/about/index.ts';

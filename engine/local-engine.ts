@@ -1,4 +1,4 @@
-// What the engine does in a namespace that this process owns, for clients of this process and for other processes.
+// The operations of the engine in a namespace that this process owns, for clients of this process and for other processes.
 
 import type { Logger } from 'pino';
 import { auditSecurity } from '../features/audits/index.ts';
@@ -25,7 +25,7 @@ export interface LocalEngineOptions {
   readonly scheduler: FairScheduler;
   readonly quotas: Quotas;
   readonly security: SecurityLog;
-  /** Whether nobody can have taken this process for dead. */
+  /** Whether no other process can have declared this one dead. */
   readonly isSure: () => boolean;
   readonly drop: (namespace: string) => Promise<void>;
   readonly close: (namespace: string) => Promise<void>;
@@ -33,7 +33,7 @@ export interface LocalEngineOptions {
 }
 
 export function openLocalEngine({ clock, scheduler, quotas, security, isSure, drop, close, log }: LocalEngineOptions): LocalEngine {
-  /** What was done while another process may have owned the namespace is not answered as if it were sure. */
+  /** Results of a moment in which another process may have owned the namespace are not given as certain. */
   const requireSure = (): void => {
     if (!isSure()) throw new Fenced('another process may do the work of this one');
   };
@@ -78,13 +78,13 @@ export function openLocalEngine({ clock, scheduler, quotas, security, isSure, dr
     describe: ({ space }, caller) => describe(space, caller),
     async acknowledge({ space }, identity, { subscriptionName, partitionId, sequenceId }) {
       if ((await deliveriesOf(space).acknowledge(identity, subscriptionName, partitionId, sequenceId)) === null)
-        log.info({ subscriptionName, partitionId, sequenceId }, 'there was nothing to acknowledge');
+        log.info({ subscriptionName, partitionId, sequenceId }, 'an acknowledgement named no open delivery');
     },
     unsubscribe: ({ space }, identity, name) => deliveriesOf(space).unsubscribe(identity, name),
     audit: ({ space }, event) => auditSecurity(space, event, clock),
     drop,
     closeSoon({ space: { name } }) {
-      close(name).catch((err: unknown) => log.error({ err, namespace: name }, 'a namespace did not close'));
+      close(name).catch((err: unknown) => log.error({ err, namespace: name }, 'a namespace could not be closed'));
     },
   };
 }
@@ -106,7 +106,7 @@ const actorOf = (space: Namespace, request: ApiRequest, clock: Clock, cameMs: nu
   depth: 0,
 });
 
-/** An error as it is answered to clients. */
+/** Converts an error to the one that clients get. */
 export function asClientError(error: unknown): unknown {
   if (error instanceof QueueFull) return tooFull(error);
   if (isRetryable(error) || error instanceof Fenced) return apiError('cascade.server.unavailable');

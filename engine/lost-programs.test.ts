@@ -1,4 +1,4 @@
-// The compiled text of a rule stays while a row of any process's journal names it, and a run whose text is gone is told of.
+// The compiled text of a rule stays while a row of any process's journal names it, and a run whose text is lost is reported.
 import { randomUUID } from 'node:crypto';
 import { type Db, MongoClient } from 'mongodb';
 import { expect, test } from 'vitest';
@@ -34,7 +34,7 @@ const between = (program: string, next: string): RunReference => ({
   asks: { triggers: [], condition: null, next: { rule: 'chosen:2', program: next, binds: 'event' } },
 });
 
-test('a text goes when no journal names it, also not as one of those between which a program decides', async () => {
+test('a text is removed when no journal names it, be it as one of the versions that a program chooses from', async () => {
   const client = await new MongoClient(process.env['CASCADE_TEST_MONGO'] ?? '').connect();
   const db = client.db(`test_programs_${randomUUID()}`);
   const stored = db.collection<{ _id: string }>('programs');
@@ -48,14 +48,14 @@ test('a text goes when no journal names it, also not as one of those between whi
   expect(await left()).toEqual(['chosen one', 'chosen:2 two']);
   expect([...executables.keys()]).toEqual(['chosen:2 two']);
   await db.collection('journal').deleteMany({});
-  expect(await programs.sweep(2 * GRACE_MS - 1, () => false)).toBe(0); // the journal is not asked all the time
+  expect(await programs.sweep(2 * GRACE_MS - 1, () => false)).toBe(0); // the journal is not read with each sweep
   expect(await programs.sweep(2 * GRACE_MS, () => false)).toBe(2);
   expect(await left()).toEqual([]);
   await db.dropDatabase();
   await client.close();
 });
 
-test('a version that was decided for and has no text any more becomes a dead letter', { timeout: 120_000 }, async () => {
+test('a chosen version whose text is lost becomes a dead letter', { timeout: 120_000 }, async () => {
   await using database = await openOwnDatabase();
   const client = await new MongoClient(database.uri).connect();
   let namespace: string;

@@ -1,5 +1,5 @@
-// What a namespace does without being asked: capped types lose what a crash has left too much, expired debug configs and old logs go. No events,
-// no audits.
+// The periodic maintenance of a namespace: trims capped types after a crash, removes expired debug configs and old logs. It raises no
+// events and writes no audits.
 
 import { trimCapped } from '../resources/instances/index.ts';
 import { sweepContents } from '../features/documents/index.ts';
@@ -13,16 +13,18 @@ import { settleHandOver } from '../features/notifications/index.ts';
 import { sourcesOf } from '../features/sources/index.ts';
 
 const EVERY_MS = 500;
-/** How often dead letters, recordings and logs are looked through. */
+/** Interval of the removal of old dead letters, recordings and logs. */
 const TRIM_EVERY_MS = 60_000;
-/** How often it is looked for collections that no type has. */
+/** Interval of the search for collections without a type. */
 const ORPHANS_EVERY_MS = 3_600_000;
 const trimmedAt = new WeakMap<Namespace, number>();
 
-/** Runs until it is disposed; waits then for what it has begun. */
-/** @param uses whether a run with this text of a rule is open or waits */
+/**
+ * Starts maintenance, which runs until it is disposed; disposing waits for work in progress.
+ * @param uses whether a run with this text of a rule is open or waits
+ */
 export function openMaintenance(space: Namespace, uses: (key: string) => boolean): AsyncDisposable {
-  let orphansAt = space.clock.now(); // the opening has looked
+  let orphansAt = space.clock.now(); // the opening has searched already
   let round: Promise<void> = Promise.resolve();
   let busy = false;
   const timer = setInterval(() => {
@@ -33,7 +35,7 @@ export function openMaintenance(space: Namespace, uses: (key: string) => boolean
     if (orphansToo) orphansAt = now;
     round = runOnce(space, uses)
       .then(async () => void (orphansToo && (await dropOrphans(space.storage.db, now, false))))
-      .catch((error: unknown) => space.log.error({ err: error, namespace: space.name }, 'the upkeep of a namespace failed'))
+      .catch((error: unknown) => space.log.error({ err: error, namespace: space.name }, 'the maintenance of a namespace failed'))
       .finally(() => (busy = false));
   }, EVERY_MS);
   timer.unref();

@@ -1,5 +1,6 @@
 /* oxlint-disable max-lines -- the composition of a namespace */
-// A namespace as it is served: its definitions in force, its committer, its runs. Opening one takes over what a dead process left.
+// A namespace that is served: its definitions in force, its committer, its runs. Opening one takes over the unfinished work of dead
+// processes.
 
 import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
@@ -62,17 +63,17 @@ import { type StageReached, reportCommitted, reportDelivered } from '../runtime/
 export interface OpenNamespace extends AsyncDisposable {
   readonly space: Namespace;
   resolveProcedure(name: string): Promise<ResolvedProcedure | null>;
-  /** Takes over what former owners left here, and begins with what acts by itself. One that has failed may be tried again. */
+  /** Takes over the unfinished work of former owners, and starts timers and maintenance. A failed take-over may be retried. */
   takeOver(): Promise<void>;
-  /** Whether nothing is left to be done here unless somebody asks: no process has to have it open. */
+  /** Whether no work is left to do here without a request: then no process has to have it open. */
   isAtRest(): Promise<boolean>;
-  /** Whether what its services keep between calls would be lost with it. */
+  /** Whether closing it would lose state that its services keep between calls. */
   readonly hasState: boolean;
-  /** Whether a client listens here. */
+  /** Whether a client listens to events here. */
   readonly hasListeners: boolean;
-  /** Of this ownership. */
+  /** The epoch of this ownership. */
   readonly epoch: number;
-  /** Runs that have not ended. */
+  /** Number of runs that have not ended. */
   readonly pending: number;
   drained(): Promise<void>;
 }
@@ -97,17 +98,17 @@ const COLLECTIONS = [
 export interface NamespaceOptions {
   readonly name: string;
   readonly store: Store;
-  /** Of this ownership: its journal bears it. */
+  /** The epoch of this ownership, which its journal rows bear. */
   readonly epoch: number;
   /** Epochs of former owners whose journals may still be open. */
   readonly unclosed: readonly number[];
-  /** Of the process: people are shown it. */
+  /** The epoch of the process, which is shown to people. */
   readonly processEpoch: number;
-  /** Another process has the namespace now. */
+  /** Called when another process owns the namespace now. */
   readonly onFenced: () => void;
   readonly sandbox: Sandbox;
   readonly clock: Clock;
-  /** Of one rule (language.md K10). */
+  /** Bound of the open evaluations of one rule (language.md K10). */
   readonly mostOpenEvaluations: number;
   readonly log: Logger;
   readonly installation: Installation;
@@ -353,7 +354,7 @@ export async function openNamespace({
 
   const opened: AsyncDisposable[] = [];
   const uses = (key: string): boolean => runner.uses(key);
-  /** What acts by itself begins after what was left open has been taken over. */
+  /** Timers and maintenance start after the take-over of unfinished work. */
   const beginMaintenance = async (): Promise<void> => {
     schedule.start();
     federation.open();
@@ -367,8 +368,9 @@ export async function openNamespace({
   const resume = async (): Promise<void> => {
     const events = await takeOver.take([...new Set([...unclosed, ...(await others())])]);
     if (correlations.areAsleep) {
-      await retryUntilAvailable(() => correlations.restore(db)); // not before the former owner's journal is closed: it moves what has long been open
-      // First what that had taken, then what a process of an earlier version stored for its leader, then what is committed from now on.
+      // The former owner's journal is closed by now: until then that owner may have spilled evaluations.
+      await retryUntilAvailable(() => correlations.restore(db));
+      // First the former owner's events, then those that a process of an earlier version stored for its leader, then new commits.
       await committer.exclusive(async (commit) => {
         await retryUntilAvailable(() => handedOff.start(commit));
         correlations.start(events);
@@ -396,7 +398,7 @@ export async function openNamespace({
     await deliveries.load();
   } catch (error) {
     await close().catch((failed: unknown) =>
-      log.error({ err: failed, namespace: name }, 'a namespace that could not be opened did not close'),
+      log.error({ err: failed, namespace: name }, 'a namespace that could not be opened could not be closed either'),
     );
     throw error;
   }
@@ -439,7 +441,7 @@ async function createCollections(db: Db): Promise<void> {
 
 function executableFor(space: Namespace, rule: string, program: string): Executable | null {
   if (program !== ASYNC) return space.execution.executables.get(executableKey(rule, program)) ?? null;
-  // The procedure is found by its name when it runs; it runs as whom the event is by.
+  // The procedure is found by its name when it runs; it runs with the identity of the event.
   return {
     resource: `/procedures/${rule}`,
     name: rule,
@@ -453,5 +455,5 @@ function executableFor(space: Namespace, rule: string, program: string): Executa
 
 const nobody = (space: Namespace): Identity => ({ username: 'system', namespace: space.name, profiles: [] });
 
-/** The event for the rules that wait for no other one. */
+/** The event for the rules over a single event. */
 const withoutPlaces = (event: StoredEvent): StoredEvent => ({ ...event, runs: event.runs.filter(({ places }) => !places) });

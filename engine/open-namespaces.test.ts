@@ -1,4 +1,4 @@
-// A namespace that cannot be opened keeps neither the service nor another namespace waiting, and loses nothing of what it has to take over.
+// A namespace that cannot be opened blocks neither the service nor another namespace, and its unfinished work is not lost.
 import { randomUUID } from 'node:crypto';
 import { type Db, MongoClient } from 'mongodb';
 import { expect, test, vi } from 'vitest';
@@ -9,7 +9,7 @@ import { openTestEngine } from './testing/engine.ts';
 const DEAD = 999;
 const databaseOf = (client: MongoClient, namespace: string): Db => client.db(`cascade_ns_${namespace}`);
 
-/** What a dead process left of `EXECUTE ASYNC later()`. */
+/** Stores the unfinished run of `EXECUTE ASYNC later()` of a dead process. */
 async function leaveRun(client: MongoClient, namespace: string, uuid: string): Promise<void> {
   const runs = [{ rule: 'later', program: 'async', binds: 'value' as const }];
   const value = '{"args":[],"named":null}';
@@ -18,7 +18,7 @@ async function leaveRun(client: MongoClient, namespace: string, uuid: string): P
   await databaseOf(client, namespace).collection<{ _id: object }>('journal').insertOne(row);
 }
 
-test('others serve while a namespace cannot be opened; once it can, it takes over what was left there', { timeout: 120_000 }, async () => {
+test('others serve while a namespace cannot be opened; once it can, it takes over the unfinished work', { timeout: 120_000 }, async () => {
   await using database = await openOwnDatabase();
   const client = await new MongoClient(database.uri).connect();
   const processes = client.db('cascade').collection<{ _id: number }>('processes');
@@ -33,12 +33,12 @@ test('others serve while a namespace cannot be opened; once it can, it takes ove
   const [sound = '', broken = ''] = names;
   await processes.insertOne({ _id: DEAD, host: 'gone', pid: 1, startedAt: new Date(), leaseUntil: new Date(0) } as { _id: number });
   for (const name of names) await leaveRun(client, name, randomUUID());
-  // As if it had died while it had them open.
+  // The state of a process that died while it had them open.
   await client
     .db('cascade')
     .collection<{ _id: string }>('owners')
     .updateMany({}, { $set: { isResting: false } });
-  // Nothing can be indexed or stored in a view.
+  // A view in place of a collection: it can be neither indexed nor written.
   await databaseOf(client, broken).collection('logs').drop();
   await databaseOf(client, broken).createCollection('logs', { viewOn: 'journal' });
 

@@ -1,6 +1,6 @@
-// The namespaces that this process owns and has open: each is acquired and opened when it is first asked for, and takes over what its former owners left
-// before it serves anybody. One that cannot be opened keeps no other one waiting: its requests are refused while it is tried again. One that is to
-// be another process's, or that nobody has asked for long, is drained, closed and released.
+// The namespaces that this process owns and has open: each is acquired and opened by its first request, and takes over the unfinished work
+// of former owners before it serves. One that cannot be opened does not block others: its requests are refused while it is retried. One
+// that is handed over, or idle for long, is drained, closed and released.
 
 import type { Logger } from 'pino';
 import { apiError } from '../model/errors/index.ts';
@@ -10,22 +10,22 @@ import type { Ownership } from '../runtime/cluster/index.ts';
 import { OwnedElsewhere } from './forwarding/index.ts';
 import type { OpenNamespace } from './namespace.ts';
 
-/** Of one that fails again and again the log says so this often. */
+/** Interval at which the log repeats that a namespace still cannot be opened. */
 const LOG_EVERY_MS = 60_000;
-/** What is under way in a namespace that is handed over has so long to end; what has not by then goes on at the next owner. */
+/** Time that requests and runs have to end before a handover; those that have not ended continue at the next owner. */
 const DRAIN_MS = 10_000;
 
 export interface OpenNamespacesOptions {
   /** @throws OwnedElsewhere */
   readonly acquire: (name: string) => Promise<Ownership>;
-  /** @param onFenced another process has it now */
+  /** @param onFenced called when another process owns it now */
   readonly open: (name: string, ownership: Ownership, onFenced: () => void) => Promise<OpenNamespace>;
-  /** Before anything is committed there: those whose clients listened there do so again. */
+  /** Waits, before anything is committed there, until the listeners of the former owner are attached. */
   readonly gather: (name: string, space: OpenNamespace, ownership: Ownership) => Promise<void>;
-  /** Nothing of former owners is left. */
+  /** Records that no work of former owners is left. */
   readonly closed: (name: string, ownership: Ownership) => Promise<void>;
   readonly release: (name: string, epoch: number, isResting: boolean) => Promise<void>;
-  /** One that could not be opened. */
+  /** Gives a namespace up that could not be opened. */
   readonly giveUp: (name: string, epoch: number) => Promise<void>;
   /** Requests that wait for a namespace which is closed have to look up its owner again. */
   readonly isShared: boolean;
@@ -37,7 +37,7 @@ interface Opened {
   readonly space: OpenNamespace;
 }
 
-/** Requests in a namespace; it is not closed before they are over. */
+/** Requests in a namespace, which is not closed before they are over. */
 interface Visits {
   open: number;
   lastAt: number;
@@ -46,20 +46,20 @@ interface Visits {
 
 export class OpenNamespaces {
   readonly #options: OpenNamespacesOptions;
-  /** Opened, and perhaps not served: a take-over that has failed is tried again by the same namespace. */
+  /** Namespaces that are opened, though perhaps not served: the same object retries a failed take-over. */
   readonly #opened = new Map<string, Promise<Opened>>();
-  /** Those that serve, or will when this try succeeds. */
+  /** Namespaces that serve, or will when the present attempt succeeds. */
   readonly #served = new Map<string, Promise<OpenNamespace>>();
-  /** Those that serve and are not being closed. */
+  /** Namespaces that serve and are not being closed. */
   readonly #ready = new Map<string, OpenNamespace>();
-  /** Of those that are being closed: when that is over. */
+  /** Namespaces that are being closed, with the end of that. */
   readonly #closing = new Map<string, Promise<void>>();
   readonly #visits = new Map<string, Visits>();
-  /** Those that are tried again until they succeed: why they failed last. */
+  /** Namespaces that are retried until they succeed, with their last error. */
   readonly #errors = new Map<string, unknown>();
-  /** Of those that were acquired and could not be opened: the epoch. */
+  /** Epochs of namespaces that were acquired and could not be opened. */
   readonly #unopened = new Map<string, number>();
-  /** Of these, those that serve nobody. */
+  /** Those of them that serve nobody. */
   readonly #unavailable = new Set<string>();
   readonly #tries = new Set<Promise<boolean>>();
   #isClosed = false;
@@ -68,17 +68,17 @@ export class OpenNamespaces {
     this.#options = options;
   }
 
-  /** How many cannot be served. */
+  /** Number of namespaces that cannot be served. */
   get unavailable(): number {
     return this.#unavailable.size;
   }
 
-  /** Those that this process has open, or tries to open. */
+  /** Namespaces that this process has open, or tries to open. */
   get names(): readonly string[] {
     return [...new Set([...this.#opened.keys(), ...this.#unavailable])];
   }
 
-  /** Whether it is open here, or about to be. */
+  /** Whether a namespace is open here, or about to be. */
   has(name: string): boolean {
     return this.#served.has(name) || this.#unavailable.has(name);
   }
@@ -93,15 +93,15 @@ export class OpenNamespaces {
       if (!this.#served.has(name)) void this.#try(name);
       const space = await this.#served.get(name)?.catch((error: unknown) => {
         if (error instanceof OwnedElsewhere) throw error;
-        return null; // the log says why
+        return null; // the log has the reason
       });
       if (space) return space;
     }
     const error = this.#errors.get(name);
-    throw error instanceof MasterKeyError ? error : apiError('cascade.server.unavailable'); // trying again does not bring a key
+    throw error instanceof MasterKeyError ? error : apiError('cascade.server.unavailable'); // a retry cannot provide the key
   }
 
-  /** For a request, which is over when it says so (`leave`). Null: it is not open, or about to be closed. */
+  /** Enters a namespace for a request, which calls `leave` at its end. Null: it is not open, or about to be closed. */
   enterReady(name: string): OpenNamespace | null {
     const ready = this.#ready.get(name);
     if (!ready) return null;
@@ -109,11 +109,11 @@ export class OpenNamespaces {
     return ready;
   }
 
-  /** The same, of one that may have to be opened. @throws as `of` */
+  /** Enters a namespace that may have to be opened. @throws as `of` */
   async enter(name: string): Promise<OpenNamespace> {
     for (;;) {
       const space = await this.of(name);
-      if (this.#closing.has(name)) continue; // since it was found
+      if (this.#closing.has(name)) continue; // it began to close since it was found
       this.#visitsOf(name).open++;
       return space;
     }
@@ -125,22 +125,22 @@ export class OpenNamespaces {
     if (--visits.open === 0) visits.emptied?.();
   }
 
-  /** For its runs, and for subscriptions, which begin before it serves; undefined: it is not open. */
+  /** The namespace for its runs, and for subscriptions, which begin before it serves; undefined: it is not open. */
   async running(name: string): Promise<OpenNamespace | undefined> {
     return (await this.#opened.get(name)?.catch(() => undefined))?.space;
   }
 
-  /** Opens those that are not. Where that fails it is tried again. */
+  /** Opens those that are not open. A failed one is retried. */
   async openAll(names: readonly string[]): Promise<void> {
     await Promise.all(names.filter((name) => !this.has(name) && !this.#closing.has(name)).map((name) => this.#try(name)));
   }
 
-  /** Those that serve. */
+  /** All namespaces that serve. */
   async all(): Promise<OpenNamespace[]> {
     return fulfilled(this.#served.values());
   }
 
-  /** Those that nobody has visited for so long. */
+  /** Namespaces without a request for so long. */
   idle(forMs: number): string[] {
     const now = performance.now();
     return [...this.#served.keys()].filter((name) => {
@@ -150,10 +150,10 @@ export class OpenNamespaces {
   }
 
   /**
-   * Closes one for another process to open, or for nobody: new requests wait for that, those that are under way end, what was acknowledged is
-   * done as far as it can be in ten seconds.
-   * @param isWanted asked when all is quiet; false: it stays
-   * @param closing told when nothing more happens here
+   * Closes a namespace for another process to open, or for none: new requests wait for that, those in flight end, and acknowledged runs get
+   * ten seconds.
+   * @param isWanted asked when all is quiet; false: it stays open
+   * @param closing called when no more commits happen here
    */
   close(
     name: string,
@@ -166,20 +166,20 @@ export class OpenNamespaces {
     this.#ready.delete(name);
     const done = this.#close(name, isWanted, closing).finally(() => {
       this.#closing.delete(name);
-      if (ready && this.#served.has(name)) this.#ready.set(name, ready); // it stays
+      if (ready && this.#served.has(name)) this.#ready.set(name, ready); // it stays open
     });
     this.#closing.set(name, done);
     return done;
   }
 
-  /** Another process has it: nothing more happens here. */
+  /** Closes a namespace that another process owns now: no more commits happen here. */
   async abandon(name: string): Promise<void> {
     this.#ready.delete(name);
     const opened = await this.#forget(name);
     await opened?.space[Symbol.asyncDispose]();
   }
 
-  /** No more tries, and no more are opened. */
+  /** Stops retries and openings. */
   async stop(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#tries);
@@ -207,7 +207,10 @@ export class OpenNamespaces {
     );
     if (!(await isWanted(space))) return;
     if (space.pending > 0)
-      this.#options.log.warn({ namespace: name, runs: space.pending }, 'closing with open runs: who has it next goes on with them');
+      this.#options.log.warn(
+        { namespace: name, runs: space.pending },
+        'a namespace is closed with open runs: the next owner continues them',
+      );
     const isResting = space.pending === 0 && (await space.isAtRest().catch(() => false));
     closing();
     await this.#forget(name);
@@ -229,7 +232,7 @@ export class OpenNamespaces {
     return opened;
   }
 
-  /** @returns false when it failed: then it is tried again */
+  /** @returns false when it failed: then it is retried */
   #try(name: string): Promise<boolean> {
     const attempt = this.#attempt(name);
     this.#tries.add(attempt);
@@ -274,9 +277,7 @@ export class OpenNamespaces {
     await space.takeOver();
     await this.#options
       .closed(name, ownership)
-      .catch((error: unknown) =>
-        this.#options.log.error({ err: error, namespace: name }, 'that nothing is left to take over was not noted'),
-      );
+      .catch((error: unknown) => this.#options.log.error({ err: error, namespace: name }, 'the end of a take-over could not be recorded'));
     return space;
   }
 
@@ -284,7 +285,7 @@ export class OpenNamespaces {
     const ownership = await this.#options.acquire(name);
     this.#unopened.set(name, ownership.epoch);
     const space = await this.#options.open(name, ownership, () => {
-      this.abandon(name).catch((err: unknown) => this.#options.log.error({ err, namespace: name }, 'a namespace did not close'));
+      this.abandon(name).catch((err: unknown) => this.#options.log.error({ err, namespace: name }, 'a namespace could not be closed'));
     });
     this.#unopened.delete(name);
     return { ownership, space };
@@ -297,12 +298,12 @@ export class OpenNamespaces {
     do {
       if (performance.now() - loggedAt >= LOG_EVERY_MS) {
         loggedAt = performance.now();
-        log.error({ err: this.#errors.get(name), namespace: name }, 'a namespace could not be opened: it is tried again');
+        log.error({ err: this.#errors.get(name), namespace: name }, 'a namespace could not be opened: it is retried');
       }
       await backoff.pause();
       if (this.#isClosed || !this.#errors.has(name)) return;
     } while (!(await this.#try(name)));
-    log.info({ namespace: name }, 'a namespace has been opened, and has taken over, after it had failed to');
+    log.info({ namespace: name }, 'a namespace has been opened, with unfinished work taken over, after failed attempts');
   }
 }
 

@@ -1,4 +1,5 @@
-// Whether this process may serve beside those that are there: several need a bus, all of them, and one of an earlier version knows nothing of owners.
+// Checks whether this process may serve beside the present ones: several processes all need a bus, and one of an earlier version does not
+// respect owner records.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LivingProcess, ServiceProcess } from '../runtime/cluster/index.ts';

@@ -1,10 +1,10 @@
-// Stages of a rule are measured where they happen, from the request on, and end with the subscriber of what the rule has made.
+// Stages of a rule are measured where they happen, from the request to the subscriber of the rule's own events.
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { STAGES } from '../runtime/context/stages.ts';
 import { openTestEngine } from './testing/engine.ts';
 
-test('each stage of a rule is reached once an event, none before the one it follows; a rule of a rule begins with its own event', async () => {
+test('each stage of a rule is reached once per event, in order; a rule that another one starts begins with its own event', async () => {
   await using t = await openTestEngine();
   await t.type('Reading', { n: { type: 'Integer' } });
   await t.type('Alert', { n: { type: 'Integer' } });
@@ -32,7 +32,7 @@ test('each stage of a rule is reached once an event, none before the one it foll
   }
 });
 
-test('what the last effect of a rule comes to is told at once: nothing fails on the way, which the slower way would hide', async () => {
+test('the stages of a tail effect are reported without an error on the way, which the slower path would hide', async () => {
   const errors: string[] = [];
   await using t = await openTestEngine({ log: pino({ level: 'error' }, { write: (line: string) => void errors.push(line) }) });
   await t.type('Reading', { n: { type: 'Integer' } });

@@ -1,5 +1,5 @@
-// Who knows the names of resources besides the registry: the compiler keeps system resources in packages, the model keeps types from having their
-// names, the client of the cases addresses them, profiles grant what changes them, projects have them as files.
+// The names of resources outside the registry: the compiler reserves them in packages, the model reserves them for types, the client of the
+// cases addresses them, profiles grant rights on them, projects have them as files.
 import { expect, test } from 'vitest';
 import { SYSTEM_RESOURCES as ofCompiler } from '../compiler/2-check/names.ts';
 import { SYSTEM_RESOURCES as ofModel } from '../model/types/index.ts';

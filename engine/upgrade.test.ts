@@ -1,4 +1,4 @@
-// The data of an earlier build, killed in the midst of its work (scripts/record-data.mjs): this one opens them and does what was open, once.
+// Data of an earlier build that was killed during its work (scripts/record-data.mjs): this build opens them and does the open work, once.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openOwnDatabase, type OwnDatabase } from './testing/database.ts';
 import { openTestEngine, type TestEngine } from './testing/engine.ts';
@@ -18,13 +18,13 @@ afterAll(async () => {
   await database?.[Symbol.asyncDispose]();
 });
 
-/** The effects of a rule, by what they are of. */
+/** The texts of a rule's effects, once there are as many. */
 const effects = async (by: string, count: number): Promise<string[]> =>
   (await t.eventually('Effect', { by }, count)).map((row) => String(row['of']));
 const named = (what: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${what} ${n}`);
 const sorted = (texts: readonly string[]): string[] => texts.toSorted();
 
-test('each run that was open is done once, and counts once', async () => {
+test('each open run is completed once, and counts once', async () => {
   const { orders } = recorded.expected;
   const all = sorted(named('order', orders));
   for (const by of ['last', 'first', 'told', 'noted']) expect(sorted(await effects(by, orders))).toEqual(all);
@@ -33,7 +33,7 @@ test('each run that was open is done once, and counts once', async () => {
   await expect(t.ask('insert', 'Order', { body: '{"key":"order 0"}' })).rejects.toMatchObject({ code: 'cascade.resource.duplicate.key' });
 });
 
-test('windows that were open time out once and complete once, those from long before and those of the last moment', async () => {
+test('open windows time out once and complete once, both long-open and recent ones', async () => {
   const { longOpen, justOpened } = recorded.expected;
   const opened = [...named('long', longOpen), ...named('just', justOpened)];
   expect(sorted(await effects('window', opened.length))).toEqual(sorted(opened));
@@ -41,17 +41,17 @@ test('windows that were open time out once and complete once, those from long be
   expect(sorted(await effects('pair', opened.length))).toEqual(sorted(opened));
 });
 
-test('what was due at a time is published once', async () => {
+test('a due scheduled event is published once', async () => {
   expect(sorted(await effects('planned', recorded.expected.planned))).toEqual(['plan 1', 'plan 2', 'plan 3']);
 });
 
-test('what was not acknowledged is brought again until it is', async () => {
+test('an unacknowledged event is redelivered until it is acknowledged', async () => {
   const { redelivered } = recorded.expected;
   await t.ask('insert', 'Gate', { body: '{"name":"open"}' });
   expect(sorted(await effects('again', redelivered))).toEqual(sorted(named('again', redelivered)));
   expect(await t.rows('Heard')).toHaveLength(redelivered);
 });
 
-test('sealed properties open', async () => {
+test('sealed properties can be read', async () => {
   expect(await t.rows('Card')).toMatchObject([{ name: 'a', number: '4000 1234' }]);
 });

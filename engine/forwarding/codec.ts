@@ -1,4 +1,4 @@
-// Requests, replies and errors as two processes say them to each other: exact values of programs in inner JSON, everything else in plain JSON.
+// Requests, replies and errors in messages between processes: exact values of programs in inner JSON, everything else in plain JSON.
 
 import type { ApiReply, ApiRequest, DownloadedContent, Pieces, UploadedPart } from '../../resources/api.ts';
 import { CascadeError, CascadeErrors } from '../../model/errors/index.ts';
@@ -13,7 +13,7 @@ const OBJECT = 'object';
 const UPLOAD = 'upload';
 
 // ---------------------------------------------------------------- requests
-/** @param to the process that is asked: what is uploaded is lent to it */
+/** @param to the process that gets the request: uploaded parts are lent to it */
 export function requestMessage(calls: Calls, to: number, request: ApiRequest): { head: Record<string, unknown>; body: Uint8Array } {
   const { object, parameters, transfer, signal: _, ...plain } = request;
   const head: Record<string, unknown> = { request: plain, parameters: encodeInner(parameters) };
@@ -44,7 +44,7 @@ export function requestOf(calls: Calls, from: number, { head, body }: Message): 
 }
 
 // ---------------------------------------------------------------- uploads
-/** Each piece is the head of a part, with the number of the stream of its bytes. */
+/** A stream of parts: each piece is the head of a part, with the number of the stream of its bytes. */
 function partsStream(calls: Calls, to: number, parts: AsyncIterable<UploadedPart>): ByteStream {
   const iterator = parts[Symbol.asyncIterator]();
   return {
@@ -141,7 +141,10 @@ interface ContentHead {
   readonly opener: number;
 }
 
-/** Lent until a range is asked for (the method `open`), once, or for so long: a client may have wanted no more than to know how long it is. */
+/**
+ * Time for which a download is lent, until the method `open` requests a range of it, once: a client may have wanted to know its length
+ * only.
+ */
 const OPENER_LENT_MS = 120_000;
 
 export interface Opener extends ByteStream {
@@ -177,7 +180,7 @@ function remoteContent(calls: Calls, owner: number, { fileType, sizeBytes, diges
     digest,
     open(from, until) {
       const opened = calls.call(owner, 'open', { opener, from, until }).then(({ head }) => calls.remote(owner, Number(head['stream'])));
-      opened.catch(() => undefined); // `next` throws it
+      opened.catch(() => undefined); // `next` throws the error
       return {
         async next() {
           const piece = await (await opened).next();

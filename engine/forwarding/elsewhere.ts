@@ -1,4 +1,4 @@
-/** A namespace is not this process's. */
+/** Another process owns the namespace, or may own it. */
 export class OwnedElsewhere extends Error {
   readonly owner: number | null;
   /** @param owner null: the owner has to be looked up again */

@@ -1,5 +1,5 @@
-// What is done for a namespace, here or at the process that owns it: requests, arrivals at sources, descriptions, acknowledgements, audits. The
-// other side of each call is in `handlers`. Subscriptions are subscriptions.ts's.
+// Carries out operations in a namespace, here or at the process that owns it: requests, requests to sources, descriptions,
+// acknowledgements, audits. The receiving side of each call is in `handlers`. Subscriptions are in subscriptions.ts.
 
 import type { ApiDescription, ApiReply, ApiRequest, Identity, SourceArrival } from '../../resources/api.ts';
 import type { SecurityEvent } from '../../identity/index.ts';
@@ -9,7 +9,7 @@ import type { OpenNamespace } from '../namespace.ts';
 import { openRange, replyAnswer, replyOf, requestMessage, requestOf } from './codec.ts';
 import type { Routes } from './routes.ts';
 
-/** Of a security event in a message between processes, which may be of two versions. */
+/** The name of a security event in a message between processes, which may be of two versions. */
 const AUDITED = 'heard';
 
 export interface Acknowledgement {
@@ -18,7 +18,7 @@ export interface Acknowledgement {
   readonly sequenceId: number;
 }
 
-/** What the engine does in a namespace that this process owns. */
+/** The operations of the engine in a namespace that this process owns. */
 export interface LocalEngine {
   execute(space: OpenNamespace, request: ApiRequest): Promise<ApiReply>;
   accept(space: OpenNamespace, arrival: SourceArrival): Promise<ApiReply>;
@@ -26,13 +26,13 @@ export interface LocalEngine {
   acknowledge(space: OpenNamespace, identity: Identity, acknowledgement: Acknowledgement): Promise<void>;
   unsubscribe(space: OpenNamespace, identity: Identity, name: string): Promise<void>;
   audit(space: OpenNamespace, event: SecurityEvent): Promise<void>;
-  /** Once what is under way there is over; requests that come meanwhile wait for it to be opened again. */
+  /** Closes it once its requests in flight have ended; later requests wait until it is opened again. */
   closeSoon(space: OpenNamespace): void;
   /** Closes it and removes its data. */
   drop(namespace: string): Promise<void>;
 }
 
-/** These change nothing: they may be asked again of the next owner. */
+/** Operations that change nothing, and so may be sent again to the next owner. */
 const READS: ReadonlySet<string> = new Set(['select', 'selectOne', 'aggregate', 'schema', 'status', 'channels', 'getAuthorizedUsers']);
 
 const isRead = ({ op, transfer, parameters }: ApiRequest): boolean =>
@@ -41,7 +41,7 @@ const isRead = ({ op, transfer, parameters }: ApiRequest): boolean =>
 export class Forwarding {
   readonly #local: LocalEngine;
   readonly #routes: Routes;
-  /** Set when there is a bus. */
+  /** The calls to other processes, once there is a bus. */
   readonly #calls: () => Calls;
 
   constructor(local: LocalEngine, routes: Routes, calls: () => Calls) {
@@ -116,7 +116,7 @@ export class Forwarding {
     );
   }
 
-  /** Has the owner of a namespace close it and open it anew. */
+  /** Lets the owner of a namespace close it and open it anew. */
   async reopen(namespace: string): Promise<void> {
     await this.#routes.at(
       namespace,
@@ -124,7 +124,7 @@ export class Forwarding {
       async (owner) => void (await this.#calls().call(owner, 'reopen', { namespace })),
       true,
     );
-    // The next to come waits for it.
+    // The next request waits until it is open again.
     await this.#routes.at(
       namespace,
       async () => undefined,
@@ -133,12 +133,12 @@ export class Forwarding {
     );
   }
 
-  /** @param owner of the namespace that is deleted */
+  /** @param owner the owner of the namespace that is being deleted */
   async dropAt(owner: number, namespace: string): Promise<void> {
     await this.#calls().call(owner, 'drop', { namespace });
   }
 
-  /** @param enter runs something in a namespace of this process @throws OwnedElsewhere */
+  /** @param enter runs work in a namespace of this process @throws OwnedElsewhere */
   handlers(enter: <T>(namespace: string, work: (space: OpenNamespace) => Promise<T>) => Promise<T>): Record<string, Handler> {
     const local = this.#local;
     const named = ({ head }: Message): string => String(head['namespace']);
@@ -216,7 +216,7 @@ async function wholeOf(stream: ByteStream): Promise<Uint8Array> {
   return Buffer.concat(pieces);
 }
 
-/** Schemas are values of the language; sets become arrays. */
+/** The text of a description: schemas are values of the language; sets become arrays. */
 function descriptionText({ namespace, resources, procedures }: ApiDescription): string {
   const plain = {
     namespace,

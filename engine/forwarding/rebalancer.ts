@@ -1,5 +1,6 @@
-// What this process does about the others, again and again: it takes over from those that are dead, takes what nobody has and should be its own, hands over
-// what should be another one's, and closes what nobody has asked for long. Rests on the database alone; a call on the bus makes it look earlier.
+// Compares periodically the namespaces that this process owns with those that it should own: it takes over from dead processes, acquires
+// namespaces without owner that are its own by the hash, hands over those of others, and closes idle ones. It relies on the database alone;
+// a call on the bus only makes it look earlier.
 
 import type { Logger } from 'pino';
 import type { Calls, Owners } from '../../runtime/cluster/index.ts';
@@ -8,9 +9,9 @@ import type { OpenNamespace } from '../namespace.ts';
 import type { OpenNamespaces } from '../open-namespaces.ts';
 import type { Routes } from './routes.ts';
 
-/** How long a process is dead at most before another one sees it (besides its lease, where it ran elsewhere). */
+/** Interval of the checks: the longest time that a dead process goes unnoticed (besides its lease, where it ran on another machine). */
 const LOOK_EVERY_MS = 2_000;
-/** Namespaces that are handed over at the same time. */
+/** Bound of the namespaces that are handed over at the same time. */
 const MOST_AT_ONCE = 8;
 
 export interface RebalancerOptions {
@@ -19,13 +20,13 @@ export interface RebalancerOptions {
   readonly namespaces: OpenNamespaces;
   readonly routes: Routes;
   readonly calls: Calls | null;
-  /** Nobody else can use the database. */
+  /** Whether no other process can use the database. */
   readonly exclusive: boolean;
-  /** A namespace that nobody has visited for so long is closed, when nothing is left to be done there. */
+  /** Time without requests after which a namespace is closed, when no work is left to do there. */
   readonly idleAfterMs: number;
-  /** Whether it can do so now. */
+  /** Whether this process can serve namespaces now. */
   readonly isServing: () => boolean;
-  /** A namespace of this process is closed for others to open. */
+  /** Called when a namespace of this process is closed for others to open. */
   readonly closing: (namespace: string) => void;
   readonly log: Logger;
 }
@@ -33,7 +34,7 @@ export interface RebalancerOptions {
 export class Rebalancer implements AsyncDisposable {
   readonly #options: RebalancerOptions;
   readonly #timer: NodeJS.Timeout;
-  /** Those that were there at the last look. */
+  /** Processes that existed at the last check. */
   #known = new Set<number>();
   #round: Promise<void> | null = null;
   #isAgain = false;
@@ -51,7 +52,7 @@ export class Rebalancer implements AsyncDisposable {
     this.#round ??= this.#rounds().finally(() => (this.#round = null));
   }
 
-  /** Frees what the dead have. @param known all namespaces that there are: those that were never owned are opened, too */
+  /** Frees the namespaces of dead processes. @param known all namespaces that exist: those that were never owned are opened, too */
   async begin(known: readonly string[]): Promise<void> {
     await this.#claim();
     const { owners, namespaces } = this.#options;
@@ -79,7 +80,7 @@ export class Rebalancer implements AsyncDisposable {
       try {
         await this.#look();
       } catch (err) {
-        log.error({ err }, 'what other processes left or want could not be looked at: it is tried again');
+        log.error({ err }, 'the state of the cluster could not be checked: the next check retries it');
       }
     }
   }
@@ -88,7 +89,7 @@ export class Rebalancer implements AsyncDisposable {
     const { owners, namespaces, routes, process, exclusive, calls } = this.#options;
     if (!exclusive) {
       const dead = await this.#claim();
-      const free = dead > 0 || calls ? (await owners.abandoned()).filter((name) => this.#isOurs(name)) : []; // without a bus nobody hands over
+      const free = dead > 0 || calls ? (await owners.abandoned()).filter((name) => this.#isOurs(name)) : []; // no handover without bus
       if (free.length > 0) void namespaces.openAll(free);
       const theirs = namespaces.names.filter((name) => routes.winnerOf(name) !== process.epoch);
       await this.#each(theirs, (name) => this.#close(name));
@@ -97,11 +98,11 @@ export class Rebalancer implements AsyncDisposable {
     await this.#each(namespaces.idle(idleAfterMs), (name) => this.#rest(name));
   }
 
-  /** @returns how many were dead */
+  /** @returns the number of dead processes */
   async #claim(): Promise<number> {
     const { process, calls, exclusive, log } = this.#options;
     const dead = await process.claim();
-    if (dead.length > 0 && !exclusive) log.info({ epochs: dead }, 'taking over what dead processes left');
+    if (dead.length > 0 && !exclusive) log.info({ epochs: dead }, 'the work of dead processes is taken over');
     const present = new Set(process.others.map(({ epoch }) => epoch));
     for (const epoch of this.#known) if (!present.has(epoch)) calls?.drop(epoch);
     this.#known = present;

@@ -1,5 +1,5 @@
-// Which process a request goes to: the owner of its namespace, or, where nobody owns it, the one whom it should belong to and who then takes it. What
-// is remembered of owners may be out of date: who is asked in vain says so, and the database is asked.
+// Finds the process for a request: the owner of its namespace, or, where there is none, the process that should own it and then acquires
+// it. Cached owners may be out of date: a process that is not the owner says so, and the database is read.
 
 import { LRUCache } from 'lru-cache';
 import { apiError } from '../../model/errors/index.ts';
@@ -13,14 +13,14 @@ import { OwnedElsewhere } from './elsewhere.ts';
 const MOST_REMEMBERED = 10_000;
 /** Pause before the owner of a namespace that is changing hands is looked up again. */
 const ASK_AGAIN_MS = 25;
-/** Longer than a handover takes. */
+/** Longest wait for a namespace that is changing hands: longer than a handover takes. */
 const GIVE_UP_MS = 20_000;
 
 export interface RoutesOptions {
   readonly namespaces: OpenNamespaces;
   readonly owners: Owners;
   readonly process: ServiceProcess;
-  /** Null: no other process can be reached. */
+  /** Calls to other processes; null: none can be reached. */
   readonly calls: () => Calls | null;
 }
 
@@ -32,7 +32,7 @@ export class Routes {
     this.#options = options;
   }
 
-  /** Of all that take part, the one whom a namespace should belong to. */
+  /** The process that should own a namespace, of all that take part. */
   winnerOf(namespace: string): number {
     const { process } = this.#options;
     const calls = this.#options.calls();
@@ -41,9 +41,9 @@ export class Routes {
   }
 
   /**
-   * Does something where the namespace is. `here` is a visit: the namespace stays open until it is over.
-   * @param isRepeatable it may be done again when the other process is gone, and nobody knows whether it had done it
-   * @throws cascade.server.unavailable, and what they throw
+   * Carries out work where the namespace is. `here` is a visit: the namespace stays open until it is over.
+   * @param isRepeatable the work may be repeated when the other process is gone, and may or may not have done it
+   * @throws cascade.server.unavailable, and errors of the work
    */
   at<T>(
     namespace: string,
@@ -80,7 +80,7 @@ export class Routes {
     const calls = this.#options.calls();
     const until = performance.now() + GIVE_UP_MS;
     for (let tries = 0; ; tries++) {
-      let isOver = false; // nothing of it has been begun
+      let isOver = false; // the work has not begun there
       try {
         const owner = calls === null || namespaces.has(namespace) ? process.epoch : await this.#ownerOf(namespace);
         if (owner === process.epoch) return await this.#visit(namespace, namespaces.enter(namespace), here);
@@ -91,7 +91,7 @@ export class Routes {
         this.#owners.delete(namespace);
         if (error instanceof LinkFull) throw apiError('cascade.server.unavailable');
         const isLost = error instanceof LinkLost;
-        if (error instanceof LinkClosed) isOver = false; // it was not sent
+        if (error instanceof LinkClosed) isOver = false; // the message was not sent
         if (!isLost && !(error instanceof OwnedElsewhere)) throw error;
         if (calls === null || (isLost && isOver) || performance.now() > until) throw apiError('cascade.server.unavailable');
         if (error instanceof OwnedElsewhere && error.owner !== null && !calls.isGone(error.owner)) this.#owners.set(namespace, error.owner);
@@ -106,7 +106,7 @@ export class Routes {
     const known = this.#owners.get(namespace);
     if (known !== undefined && calls?.isGone(known) !== true) return known;
     const owner = await owners.ownerOf(namespace);
-    if (owner !== null && calls?.isGone(owner) === true) throw new OwnedElsewhere(null); // it is about to be freed
+    if (owner !== null && calls?.isGone(owner) === true) throw new OwnedElsewhere(null); // the namespace is about to be freed
     return owner ?? this.winnerOf(namespace);
   }
 }

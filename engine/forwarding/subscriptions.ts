@@ -1,6 +1,6 @@
-// Subscriptions of the clients of this process, wherever the namespace is: they follow it from owner to owner. The owner alone commits, so its
-// subscribers hear every event; who listens elsewhere is handed each of them, in their order. The next owner waits for those who listened at the one
-// before (`attach`), before it commits anything.
+// Subscriptions of the clients of this process, wherever the namespace is: they follow it from owner to owner. The owner alone commits, so
+// its subscribers get every event; it forwards them, in order, to processes whose clients listen there. The next owner waits for the
+// listeners of the former one (`attach`) before it commits anything.
 
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
 import { CascadeError, CascadeErrors } from '../../model/errors/index.ts';
@@ -31,7 +31,7 @@ export interface FollowedOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** One of a client of this process. */
+/** A subscription of a client of this process. */
 interface Followed {
   readonly id: number;
   readonly identity: Identity;
@@ -41,17 +41,17 @@ interface Followed {
   hasRoom: (() => Promise<void>) | undefined;
   hasBegun: boolean;
   isOpen: boolean;
-  /** Of a persistent one. */
+  /** The name of a persistent one. */
   name: string | undefined;
-  /** Grows with each attachment: what an earlier one still brings counts no more. */
+  /** Grows with each attachment: messages of an earlier one do not count any more. */
   turn: number;
-  /** Where it is attached; null: it is being attached. */
+  /** The owner that it is attached to; null: it is being attached. */
   owner: number | null;
   local: Subscription | null;
   attaching: Promise<void> | null;
 }
 
-/** One that a client of another process has here. */
+/** A subscription that a client of another process has here. */
 interface Served {
   readonly namespace: string;
   readonly subscription: Subscription;
@@ -65,11 +65,11 @@ export class FollowedSubscriptions {
   readonly #options: FollowedOptions;
   readonly #byNamespace = new Map<string, Map<number, Followed>>();
   readonly #byId = new Map<number, Followed>();
-  /** `<process>/<id>/<turn>`. */
+  /** Subscriptions of other processes' clients, by `<process>/<id>/<turn>`. */
   readonly #served = new Map<string, Served>();
   /** Namespaces that wait for listeners of the former owner, with the number of processes still to come. */
   readonly #gathering = new Map<string, { missing: Set<number>; done: () => void }>();
-  /** Of this process's namespaces: whose clients listen there, as the database has it. */
+  /** For each namespace of this process, the processes whose clients listen there, as the database has them. */
   readonly #listeners = new Map<string, Set<number>>();
   #nextId = 1;
 
@@ -77,7 +77,7 @@ export class FollowedSubscriptions {
     this.#options = options;
   }
 
-  /** @throws what the owner says */
+  /** @throws the owner's refusal */
   async subscribe(identity: Identity, path: string, options: SubscribeOptions, deliver: (notice: Notice) => void): Promise<Subscription> {
     const one: Followed = {
       id: this.#nextId++,
@@ -108,7 +108,7 @@ export class FollowedSubscriptions {
     };
   }
 
-  /** Those of the clients of this process end; clients of others go to the next owner. */
+  /** Ends the subscriptions of this process's clients; those of other processes follow to the next owner. */
   stop(): void {
     for (const one of [...this.#byId.values()]) this.#close(one);
   }
@@ -128,7 +128,7 @@ export class FollowedSubscriptions {
     this.#moved(namespace, this.#options.epoch);
   }
 
-  /** A process is gone, with what its clients had here, and what clients of this one had there. */
+  /** Drops a process that is gone: its clients' subscriptions here end; those of our clients there look for the next owner. */
   dropped(epoch: number): void {
     for (const [key, { subscription }] of this.#served)
       if (key.startsWith(`${epoch}/`)) {
@@ -155,7 +155,7 @@ export class FollowedSubscriptions {
     this.#gathering.delete(namespace);
   }
 
-  /** @param enter runs something in a namespace of this process @throws OwnedElsewhere */
+  /** @param enter runs work in a namespace of this process @throws OwnedElsewhere */
   handlers(enter: <T>(namespace: string, work: (space: OpenNamespace) => Promise<T>) => Promise<T>): Record<string, Handler> {
     return {
       subscribe: async (from, { head }) => {
@@ -185,7 +185,7 @@ export class FollowedSubscriptions {
           void (await this.#options
             .calls()
             .call(from, 'room', { id: Number(head['id']) })
-            .catch(() => undefined)); // it is gone
+            .catch(() => undefined)); // the subscriber is gone
         const served = this.#served.get(key);
         if (served) await this.#options.served(served.namespace);
         await served?.subscription.begin?.(room);
@@ -259,7 +259,7 @@ export class FollowedSubscriptions {
     one.deliver(notice);
   }
 
-  /** The owner says what there is; a persistent one is taken up again by its name. @throws what the owner says */
+  /** Attaches a subscription; the owner checks its path, and resumes a persistent one by its name. @throws the owner's refusal */
   async #attach(one: Followed): Promise<void> {
     const { routes, subscribe, epoch } = this.#options;
     const { identity, path, name } = one;
@@ -302,11 +302,11 @@ export class FollowedSubscriptions {
         .calls()
         .call(owner, 'begin', { id, turn })
         .catch((error: unknown) => {
-          if (!(error instanceof LinkLost)) throw error; // it begins again at the next owner
+          if (!(error instanceof LinkLost)) throw error; // it is attached again at the next owner
         });
   }
 
-  /** Those that were attached at this owner look for the next one. */
+  /** Attaches subscriptions of the former owner to the next one. */
   #moved(namespace: string, owner: number): void {
     for (const one of [...(this.#byNamespace.get(namespace)?.values() ?? [])]) if (one.owner === owner) void this.#again(one, null);
   }
@@ -322,7 +322,7 @@ export class FollowedSubscriptions {
     return attaching;
   }
 
-  /** The new owner, this process or another one, has asked for it: it does not serve before. */
+  /** Attaches to a new owner, this process or another one, at its request: it does not serve before. */
   async #attachTo(one: Followed, owner: number): Promise<void> {
     const { epoch, subscribe, running } = this.#options;
     const { identity, path, name } = one;
@@ -340,7 +340,7 @@ export class FollowedSubscriptions {
         await this.#note(identity.namespace, epoch, space);
         Object.assign(one, { local, owner });
       } else await this.#attachAt(one, turn, owner, options);
-      if (one.hasBegun) this.#beginAgain(one).catch((error: unknown) => this.#failedAgain(one, error)); // not before it serves
+      if (one.hasBegun) this.#beginAgain(one).catch((error: unknown) => this.#failedAgain(one, error)); // after the namespace serves
     } catch (error) {
       this.#failedAgain(one, error);
     }
@@ -366,7 +366,7 @@ export class FollowedSubscriptions {
     await local.begin?.(hasRoom);
   }
 
-  /** @returns whether it is over: there is no such thing any more, or not for this client */
+  /** @returns whether the subscription is over: its path does not exist any more, or not for this client */
   #failedAgain(one: Followed, error: unknown): boolean {
     if (error instanceof OwnedElsewhere || error instanceof LinkLost) return false;
     const isRefused = error instanceof CascadeErrors || (error instanceof CascadeError && error.code !== 'cascade.server.unavailable');

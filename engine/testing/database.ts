@@ -1,5 +1,5 @@
-// A database of one's own: for tests that open a namespace again. On the tests' common database another file's service, which has
-// another clock, may take over what a stopped one left.
+// A database for a single test, for tests that open a namespace again. On the tests' common database another file's service, with another
+// clock, might take over the work of a stopped one.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,17 +11,17 @@ import { openEmbeddedMongod } from '../../platform/mongod/index.ts';
 
 export interface OwnDatabase extends AsyncDisposable {
   readonly uri: string;
-  /** Makes a namespace known, so that a start goes on with what is open there. */
+  /** Registers a namespace, so that a start continues its open work. */
   register(namespace: string): Promise<void>;
-  /** The number of the process that began last. */
+  /** The epoch of the process that started last. */
   newestEpoch(): Promise<number>;
-  /** The number of the process that serves and began last. */
+  /** The epoch of the serving process that started last. */
   newestServing(): Promise<number>;
-  /** The number of the process that owns it. */
+  /** The epoch of the owner. */
   ownerOf(namespace: string): Promise<number | null>;
-  /** As if another process had taken this one for dead. */
+  /** Declares a process dead, as another process would. */
   takeOver(epoch: number): Promise<void>;
-  /** Waits until this process owns the namespace and has taken over what the one before had left. */
+  /** Waits until this process owns the namespace and has taken over the former owner's work. */
   owns(namespace: string, epoch: number): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// An engine on the tests' database, with a namespace of its own and short ways to speak with it.
+// An engine on the tests' database, with a namespace of its own and short functions to use it.
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,13 +12,13 @@ import { parseJson } from '../../model/values/index.ts';
 export interface TestEngine extends AsyncDisposable {
   readonly engine: Engine;
   readonly identity: Identity;
-  /** A request; bodies and parameters are JSON texts, so that numbers keep their digits. */
+  /** Sends a request; bodies and parameters are JSON texts, so that numbers keep their digits. */
   ask(op: string, resource: string, rest?: Ask): Promise<ApiReply>;
-  /** The parsed body of a reply. */
+  /** Selects rows, parsed. */
   rows(resource: string, where?: object): Promise<Record<string, unknown>[]>;
   type(name: string, properties: object, more?: object): Promise<void>;
   program(kind: 'rules' | 'procedures', text: string): Promise<void>;
-  /** Polls until the condition gives as many rows. */
+  /** Polls until the condition is satisfied by as many rows. */
   eventually(resource: string, where: object, count: number, withinMs?: number): Promise<Record<string, unknown>[]>;
 }
 
@@ -28,7 +28,7 @@ export interface Ask {
   text?: string;
   custom?: boolean;
   parameters?: Record<string, string>;
-  /** X-Cascade-Request-Id. */
+  /** The header X-Cascade-Request-Id. */
   requestId?: string;
 }
 
@@ -37,13 +37,13 @@ const newName = (): string => `test${randomBytes(6).toString('hex')}`;
 export interface TestEngineOptions {
   clock?: Clock;
   masterKey?: Uint8Array;
-  /** One that an engine before had, to see what is there after a restart. */
+  /** The namespace of a former engine, for tests of a restart. */
   namespace?: string;
-  /** The tests' common database when absent. */
+  /** The database; the tests' common one when absent. */
   mongoUri?: string;
-  /** Nobody else uses the database. */
+  /** Whether no other engine uses the database. */
   exclusive?: boolean;
-  /** The way to other engines on the same database; without it each has the namespaces that it is asked for first. */
+  /** The bus to other engines on the same database; without it each owns the namespaces that it opens first. */
   bus?: Bus;
   idleAfterMs?: number;
   log?: Logger;
@@ -51,9 +51,9 @@ export interface TestEngineOptions {
   outboundAddresses?: readonly string[];
 }
 
-/** There is such a user, and it is in the namespace: programs run as nobody who is not. */
+/** Makes sure that the user exists and is in the namespace: programs of unknown users do not run. */
 async function admit({ identity: store }: Engine, { username, namespace, profiles }: Identity): Promise<void> {
-  await store.createUser({ username, password: 'correct horse', namespace: 'tests', createdBy: 'tests' }).catch(() => undefined); // there already
+  await store.createUser({ username, password: 'correct horse', namespace: 'tests', createdBy: 'tests' }).catch(() => undefined); // exists
   await store.authorizeUser(username, namespace, [...profiles], { isConsented: true });
 }
 
@@ -89,7 +89,7 @@ export async function openTestEngine({
     ...(masterKey && { masterKey }),
   });
   const identity: Identity = { username: 'ann', namespace, profiles: ['admin', 'admin__system'], token: '000000000000000000000001' };
-  await engine.identity.ensureFirstStart({}); // the indexes: several test files make the same users in one database
+  await engine.identity.ensureFirstStart({}); // creates the indexes: several test files create the same users in one database
   await admit(engine, identity);
   const ask: TestEngine['ask'] = (op, resource, { id, body, text, custom = /^[A-Z]/.test(resource), parameters = {}, requestId } = {}) => {
     const parsed = Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, parseJson(value)]));

@@ -1,4 +1,4 @@
-// What tests look up in the store itself, beside the service.
+// Looks up in the store what tests cannot see through the service.
 import type { Collection, Db, Document } from 'mongodb';
 
 /** The collection of a type's instances. */

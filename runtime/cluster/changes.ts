@@ -1,14 +1,13 @@
-// One change stream a process: changes of the collections that other processes follow, in all namespaces, in the order of the commits.
+// The change stream of a process: changes of the collections that other processes follow, in all namespaces, in the order of the commits.
 
 import type { ChangeStream, ChangeStreamDocument, Document, MongoClient, ObjectId, ResumeToken } from 'mongodb';
 import { Backoff } from '../../platform/mongo/index.ts';
 
 export interface Change {
-  /** The database. */
   readonly database: string;
   readonly collection: string;
   readonly id: ObjectId;
-  /** The stored document; null: it was removed. */
+  /** The stored document; null: it was deleted. */
   readonly document: Document | null;
   /** The changed members of an update in place, whose event lacks the whole document. */
   readonly updated?: readonly string[];
@@ -34,7 +33,7 @@ export async function openChanges(
       token ? { resumeAfter: token, batchSize: 1_000 } : { batchSize: 1_000 },
     );
   let stream = watch();
-  await stream.tryNext(); // opens the stream at the server
+  await stream.tryNext(); // the first read opens the stream at the server
   const backoff = new Backoff();
   const round = async (): Promise<void> => {
     while (isOpen) {
@@ -46,10 +45,10 @@ export async function openChanges(
       } catch (error) {
         if (!isOpen) return;
         onError(error);
-        await stream.close().catch(() => undefined); // it has failed already
+        await stream.close().catch(() => undefined); // the stream has failed already
         await backoff.pause();
         if (!isOpen) return;
-        // The log of the store may not reach back to the resume token.
+        // The oplog may not reach back to the resume token.
         token = null;
         stream = watch();
         await onGap().catch(onError);

@@ -8,7 +8,7 @@ const arrival = (uuid: string): Document => {
   return { _id: new ObjectId(), event };
 };
 
-test('who is to lead takes what is stored in a commit of its own, before what it hears of meanwhile', async () => {
+test('a new owner commits stored events in a unit of their own, before events that arrive meanwhile', async () => {
   const taken: string[] = [];
   const taking = (by: string) => async (unit: UnitOfWork) => {
     expect(unit.isRecovered).toBe(true);
@@ -17,7 +17,7 @@ test('who is to lead takes what is stored in a commit of its own, before what it
   const [first, second, third] = ['first', 'second', 'third'].map(arrival) as [Document, Document, Document];
   const find = async (): Promise<Document[]> => {
     await Promise.resolve();
-    arrivals.add(second); // stored before the others were asked for, heard of first
+    arrivals.add(second); // stored before the stored ones were read, but noticed first
     arrivals.add(third);
     return [first, second];
   };
@@ -29,7 +29,7 @@ test('who is to lead takes what is stored in a commit of its own, before what it
   expect(taken).toEqual(['first at once', 'second at once', 'third later']);
 });
 
-test('one of several that were taken before does not cost the others, even when the store is away while they are taken one by one', async () => {
+test('an event that was taken before does not lose the others of its unit, even when retries find the store unavailable', async () => {
   const [taken, other] = ['taken', 'other'].map(arrival) as [Document, Document];
   const stored: string[] = [];
   let isAway = true;

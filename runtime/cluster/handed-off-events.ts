@@ -1,5 +1,5 @@
-// Events that a process of an earlier version has handed off to its leader: a document each, stored in the transaction of the event. The
-// owner of the namespace takes them into its own journal, in the order of their commits, and removes the document in the same transaction:
+// Events that a process of an earlier version has handed off to its leader: one document each, stored in the transaction of the event. The
+// owner of the namespace copies them into its own journal, in the order of their commits, and removes the document in the same transaction:
 // none is lost or doubled.
 
 import { type Db, type Document, Long, ObjectId } from 'mongodb';
@@ -26,7 +26,7 @@ export const HANDED_OFF_TEXTS = 'arrivalTexts';
 /** Bound of an event's members besides its texts. */
 const BESIDES_TEXT_BYTES = 100_000;
 const CHARACTERS_A_PIECE = 2_000_000;
-/** Events in one unit, in their order. */
+/** Bound of the events in one unit, which keep their order. */
 const MOST_AT_ONCE = 500;
 const BYTES_AT_ONCE = 4_000_000;
 
@@ -49,7 +49,7 @@ type Commit = (unit: UnitOfWork) => Promise<void>;
 
 export class HandedOffEvents {
   readonly #options: HandedOffEventsOptions;
-  /** In the order of their commits. Null: this process does not take them. */
+  /** Waiting events in the order of their commits. Null: this process does not take them. */
   #waiting: Map<string, HandedOffEvent> | null = null;
   #taking: Promise<void> | null = null;
 
@@ -80,27 +80,24 @@ export class HandedOffEvents {
     return { ...unit, writes: [...unit.writes, ...writes], events };
   }
 
-  /**
-   * Takes handed-off events from now on.
-   * @param commit stores the ones that wait already, while nothing else is stored
-   */
+  /** Takes handed-off events from now on. @param commit stores those that wait already, while nothing else is stored */
   async start(commit: Commit): Promise<void> {
     this.#waiting ??= new Map(); // later events queue behind
     const reading = this.#stored().catch((error: unknown) => {
-      this.#give(); // until the next try
+      this.#give(); // they wait until the next attempt
       throw error;
     });
     await (this.#taking = reading.then((stored) => this.#takeAll(stored, commit)).finally(() => this.#taken()));
   }
 
-  /** Reads the stored ones. */
+  /** Reads the stored events. */
   async look(): Promise<void> {
     if (!this.#waiting) return;
     for (const [id, one] of await this.#stored()) this.#waiting.set(id, one);
     this.#take();
   }
 
-  /** Adds one that was committed. */
+  /** Adds an event that was committed. */
   add(document: Document): void {
     if (!this.#waiting) return;
     this.#waiting.set((document as HandedOffEvent)._id.toHexString(), document as HandedOffEvent);
@@ -158,7 +155,7 @@ export class HandedOffEvents {
             continue;
           }
         }
-        // One of them was taken before: each is tried alone.
+        // One of them was taken before: each is retried alone.
         for (const one of some)
           await retryUntilAvailable(() => this.#store([one], commit), { isWanted: () => this.#waiting !== null }).catch(
             (reason: unknown) => reason instanceof VersionConflict || this.#options.onError(reason),

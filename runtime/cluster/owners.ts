@@ -58,7 +58,7 @@ export class Owners {
     });
   }
 
-  /** Records that what former owners left is in this owner's journal. */
+  /** Records that all work of former owners is in this owner's journal. */
   async closed(namespace: string, { epoch, unclosed }: Ownership): Promise<void> {
     if (unclosed.length === 0) return;
     await this.#records.updateOne({ _id: namespace, epoch }, { $pull: { unclosed: { $in: [...unclosed] } } });
@@ -96,7 +96,7 @@ export class Owners {
     return (await this.#records.findOne({ _id: namespace }, { projection: { process: 1 } }))?.process ?? null;
   }
 
-  /** Namespaces without an owner where something is left to do. */
+  /** Namespaces without an owner where work is left to do. */
   async abandoned(): Promise<string[]> {
     const free = await this.#records.find({ process: null, isResting: { $ne: true } }, { projection: { _id: 1 } }).toArray();
     return free.map(({ _id }) => _id);

@@ -24,7 +24,7 @@ const openOne = (installation: Db, onTaken: () => void = () => undefined): Promi
     onError: (error) => expect.unreachable(String(error)),
   });
 
-test('a process that another one has taken for dead hears of it when it renews its lease', async () => {
+test('a process that was declared dead learns of it when it renews its lease', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const db = client.db(`process_${process.pid}`);
   const records = db.collection<{ _id: number }>('processes');
@@ -41,7 +41,7 @@ test('a process that another one has taken for dead hears of it when it renews i
   await db.dropDatabase();
 });
 
-test('what a dead process owns is freed in one piece, and one of those that want it gets it, under a new epoch', async () => {
+test('all namespaces of a dead process are freed at once, and one of several claimants acquires each, under a new epoch', async () => {
   const db = client.db(`process_claims_${process.pid}`);
   const a = await openOne(db);
   const ownersOfA = new Owners(db, a);
@@ -66,7 +66,7 @@ test('what a dead process owns is freed in one piece, and one of those that want
   await db.dropDatabase();
 });
 
-test('who was taken for dead acquires nothing any more', async () => {
+test('a process that was declared dead acquires no namespace', async () => {
   const db = client.db(`process_dead_${process.pid}`);
   await using own = await openOne(db);
   await db.collection<{ _id: number }>('processes').updateOne({ _id: own.epoch }, { $set: { takenBy: own.epoch + 1 } });
@@ -74,7 +74,7 @@ test('who was taken for dead acquires nothing any more', async () => {
   await db.dropDatabase();
 });
 
-test('of a released namespace its record says whether something is left to be done there', async () => {
+test('the record of a released namespace says whether work is left to do there', async () => {
   const db = client.db(`process_rest_${process.pid}`);
   await using own = await openOne(db);
   const owners = new Owners(db, own);
@@ -91,12 +91,12 @@ test('of a released namespace its record says whether something is left to be do
   await db.dropDatabase();
 });
 
-test('a lease is over when it has been seen unchanged for as long as it lasts', () => {
+test('a lease is over when it has been seen unchanged for its whole length', () => {
   const watched = new WatchedLeases();
   const lease = (ms: number) => ({ _id: 1, leaseUntil: new Date(ms) });
   const away = new WatchedLeases();
   for (const now of [0, 2_000, 40_000]) {
-    away.look(now); // the database did not answer for long
+    away.look(now); // the database was unavailable for long
     expect(away.isStale(lease(5), now)).toBe(false);
   }
   expect([watched.isStale(lease(5), 0), watched.isStale(lease(5), 29_999), watched.isStale(lease(5), 30_000)]).toEqual([

@@ -1,6 +1,6 @@
-// One record for each process of an installation: its epoch and its lease. A process whose lease is over has left work that another may
-// take over. Only the database's time, and an unchanged record that the claimant itself has watched for a whole lease, decide that: no
-// clock of another machine.
+// One record for each process of an installation: its epoch and its lease. Another process may take over the work of one whose lease is
+// over. Only the database's time, and an unchanged record that the claimant itself has watched for a whole lease, decide that: no clock of
+// another machine.
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -10,11 +10,11 @@ import { OWNERS } from './owner-records.ts';
 
 const LEASE_MS = 30_000;
 const RENEW_EVERY_MS = 5_000;
-/** A process stops to rely on its lease that long before others may take it for over: monotonic clocks differ a little, too. */
+/** Time before the end of its lease at which a process stops to rely on it, since monotonic clocks differ, too. */
 const MARGIN_MS = 2_000;
 /** Longest time between two looks at the leases of others for both to count. */
 const LONGEST_GAP_MS = 2 * RENEW_EVERY_MS;
-/** The end of a lease whose process has stopped in order. */
+/** The end of the lease of a process that has stopped in order. */
 const ENDED = new Date(0);
 
 interface ProcessRecord {
@@ -27,13 +27,13 @@ interface ProcessRecord {
   leaseUntil: Date;
   /** Name of its connections to the store; absent in records of an earlier version. */
   client?: string;
-  /** The process that takes over from it; when that one dies, both are free again. */
+  /** The epoch of the process that takes over from it; when that one dies, both are free again. */
   takenBy?: number;
-  /** It uses owner records (owners.ts); absent in records of an earlier version, which does not know them. */
+  /** Whether it uses owner records (owners.ts); absent in records of an earlier version, which does not know them. */
   owns?: true;
-  /** Other processes can reach it. */
+  /** Whether other processes can reach it. */
   hasBus?: boolean;
-  /** It may own namespaces: it is ready, and is not about to stop. */
+  /** Whether it may own namespaces: it is ready, and not about to stop. */
   serves?: boolean;
 }
 
@@ -44,9 +44,9 @@ export interface LivingProcess {
   readonly pid: number;
   readonly hasBus: boolean;
   readonly serves: boolean;
-  /** Of an earlier version, without owner records. */
+  /** Whether it is of an earlier version, without owner records. */
   readonly isOld: boolean;
-  /** Its lease was seen to be renewed: it lives. */
+  /** Whether its lease was seen to be renewed, so that it certainly lives. */
   readonly isSure: boolean;
 }
 
@@ -67,12 +67,12 @@ export interface ServiceProcess extends AsyncDisposable {
 
 export interface ProcessOptions {
   readonly installation: Db;
-  /** Name of this process's connections. */
+  /** Name of this process's connections to the store. */
   readonly client: string;
   /** No other process can use this installation (the embedded database): all other epochs are dead. */
   readonly exclusive: boolean;
   readonly hasBus: boolean;
-  /** This process was declared dead: another one takes over. */
+  /** Called when this process was declared dead: another one takes over. */
   readonly onTaken: () => void;
   readonly onError: (error: unknown) => void;
 }
@@ -99,7 +99,7 @@ export async function openProcess({ installation, client, exclusive, hasBus, onT
   const watched = new WatchedLeases();
   let living: LivingProcess[] = [];
 
-  /** Claims all dead processes or none: whoever takes over from a process takes over what that one had taken over, too. */
+  /** Claims all dead processes or none: a process that takes over from another one takes over that one's claims, too. */
   const claimAll = async (session: ClientSession): Promise<ProcessRecord[]> => {
     const records = await processes
       .aggregate<ProcessRecord & { isOver: boolean }>(
@@ -109,7 +109,7 @@ export async function openProcess({ installation, client, exclusive, hasBus, onT
       .toArray();
     const seen = performance.now();
     watched.look(seen);
-    if (records.find(({ _id }) => _id === epoch)?.takenBy !== undefined) return []; // it was declared dead itself
+    if (records.find(({ _id }) => _id === epoch)?.takenBy !== undefined) return []; // this process was declared dead itself
     const others = records.filter(({ _id }) => _id !== epoch);
     const stale = new Set(others.filter((one) => watched.isStale(one, seen))); // every lease is looked at, so that its unchanged time counts from now on
     const dead = others.filter((one) => exclusive || isGone(one) || (one.isOver && stale.has(one)));
@@ -149,19 +149,22 @@ export async function openProcess({ installation, client, exclusive, hasBus, onT
     },
     async [Symbol.asyncDispose]() {
       clearInterval(renewal);
-      // The next claimant finds what it could not hand over through this record.
+      // The next claimant finds through this record what it could not hand over.
       await processes.updateOne({ _id: epoch }, { $set: { leaseUntil: ENDED } }).catch(onError);
     },
   };
 }
 
-/** Watches the leases of others: since when, on this process's monotonic clock, each has not been renewed. */
+/** Watches the leases of others: for each, the time on this process's monotonic clock since which it was not renewed. */
 export class WatchedLeases {
   readonly #seen = new Map<number, { readonly until: number; readonly since: number }>();
   readonly #renewed = new Set<number>();
   #lookedAt = Number.NEGATIVE_INFINITY;
 
-  /** The records are about to be read. While the database is unavailable nobody can renew a lease: after a gap all of them count anew. */
+  /**
+   * To be called before the records are read. While the database is unavailable nobody can renew a lease: after a gap all of them count
+   * anew.
+   */
   look(now: number): void {
     if (now - this.#lookedAt > LONGEST_GAP_MS) this.#seen.clear();
     this.#lookedAt = now;
@@ -194,10 +197,10 @@ const livingOf = (one: ProcessRecord & { isOver: boolean }, isRenewed: boolean):
   isSure: isRenewed || (!one.isOver && isHere(one)),
 });
 
-/** Whether it runs on this machine. */
+/** Whether the process runs on this machine. */
 const isHere = (one: ProcessRecord): boolean => one.machine === machineId() && one.machine !== null && !isGone(one);
 
-/** Whether it ran on this machine and its pid is gone. */
+/** Whether the process ran on this machine and its pid does not exist any more. */
 function isGone(other: ProcessRecord): boolean {
   const machine = machineId();
   if (machine === null || other.machine !== machine || other.host !== hostname()) return false;
@@ -210,8 +213,8 @@ function isGone(other: ProcessRecord): boolean {
 }
 
 /**
- * Two processes with the same id see each other's pids: containers may share a host's name or its kernel, but not this. Null where the
- * system does not tell: then only leases count.
+ * An id that two processes share if they see each other's pids: containers may share a host's name or its kernel, but not this. Null where
+ * the system does not provide one: then only leases count.
  */
 function machineId(): string | null {
   try {

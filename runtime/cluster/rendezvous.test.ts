@@ -3,7 +3,7 @@ import { winnerOf } from './rendezvous.ts';
 
 const names = Array.from({ length: 3_000 }, (_, n) => `ns${n}`);
 
-test('namespaces are spread evenly, and who joins or leaves moves its own share only', () => {
+test('namespaces are spread evenly, and a process that joins or leaves moves only its own share', () => {
   const three = new Map(names.map((name) => [name, winnerOf(name, [3, 8, 21])]));
   for (const epoch of [3, 8, 21]) {
     const share = names.filter((name) => three.get(name) === epoch).length;

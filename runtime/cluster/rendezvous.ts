@@ -1,9 +1,9 @@
-// Which of the living processes a namespace belongs to (rendezvous hashing): every process works out the same for itself, and when one
-// joins or leaves only its own share moves. It says who should own a namespace; who does own it is what the database says (owners.ts).
+// Chooses the process that should own a namespace (rendezvous hashing): every process computes the same choice, and when one joins or
+// leaves only its own share moves. The actual owner is the one in the database (owners.ts).
 
 import { createHash } from 'node:crypto';
 
-/** @param processes epochs of those that live and stay @returns null when there is none */
+/** @param processes epochs of the candidates: living processes that are not stopping @returns null when there is none */
 export function winnerOf(namespace: string, processes: readonly number[]): number | null {
   let winner: number | null = null;
   let most = '';

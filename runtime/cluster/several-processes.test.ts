@@ -1,5 +1,5 @@
-// Two engines on one database and one bus: each namespace has one owner, whoever is asked; what one changes is in force in the other, and
-// the one that stays goes on with what was open.
+// Two engines on one database and one bus: each namespace has one owner, whichever process gets the request; a change by one is in force in
+// the other, and the survivor continues open work.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts'
 let database: OwnDatabase;
 let a: TestEngine;
 let b: TestEngine;
-/** The one that is there to the end. */
+/** The process that lives to the end. */
 let rest: TestEngine;
 let epochOfB: number;
 
@@ -34,7 +34,7 @@ const publish = (to: TestEngine, topic: string, message: unknown): Promise<unkno
   to.ask('publish', 'topics', { id: topic, body: JSON.stringify(message) });
 const seen = async (by: string, count: number): Promise<unknown[]> =>
   (await rest.eventually('Seen', { by }, count, 60_000)).map((row) => row['what']).sort();
-/** Repeats an attempt until the other process has heard of what it needs. */
+/** Retries an attempt until the other process has followed the changes that it needs. */
 async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
   for (const until = performance.now() + 60_000; ; await sleep(50))
     try {
@@ -52,14 +52,14 @@ const pairs = (
    INSERT Seen(by: "${name}", what: a.value.k + b.value.n)
    TIMEOUT
    INSERT Seen(by: "${name}", what: a.value.k + " alone")`;
-/** Waits until a process has heard of all definitions of another one: it does so in their order. */
+/** Waits until a process has followed all definitions of another one: it does so in their order. */
 async function hasFollowed(one: TestEngine, other: TestEngine, name = `ready${definitions++}`): Promise<void> {
   await other.program('procedures', `PROCEDURE ${name}() return 1`);
   await eventually(() => one.ask('execute', 'procedures', { id: name, body: '{}' }));
 }
 let definitions = 0;
 
-test('types, rules and procedures of one process are in force in the other, and so is their end', async () => {
+test('types, rules and procedures of one process are in force in the other, and so are their deletions', async () => {
   await a.type('Reading', { v: { type: 'Integer' } });
   await a.program('rules', 'RULE clamp BEFORE INSERT ON Reading  if (Reading.v < 0) { Reading.v = 0 }');
   await a.program('procedures', 'PROCEDURE twice(n Integer) return 2 * n');
@@ -78,13 +78,13 @@ test('types, rules and procedures of one process are in force in the other, and 
   });
 });
 
-test('one that has not heard of a change yet makes its own upon it', async () => {
+test('a process that has not followed a change yet bases its own change on it', async () => {
   for (let i = 0; i < 5; i++)
     for (const one of [a, b]) await one.ask('insert', 'topics', { body: JSON.stringify({ name: '/described', description: `${i}` }) });
   expect(await b.rows('topics', { name: '/described' })).toMatchObject([{ ars_version: 10, description: '4' }]);
 });
 
-test('a persistent subscription hears of what another process commits, and is taken up and ended there, too', async () => {
+test('a persistent subscription gets events that another process commits, and can be resumed and ended there, too', async () => {
   await a.ask('insert', 'topics', { body: '{"name":"/kept","isReliable":true,"redeliveryFrequency":600}' });
   const begun = async (on: TestEngine, name?: string) => {
     const notices: Notice[] = [];
@@ -95,7 +95,7 @@ test('a persistent subscription hears of what another process commits, and is ta
   };
   const first = await begun(a);
   const name = first.subscription.name ?? '';
-  // The newest socket has it, whichever process it is of: the one before is told.
+  // The newest socket takes the subscription over, in whichever process it is: the former one is notified.
   const taken = [{ kind: 'taken', name }];
   let there!: Awaited<ReturnType<typeof begun>>;
   await eventually(async () => (there = await begun(b, name)));
@@ -107,7 +107,7 @@ test('a persistent subscription hears of what another process commits, and is ta
     expect(back.notices).toMatchObject([{ kind: 'event', valueJson: '{"n":1}', reliable: { redelivered: false } }]),
   );
   back.subscription.close();
-  await a.rows('topics'); // so the owner has heard that it is closed
+  await a.rows('topics'); // so the owner knows that it is closed
   await publish(b, '/kept', { n: 2 });
   const later = await begun(b, name);
   expect(later.notices).toMatchObject([{ valueJson: '{"n":1}' }, { valueJson: '{"n":2}', reliable: { redelivered: false } }]);
@@ -131,7 +131,7 @@ test('rules of both processes count on one instance and want the same keys: no c
   );
   await a.program('procedures', 'PROCEDURE counting() return 1');
   await a.ask('insert', 'Count', { body: '{"n":0}' });
-  await eventually(() => b.ask('execute', 'procedures', { id: 'counting', body: '{}' })); // follows in order: the rules are there, too
+  await eventually(() => b.ask('execute', 'procedures', { id: 'counting', body: '{}' })); // followed in order: the rules are in force, too
   const ticks = JSON.stringify(Array.from({ length: 10 }, (_, n) => ({ n })));
   await Promise.all([a, b, a, b].map((one) => one.ask('insert', 'Tick', { body: ticks })));
   expect(await seen('taken', 30)).toHaveLength(30);
@@ -141,21 +141,21 @@ test('rules of both processes count on one instance and want the same keys: no c
   expect(await b.rows('Once')).toHaveLength(10);
 });
 
-test('a pair of which each process takes one event completes once', async () => {
+test('a pair with one event from each process completes once', async () => {
   await b.program('rules', pairs('pair', '1 hour'));
   await b.program('rules', pairs('short', '3 seconds'));
   await hasFollowed(a, b);
   await publish(b, '/paira', { k: 'x' });
   await publish(a, '/pairb', { k: 'y', n: 0 });
   await publish(b, '/pairb', { k: 'x', n: 1 });
-  expect(await seen('pair', 1)).toEqual(['x1']); // what another process commits comes to the leader after what it commits itself
+  expect(await seen('pair', 1)).toEqual(['x1']); // a commit of another process reaches the leader after its own
   await publish(a, '/pairb', { k: 'x', n: 2 });
   for (const [i, one] of [a, b, a, b].entries()) await publish(one, '/paira', { k: `k${i}` });
   await publish(b, '/shorta', { k: 'late' });
   expect(await seen('short', 1)).toEqual(['late alone']);
 });
 
-test('what is open goes over to the one that stays', async () => {
+test('the surviving process takes over open work', async () => {
   await b.program(
     'rules',
     `RULE ordered WHEN EVENT OCCURS ON "/topics/one" AS a BEFORE EVENT OCCURS ON "/topics/two" AS b WITHIN 1 hour
@@ -166,7 +166,7 @@ test('what is open goes over to the one that stays', async () => {
   const { namespace } = a.identity;
   const [gone, stays] = (await database.ownerOf(namespace)) === epochOfB ? [b, a] : [a, b];
   rest = stays;
-  const asked = publish(stays, '/pairb', { k: 'k0', n: 5 }); // while the other one hands over
+  const asked = publish(stays, '/pairb', { k: 'k0', n: 5 }); // while the other process hands over
   await gone[Symbol.asyncDispose]();
   await asked;
   await publish(stays, '/two', {});
@@ -178,7 +178,7 @@ test('what is open goes over to the one that stays', async () => {
   expect(await seen('pair', 5)).toHaveLength(5);
 });
 
-test('who was taken for dead answers nothing any more, not even what needs no journal', async () => {
+test('a process that was declared dead answers no requests, not even those that need no journal', async () => {
   await rest.type('Bare', { v: { type: 'Integer' } });
   await rest.ask('insert', 'Bare', { body: '{"v":1}' });
   await database.takeOver(await database.newestServing());

@@ -1,4 +1,4 @@
-// What was left open goes on in the order in which it came, however often those who took it over died themselves.
+// Unfinished events continue in the order in which they arrived, however often the processes that took them over died themselves.
 import { type Db, MongoClient } from 'mongodb';
 import { pino } from 'pino';
 import { systemClock } from '../../platform/clock/index.ts';
@@ -35,7 +35,7 @@ const stands = async (_id: RowId, order: number, events: StoredEvent[], more: ob
   await db.collection<{ _id: object }>('journal').insertOne(row);
 };
 
-test('a row that is void, of which those beside it are removed already, says nothing of the order', async () => {
+test('a void row whose neighbours are removed already does not count for the order', async () => {
   // Epoch 2 held `first` and `second`; 3 has taken both over, has declared the rows of 2 void, and died before it had removed them all.
   await stands({ epoch: 2, slot: 1, seq: 1 }, 4, [event('second')], { low: 9 });
   await stands({ epoch: 3, slot: 0, seq: 0 }, 1, [event('first', 0.3), event('second', 0.6)]);
@@ -43,7 +43,7 @@ test('a row that is void, of which those beside it are removed already, says not
   expect(events.map(({ uuid }) => uuid)).toEqual(['first', 'second']);
 });
 
-test('copies have places of their own between what has come and what will, in whatever order their rows are committed', async () => {
+test('copies are ordered between earlier and later events, in whatever order their rows are committed', async () => {
   const submitted: UnitOfWork[] = [];
   const committer = {
     journal: { order: 7 },

@@ -1,4 +1,4 @@
-// What a dead process has left goes into rows of this one, however much it is.
+// Unfinished work of a dead process is copied into rows of this one, however much it is.
 import { MongoClient } from 'mongodb';
 import { expect, test } from 'vitest';
 import { storedRow } from '../transactions/row-form.ts';

@@ -1,5 +1,5 @@
-// Recovery of a namespace from dead owners: copies what they left unfinished into this owner's journal, removes their rows, and lets it
-// run.
+// Recovery of a namespace from dead owners: copies their unfinished work into this owner's journal, removes their rows, and continues the
+// work.
 
 import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
@@ -25,7 +25,7 @@ import { ASYNC } from '../events/index.ts';
 import { STATEMENT } from '../runs/index.ts';
 import { retryUntilAvailable, type Store } from '../../platform/mongo/index.ts';
 
-/** What a take-over needs of a namespace. */
+/** The parts of a namespace that a take-over needs. */
 export interface TakenNamespace {
   readonly name: string;
   readonly storage: { readonly db: Db; readonly cipher: Cipher | null };
@@ -38,8 +38,8 @@ export interface TakenNamespace {
 }
 
 /**
- * The take-overs of a namespace by this process. A failed one is retried by the same process, which by then runs what it has copied: events
- * in its own rows are not copied again, and its journal is pinned until the rows of the dead owners are gone.
+ * The take-overs of a namespace by this process. A failed one is retried by the same process, which by then runs events that it has copied:
+ * events in its own rows are not copied again, and its journal is pinned until the rows of the dead owners are gone.
  */
 export class TakeOver {
   readonly #space: TakenNamespace;
@@ -73,12 +73,13 @@ export class TakeOver {
     const { order } = transactions.journal;
     const placed = left.events.map((event, index) => ({ ...event, order: order + (index + 1) / (left.events.length + 1) }));
     await Promise.all(placed.map((event) => this.#copy(event, stepsOf.get(event.uuid) ?? [])));
-    // What they left is in our rows now, and must not be read a second time.
+    // Their work is in our rows now, and must not be read a second time.
     await retryUntilAvailable(() => removeRows(this.#store.client, db, dead, clock.now()));
     this.#copied.clear();
     this.#unpinJournal();
     this.#unpinJournal = null;
-    if (left.events.length > 0) log.info({ namespace: name, events: left.events.length }, 'took over events whose rules were not done');
+    if (left.events.length > 0)
+      log.info({ namespace: name, events: left.events.length }, 'events with unfinished runs were taken over from dead processes');
     return left.events;
   }
 
@@ -110,7 +111,7 @@ export class TakeOver {
     return byEvent;
   }
 
-  /** Loads the programs that their runs began with, where these are not in force any more. */
+  /** Loads the programs that the runs began with, where these are not in force any more. */
   async #loadPrograms(events: readonly StoredEvent[]): Promise<void> {
     const {
       name,
@@ -129,8 +130,8 @@ export class TakeOver {
 }
 
 /**
- * Closes the journals of former owners: what they had in flight is stored by now, or never will be. Called before anything of the namespace
- * is read into memory.
+ * Closes the journals of former owners: batches that they had in flight are stored by now, or never will be. Called before anything of the
+ * namespace is read into memory.
  */
 export const fence = (db: Db, dead: readonly number[], clock: Pick<Clock, 'now'>): Promise<void> =>
   retryUntilAvailable(() => closeEpochs(db, dead, SLOTS, clock.now()));

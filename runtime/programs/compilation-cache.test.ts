@@ -1,4 +1,5 @@
-// What rules compile to is kept: a start takes it from the store, compiles what has changed, and trusts nothing that is not what it was.
+// Compilation results are cached: a start takes them from the store, compiles changed texts, and uses no entry that is not as it was
+// written.
 import { createHash } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { afterAll, expect, test } from 'vitest';
@@ -27,7 +28,7 @@ async function withDatabase(work: (db: ReturnType<MongoClient['db']>) => Promise
 }
 const rowsOf = (db: ReturnType<MongoClient['db']>) => db.collection<{ _id: string; unit: string }>('compiled');
 
-test('a second start takes what the first compiled, and what no rule asks for goes', () =>
+test('a second start takes the entries of the first, and entries that no rule uses are removed', () =>
   withDatabase(async (db) => {
     const first = await CompilationCache.open(db, by('one'));
     const compiled = first.load(TEXT);
@@ -56,7 +57,7 @@ test('output of another compiler, and output that was changed or cut short, is c
     }
   }));
 
-test('code that no compiler wrote is not used, however well its row is made', () =>
+test('code that no compiler wrote is not used, even in a well-formed row', () =>
   withDatabase(async (db) => {
     const first = await CompilationCache.open(db, by('one'));
     const compiled = first.load(TEXT);
@@ -74,7 +75,7 @@ test('code that no compiler wrote is not used, however well its row is made', ()
     expect(await readExecutable(db, 'main', 'kept', executable.program.id)).toBeNull();
   }));
 
-test('a rule that was stored works after a restart from its kept output', async () => {
+test('a stored rule works after a restart from its cached output', async () => {
   await using database = await openOwnDatabase();
   let namespace: string;
   const rule = 'RULE copies WHEN INSERT OCCURS ON Pump AS p WHERE p.rate > 5\nINSERT Copy(rate: p.rate)';
@@ -90,7 +91,7 @@ test('a rule that was stored works after a restart from its kept output', async 
   expect(await after.eventually('Copy', {}, 1)).toMatchObject([{ rate: 9 }]);
 });
 
-test('no request reaches what is kept', async () => {
+test('no request reaches the cache', async () => {
   await using engine = await openTestEngine();
   await engine.type('Pump', { rate: { type: 'Integer' } });
   for (const op of ['select', 'delete', 'aggregate', 'update'])
@@ -103,7 +104,7 @@ test('no request reaches what is kept', async () => {
   });
 });
 
-test('a procedure is taken from what was kept, for the state and the compiler it was kept for', () =>
+test('a procedure is taken from the cache only for the same state and compiler', () =>
   withDatabase(async (db) => {
     const text = 'PROCEDURE Tank.level() return 5';
     const first = await CompilationCache.open(db, by('one'));
@@ -119,7 +120,7 @@ test('a procedure is taken from what was kept, for the state and the compiler it
     await second.dropProcedure(text, null);
     await second.loadProcedure(text, null);
     expect(second.taken).toBe(1);
-    await second.settle(); // what it has compiled is on its way to the store, and would come after the newer one has cleared it
+    await second.settle(); // the second start's results are still being stored, and would arrive after the newer one has cleared the cache
     const newer = await CompilationCache.open(db, by('two'));
     expect(await rowsOf(db).countDocuments({ procedureOf: 'one' })).toBe(0);
     expect(await newer.loadProcedure(text, null)).toEqual(made);

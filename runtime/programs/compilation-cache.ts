@@ -1,8 +1,8 @@
-// What rules and procedures compile to, kept in the store so that a start need not compile them again. A row is found by the hash of the
-// compiler and the text, and holds a hash of itself: output of another compiler, of another text or cut short is not used, the text is
-// compiled. Rules are all read at the start; a procedure is read when it is first called.
-// No resource of the API, no type and no pipeline stage names this collection. Who writes to the database itself is not believed either: code is
-// verified again before it is used.
+// A cache of compiled rules and procedures in the store, so that a start need not compile them again. A row is found by the hash of the
+// compiler and the text, and contains a hash of itself: output of another compiler, of another text, or truncated output is ignored, and
+// the text is compiled. Rules are all read at the start; a procedure is read when it is first called. No resource of the API, no type and
+// no pipeline stage names this collection. Even rows by a writer with access to the database are not trusted: code is verified again before
+// it is used.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -22,14 +22,14 @@ interface Row {
   readonly sum: string;
   /** A CompiledRule or CompiledProcedure as JSON. */
   readonly unit: string;
-  /** Of a procedure: the compiler that made it. */
+  /** The hash of the compiler, in rows of procedures. */
   readonly procedureOf?: string;
 }
 
 type UnitOf<Kind extends 'rule' | 'procedure'> = Kind extends 'rule' ? CompiledRule : CompiledProcedure;
 
 export interface CompiledBy {
-  /** What compilerHash() gives. */
+  /** The compiler's hash, by compilerHash(). */
   readonly hash: string;
   readonly compiler: Compiler;
 }
@@ -38,14 +38,14 @@ export class CompilationCache {
   readonly #rows: Collection<Row>;
   readonly #compiler: string;
   readonly #compile: (text: string, asked: CompileAsked) => Promise<CompiledUnit>;
-  /** Read at the start and not asked for yet. */
+  /** Rows that were read at the start and not used yet. */
   readonly #read = new Map<string, Row>();
-  /** Compiled since, and not stored yet. */
+  /** Rows that were compiled since, and are not stored yet. */
   #made: Row[] = [];
   #taken = 0;
   /** Modules that were verified since the start: rules that differ in literals only share one. */
   readonly #verified = new Set<string>();
-  /** Procedures on their way to the store. */
+  /** Writes of procedures in progress. */
   readonly #keeping = new Set<Promise<void>>();
 
   private constructor(db: Db, { hash, compiler }: CompiledBy) {
@@ -54,7 +54,7 @@ export class CompilationCache {
     this.#compile = (text, asked) => compiler.compile(db.databaseName, text, asked);
   }
 
-  /** Reads all that a namespace has kept. */
+  /** Reads all rows of a namespace. */
   static async open(db: Db, by: CompiledBy): Promise<CompilationCache> {
     const kept = new CompilationCache(db, by);
     await kept.#rows.deleteMany({ procedureOf: { $exists: true, $ne: by.hash } });
@@ -63,17 +63,17 @@ export class CompilationCache {
     return kept;
   }
 
-  /** How many units were taken from the store and not compiled. */
+  /** Number of units that were taken from the store and not compiled. */
   get taken(): number {
     return this.#taken;
   }
 
-  /** What a text compiles to that is not in force yet. @throws CascadeErrors one for each diagnostic that is an error */
+  /** Compiles a text that is not in force yet. @throws CascadeErrors one for each diagnostic that is an error */
   async compile<Kind extends 'rule' | 'procedure'>(text: string, asked: CompileAsked & { kind: Kind }): Promise<UnitOf<Kind>> {
     return (await this.#compile(text, asked)) as UnitOf<Kind>;
   }
 
-  /** What a stored rule's text compiles to. @throws CascadeErrors when it no longer compiles */
+  /** The compiled form of a stored rule's text. @throws CascadeErrors when it no longer compiles */
   load(text: string): CompiledRule {
     const id = this.#idOf(text);
     const row = this.#read.get(id);
@@ -88,18 +88,19 @@ export class CompilationCache {
     return rule;
   }
 
-  /** Keeps what a text compiles to, before its rule is stored. */
+  /** Stores the compiled form of a text, before its rule is stored. */
   async keep(text: string, rule: CompiledRule): Promise<void> {
     const { _id, ...fields } = rowOf(this.#idOf(text), rule);
     await this.#rows.updateOne({ _id }, { $set: fields }, { upsert: true });
   }
 
   /**
-   * What a procedure compiles to, from the store where it is kept there. @param state the names of its service's state, which are its variables
+   * The compiled form of a procedure, from the store where it is cached. @param state the names of its service's state, which are its
+   * variables
    * @throws CascadeErrors when the text no longer compiles
    */
   async loadProcedure(text: string, state: ServiceStateNames | null): Promise<CompiledProcedure> {
-    // A store that is away, or slow, is no reason not to call: then the text is compiled.
+    // An unavailable or slow store must not prevent the call: then the text is compiled.
     const row = await this.#rows.findOne({ _id: this.#idOfProcedure(text, state) }, { timeoutMS: READ_MS }).catch(() => null);
     const unit = row && unitOf(row);
     if (unit?.kind === 'procedure' && this.#isVerified(unit)) {
@@ -118,12 +119,12 @@ export class CompilationCache {
     await this.#rows.updateOne({ _id }, { $set: { ...fields, procedureOf: this.#compiler } }, { upsert: true });
   }
 
-  /** A text of a procedure is no longer in force. */
+  /** Removes the row of a procedure's text that is no longer in force. */
   async dropProcedure(text: string, state: ServiceStateNames | null): Promise<void> {
     await this.#rows.deleteOne({ _id: this.#idOfProcedure(text, state) });
   }
 
-  /** Once all rules are loaded: stores what was compiled meanwhile, and removes what no rule asked for. Then all is stored that was to be. */
+  /** To be called once all rules are loaded: stores new rows, and removes those that no rule used. Resolves when all is stored. */
   async settle(): Promise<void> {
     await Promise.all(this.#keeping);
     const [made, left] = [this.#made, [...this.#read.keys()]];
@@ -144,7 +145,7 @@ export class CompilationCache {
     const hash = sha256(source);
     if (this.#verified.has(hash)) return true;
     if (!isVerified(source)) return false;
-    if (this.#read.size > 0) this.#verified.add(hash); // while a namespace is opened
+    if (this.#read.size > 0) this.#verified.add(hash); // only while a namespace is being opened
     return true;
   }
 
@@ -168,7 +169,7 @@ function unitOf({ _id, sum, unit }: Row): CompiledRule | CompiledProcedure | nul
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Stands for this compiler and the built-ins that it knows: another version of either has another. Read once a process. */
+/** A hash of this compiler and its built-ins, which changes with each version of either. Computed once per process. */
 export async function compilerHash(): Promise<string> {
   const folder = join(import.meta.dirname, '../../compiler');
   const files = (await readdir(folder, { recursive: true })).filter((name) => /(?<!\.test)\.[jt]s$/.test(name)).sort();

@@ -1,17 +1,17 @@
-// The task of the thread that compiles long texts, so that they hold up nobody else's work.
+// The task of the thread that compiles long texts, so that they do not block the main thread.
 import { type Compiled, compile, type ServiceStateNames } from '../../compiler/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
 
 export interface CompileTask {
   readonly text: string;
   readonly kind: 'rule' | 'procedure';
-  /** Its names may be the service's own. */
+  /** Whether the text may use names that are reserved for the service. */
   readonly ofService: boolean;
   /** State variables of services, as far as they are known to be needed. */
   readonly states: Readonly<Record<string, ServiceStateNames | null>>;
 }
 
-/** `needs`: the service whose state variables have to be known first; the text alone says which. */
+/** `needs`: the service whose state variables are needed first; only the text names it. */
 export type CompileReply = { readonly compiled: Compiled } | { readonly needs: string };
 
 export default function compileInThread({ text, kind, ofService, states }: CompileTask): CompileReply {

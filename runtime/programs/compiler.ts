@@ -1,4 +1,4 @@
-// Compiles the texts of definitions for all namespaces: short ones at once, long ones in a thread of their own, one at a time for a namespace.
+// Compiles the texts of definitions for all namespaces: short ones at once, long ones in a thread, one at a time for each namespace.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { Piscina } from 'piscina';
@@ -8,20 +8,20 @@ import { langError } from '../../stdlib/errors.ts';
 import type { CompileReply, CompileTask } from './compile-thread.ts';
 import { type CompiledUnit, unitOf } from './programs.ts';
 
-/** Up to here a text is compiled at once, which takes some milliseconds. */
+/** Bound up to which a text is compiled at once, which takes some milliseconds. */
 const SHORT_TEXT = 4 * 1024;
-/** A text of the greatest length takes some seconds. */
+/** Time limit for a text; one of the greatest length takes some seconds. */
 const LONGEST_MS = 60_000;
 const THREAD_MB = 1024;
 const IDLE_MS = 30_000;
-/** Characters of the texts whose output is kept: a change compiles what is there and what comes, some of it more than once. */
+/** Bound of the cached outputs, in characters of their texts: a change compiles the old and the new text, some more than once. */
 const KEPT_CHARACTERS = 4 * 1024 * 1024;
 
 export interface CompileAsked {
   readonly kind: 'rule' | 'procedure';
-  /** Its names may be the service's own. */
+  /** Whether the text may use names that are reserved for the service. */
   readonly ofService?: boolean;
-  /** The state variables of a service (language.md 8). */
+  /** Gives the state variables of a service (language.md 8). */
   readonly stateOf?: (service: string) => ServiceStateNames | null;
 }
 
@@ -37,7 +37,7 @@ export class Compiler {
     recordTiming: false,
   });
   readonly #kept = new LRUCache<string, CompiledUnit>({ maxSize: KEPT_CHARACTERS, maxEntrySize: KEPT_CHARACTERS });
-  /** The last of the long texts of a namespace, so that the next one waits for it. */
+  /** The last long text of each namespace, which the next one waits for. */
   readonly #last = new Map<string, Promise<unknown>>();
 
   /** @throws CascadeErrors one for each diagnostic that is an error; cascade.execution.timeout */
@@ -63,7 +63,7 @@ export class Compiler {
     text: string,
     { kind, ofService = false, stateOf = () => null }: CompileAsked,
   ): Promise<Compiled> {
-    await before?.catch(() => undefined); // its own failure
+    await before?.catch(() => undefined); // the earlier text's caller gets its error
     const states: Record<string, ServiceStateNames | null> = {};
     for (;;) {
       const task: CompileTask = { text, kind, ofService, states };

@@ -1,4 +1,4 @@
-// Programs of a single call each: what a condition asks for that takes too long where conditions are decided (runs/decision.ts).
+// Programs that consist of a single call: the deferred call of a condition that takes too long for the host (runs/decision.ts).
 
 import type { CompiledProcedure } from '../../compiler/index.ts';
 import { lookup } from '../../stdlib/builtins/index.ts';
@@ -6,10 +6,10 @@ import type { DeferredCall } from '../../model/query/index.ts';
 import type { Program } from '../../sandbox/index.ts';
 import { compileText, programOf } from './programs.ts';
 
-/** As many as there are built-ins, and numbers of arguments. */
+/** Bounded by the number of built-ins and of their arguments. */
 const made = new Map<string, Program>();
 
-/** It is given the arguments in their order. */
+/** The program for a call; it gets the arguments in order. */
 export function programFor({ builtin, args }: DeferredCall): Program {
   const names = args.map((_, i) => `a${i}`);
   const call = builtin === null ? names.join(' regex ') : callOf(builtin, names);

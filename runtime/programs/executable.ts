@@ -1,18 +1,18 @@
-// What a run carries out.
+// The executable form of a rule or procedure.
 import type { Identity } from '../../identity/index.ts';
 import type { Program } from '../../sandbox/index.ts';
 
-/** A rule or procedure with the text it has now, or had when its event was stored. */
+/** A rule or procedure with its present text, or with the one that it had when its event was stored. */
 export interface Executable {
-  /** `/rules/<name>` or `/procedures/<name>`. */
+  /** The resource `/rules/<name>` or `/procedures/<name>`. */
   readonly resource: string;
   readonly name: string;
   readonly program: Program;
   /** Source map of the program's module. */
   readonly map: string;
   readonly service: string | null;
-  /** Whom it runs as; a procedure of EXECUTE ASYNC as whom its event is by. */
+  /** The identity that it runs with; a procedure of EXECUTE ASYNC has that of its event. */
   readonly identity: Identity;
-  /** EXECUTE ASYNC: the procedure that an event's arguments are for; `program` then has no part. */
+  /** EXECUTE ASYNC: the procedure that gets the event's arguments; `program` is unused then. */
   readonly procedure?: string;
 }

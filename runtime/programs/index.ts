@@ -1,4 +1,4 @@
-// The door of runtime/programs.
+// The door of runtime/programs: compiled programs, their cache and their store.
 export { COMPILATION_CACHE, CompilationCache, type CompiledBy, compilerHash } from './compilation-cache.ts';
 export { Compiler } from './compiler.ts';
 export { programFor } from './deferred-call-programs.ts';

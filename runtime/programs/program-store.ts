@@ -1,6 +1,6 @@
-// The compiled texts of rules that are kept because events may still name them: a text that is out of force goes, from memory and store,
-// once no open run has it, nothing that waits for its commit and no row of any process's journal names it, and some time has passed (what is about to be
-// handed to the committer may name it, too).
+// The compiled texts of rules that are kept because events may still name them: a text that is out of force is removed, from memory and
+// store, once no open run uses it, no unit that waits for its commit and no row of any process's journal names it, and a grace period is
+// over (units that are about to be submitted may name it, too).
 
 import type { Db } from 'mongodb';
 import { type Committer, referencesIn } from '../transactions/index.ts';
@@ -12,10 +12,10 @@ const GRACE_MS = 600_000;
 export interface ProgramStoreOptions {
   readonly db: Db;
   readonly executables: Map<string, Executable>;
-  /** Of the owner: what a later one has kept, this one does not remove. */
+  /** The epoch of the owner, which does not remove texts that a later owner has stored. */
   readonly epoch: number;
   readonly committer: Pick<Committer, 'references'>;
-  /** What is out of force is kept for so long. */
+  /** The grace period of texts that are out of force. */
   readonly graceMs?: number;
 }
 
@@ -23,9 +23,9 @@ export class ProgramStore {
   readonly #db: Db;
   readonly #executables: Map<string, Executable>;
   readonly #epoch: number;
-  /** By rule. */
+  /** The keys of the texts in force, by rule. */
   readonly #inForce = new Map<string, string>();
-  /** When those that are not in force were seen so for the first time. */
+  /** For each text out of force, the time at which that was first noticed. */
   readonly #leftAt = new Map<string, number>();
   #sweeping: Promise<unknown> = Promise.resolve();
 
@@ -40,7 +40,7 @@ export class ProgramStore {
     this.#executables = executables;
   }
 
-  /** Finds what is stored and not in force; called when the rules of a namespace are loaded. */
+  /** Finds stored texts that are not in force; called when the rules of a namespace are loaded. */
   async open(now: number): Promise<void> {
     const stored = this.#db.collection<{ _id: string }>('programs').find({}, { projection: { _id: 1 } });
     const inForce = new Set(this.#inForce.values());
@@ -55,7 +55,7 @@ export class ProgramStore {
     await keepExecutable(this.#db, executable, this.#epoch);
   }
 
-  /** A rule is in force with this text. */
+  /** Records that a rule is in force with this text. */
   enforce(rule: string, executable: Executable, now: number): void {
     this.retire(rule, now);
     const key = executableKey(executable.name, executable.program.id);
@@ -64,7 +64,7 @@ export class ProgramStore {
     this.#leftAt.delete(key);
   }
 
-  /** A rule is not in force any more. */
+  /** Records that a rule is not in force any more. */
   retire(rule: string, now: number): void {
     const key = this.#inForce.get(rule);
     if (key === undefined) return;
@@ -72,20 +72,20 @@ export class ProgramStore {
     this.#leftAt.set(key, now);
   }
 
-  /** Removes what nothing names. @param uses whether a run of this process with this text is open or waits */
+  /** Removes texts that nothing names. @param uses whether a run of this process with this text is open or waits */
   async sweep(now: number, uses: (key: string) => boolean): Promise<number> {
     const inForce = new Set(this.#inForce.values());
     for (const key of this.#executables.keys()) if (!this.#leftAt.has(key) && !inForce.has(key)) this.#leftAt.set(key, now);
     const isDue = (key: string): boolean => now - (this.#leftAt.get(key) ?? now) >= this.#graceMs && !uses(key);
     let due = [...this.#leftAt.keys()].filter(isDue);
     if (due.length === 0) return 0;
-    // However long the store is away: first what waits to be stored, then what is.
+    // Units that wait for their commit are read before the journal, so that none escapes on its way, however long the store is unavailable.
     const waiting = new Set<string>();
     for (const { rule, program } of this.#committer.references()) waiting.add(executableKey(rule, program));
     due = due.filter((key) => !waiting.has(key));
     if (due.length === 0) return 0;
     await this.#keepNamed(due, now);
-    const gone = due.filter(isDue); // one may have come into force meanwhile
+    const gone = due.filter(isDue); // a text may have come into force meanwhile
     if (gone.length === 0) return 0;
     for (const key of gone) {
       this.#leftAt.delete(key);
@@ -99,7 +99,9 @@ export class ProgramStore {
     return gone.length;
   }
 
-  /** A run of another process may have begun with one of these texts: those that a journal names are looked at again when some time has passed. */
+  /**
+   * A run of another process may have begun with one of these texts: those that a journal names are checked again after the grace period.
+   */
   async #keepNamed(due: readonly string[], now: number): Promise<void> {
     const left = new Set(due);
     for await (const { rule, program } of referencesIn(this.#db)) {

@@ -1,5 +1,5 @@
-// Compiled texts: from the source of a rule or procedure to what the sandbox runs, and the store that keeps programs which
-// events name (a run that was interrupted goes on with the text it began with).
+// Compiles the source of a rule or procedure to a program for the sandbox, and stores programs that events name (an interrupted run
+// continues with the text that it began with).
 
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -12,9 +12,9 @@ import type { Executable } from './executable.ts';
 import type { Program } from '../../sandbox/index.ts';
 
 /**
- * At once: for texts of our own and of tests, and at a start. Those of clients go by way of `Compiler`.
- * @param ofService whether its names may be the service's own
- * @param stateOf the state variables of a service (language.md 8)
+ * Compiles at once: for texts of the service and of tests, and at a start. Those of clients are compiled by `Compiler`.
+ * @param ofService whether the text may use names that are reserved for the service
+ * @param stateOf gives the state variables of a service (language.md 8)
  * @throws CascadeErrors one for each diagnostic that is an error
  */
 export function compileText(
@@ -61,22 +61,22 @@ const MODULES = new LRUCache<string, Program['module']>({ max: 10_000 });
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 interface StoredProgram {
-  /** Rule and program: rules may share one. */
+  /** The rule and the program: rules may share one. */
   readonly _id: string;
   readonly program: Program;
   readonly resource: string;
   readonly name: string;
   readonly map: string;
   readonly service: string | null;
-  /** Whom the rule ran as. */
+  /** The user that the rule ran as. */
   readonly username: string;
-  /** Of who has kept it; absent: an earlier version has. */
+  /** The epoch of the owner that stored it; absent: an earlier version did. */
   readonly epoch?: number;
 }
 
 export const executableKey = (rule: string, program: string): string => `${rule} ${program}`;
 
-/** Keeps a rule's text as compiled, so that events may name it. @param epoch of the owner */
+/** Stores a rule's compiled text, so that events may name it. @param epoch the epoch of the owner */
 export async function keepExecutable(
   db: Db,
   { program, resource, name, map, service, identity }: Executable,
@@ -86,7 +86,7 @@ export async function keepExecutable(
   await db.collection<StoredProgram>('programs').updateOne({ _id: executableKey(name, program.id) }, { $set: stored }, { upsert: true });
 }
 
-/** The text that a run began with; null when it is not kept, or is not what a compiler writes. */
+/** The text that a run began with; null when it is not stored, or no compiler can have written it. */
 export async function readExecutable(db: Db, namespace: string, rule: string, program: string): Promise<Executable | null> {
   const found = await db.collection<StoredProgram>('programs').findOne({ _id: executableKey(rule, program) });
   if (!found || !isVerified(found.program.module.source)) return null;

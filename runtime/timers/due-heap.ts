@@ -1,4 +1,4 @@
-// Names with the times at which they are due: the earliest is at hand, and a name's time may change.
+// A heap of names with due times, from which the earliest is taken; a name's time may change.
 
 interface Item {
   readonly name: string;
@@ -7,7 +7,7 @@ interface Item {
 
 export class DueHeap {
   #items: Item[] = [];
-  /** The item that counts for each name; the others are passed over when they come up. */
+  /** The valid item of each name; others in the heap are skipped when they reach its top. */
   readonly #valid = new Map<string, Item>();
 
   get size(): number {
@@ -25,13 +25,13 @@ export class DueHeap {
     this.#valid.delete(name);
   }
 
-  /** The earliest time; null when there is none. */
+  /** The earliest time; null when the heap is empty. */
   nextMs(): number | null {
     this.#skip();
     return this.#items[0]?.timeMs ?? null;
   }
 
-  /** Takes out names that are due, earliest first, at most so many. */
+  /** Takes out due names, earliest first, up to a bound. */
   takeDue(nowMs: number, most = Number.POSITIVE_INFINITY): Item[] {
     const due: Item[] = [];
     for (this.#skip(); due.length < most && this.#items[0] && this.#items[0].timeMs <= nowMs; this.#skip()) {

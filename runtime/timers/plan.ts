@@ -1,12 +1,12 @@
-// When a scheduled event is delivered (integrations.md 10.2 to 10.4): pure, in milliseconds since the epoch.
+// Computes the times at which a scheduled event is delivered (integrations.md 10.2 to 10.4): pure, in milliseconds since the epoch.
 
-/** How far ahead an event that is kept in memory only may be. */
+/** How far ahead an event may be that is kept in memory only. */
 export const MOST_TRANSIENT_MS = 300_000;
 const SHORTEST_PERIOD_MS = 1_000;
 
-/** A schedule that does not say one thing. */
+/** A schedule that is ambiguous or incomplete. */
 export class Unplanned extends Error {}
-/** Its time is over. */
+/** A schedule whose time has passed. */
 export class Past extends Unplanned {}
 
 export interface Wanted {
@@ -17,7 +17,7 @@ export interface Wanted {
 
 /**
  * The first delivery.
- * @param past whether a time that is over is refused, or means at once
+ * @param past whether a passed time is refused, or means at once
  * @throws Unplanned, Past
  */
 export function firstDelivery({ periodic, intervalMs, occursAtMs }: Wanted, nowMs: number, past: 'refused' | 'at once'): number {
@@ -32,12 +32,12 @@ export function firstDelivery({ periodic, intervalMs, occursAtMs }: Wanted, nowM
   return firstMs;
 }
 
-/** On the grid of what was planned: however many deliveries were missed, they count as one. */
+/** The next delivery on the grid of planned times: however many deliveries were missed, they count as one. */
 export function afterDelivery(plannedMs: number, intervalMs: number, nowMs: number): number {
   const missed = Math.max(0, Math.floor((nowMs - plannedMs) / intervalMs));
   return plannedMs + (missed + 1) * intervalMs;
 }
 
-/** @param lastMs the last delivery, or the making of the event */
+/** The next delivery after a change of the interval. @param lastMs the last delivery, or the creation of the event */
 export const afterNewInterval = (lastMs: number, intervalMs: number, nowMs: number): number =>
   lastMs + intervalMs > nowMs ? lastMs + intervalMs : nowMs + intervalMs;

@@ -8,7 +8,7 @@ const at = (hour: number, minute: number): number => Date.UTC(2026, 0, 1, hour, 
 const first = (periodic: boolean, intervalMs: number | null, occursAtMs: number | null, past: 'refused' | 'at once' = 'refused'): number =>
   firstDelivery({ periodic, intervalMs, occursAtMs }, NOW, past);
 
-test('integrations.md 10.2: what may be given, and when the first delivery is', () => {
+test('integrations.md 10.2: valid and invalid schedules, and the time of the first delivery', () => {
   expect(first(false, 500, null)).toBe(NOW + 500);
   expect(first(true, MINUTE, null)).toBe(NOW + MINUTE);
   expect(first(false, null, NOW + 1)).toBe(NOW + 1);
@@ -36,7 +36,7 @@ test('integrations.md 10.3: a new interval counts from the last delivery', () =>
   expect(afterNewInterval(at(10, 5), MINUTE, NOW)).toBe(NOW + MINUTE);
 });
 
-test('the heap gives what a sorted list gives, whatever is set again or removed', () => {
+test('the heap gives the same names as a sorted list, whatever is changed or removed', () => {
   const change = fc.record({
     name: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
     timeMs: fc.nat(20),

@@ -1,4 +1,5 @@
-// Which one term of a condition a rule hangs under: the one that fewest events meet. Every event that satisfies the condition meets it.
+// Chooses the term of a condition by which a rule is found: the one that fewest events satisfy. Every event that satisfies the condition
+// satisfies the anchor.
 import type { Constant, Test } from '../../model/query/index.ts';
 import { CascadeError } from '../../model/errors/index.ts';
 import { constantKeys, type Key } from './keys.ts';
@@ -6,7 +7,7 @@ import { nextDown, nextUp } from './doubles.ts';
 import { boundPositions, isExact, type Line, standsAlone } from './positions.ts';
 import { isComparedAsData, type Node, type PathTerm } from './terms.ts';
 
-/** Both ends belong to it. */
+/** A closed interval. */
 export interface Span {
   readonly line: Line;
   readonly low: number;
@@ -19,16 +20,16 @@ export type Anchor =
   | { readonly kind: 'prefix'; readonly term: PathTerm; readonly prefix: string };
 
 export interface Choice {
-  /** One, or one for each branch of an OR. */
+  /** One anchor, or one for each branch of an OR. */
   readonly anchors: readonly Anchor[];
-  /** Terms of the condition's AND that hold for every event that meets the anchor exactly: they need no test then. */
+  /** Terms of the condition's AND that every event which matches the anchor exactly satisfies: they need no test then. */
   readonly settled: readonly Node[];
 }
 
-/** An IN of more values is an anchor only where nothing else is. */
+/** Number of values from which on an IN is an anchor only as a last resort. */
 const MANY_KEYS = 256;
 
-/** @param crowd how many hang under an anchor now @returns null when nothing in the condition can be looked up */
+/** @param cardinality how many entries an anchor has now @returns null when no term of the condition can be looked up */
 export function chooseAnchors(condition: Node, cardinality: (anchor: Anchor) => number): Choice | null {
   const terms = condition.op === 'and' ? flattened(condition.terms) : [condition];
   let best: Choice | null = null;
@@ -55,7 +56,7 @@ function costOf({ anchors }: Choice, cardinality: (anchor: Anchor) => number): C
   };
 }
 
-/** eq, in, two-sided range, prefix, one-sided range, a long in. */
+/** The order of preference: eq, in, two-sided range, prefix, one-sided range, a long in. */
 function rankOf(anchor: Anchor): number {
   if (anchor.kind === 'keys') return anchor.term.operator === '==' ? 0 : anchor.keys.length > MANY_KEYS ? 5 : 1;
   if (anchor.kind === 'prefix') return 3;
@@ -81,7 +82,7 @@ function* choicesOf(terms: readonly Node[], cardinality: (anchor: Anchor) => num
   }
 }
 
-/** Terms with one key look at the same values in the same way. */
+/** A key for terms that read the same values in the same way. */
 export const pathKey = ({ source, path }: PathTerm): string =>
   `${source} ${path.kind} ${path.steps.join('.')}${path.part ? `#${path.part}` : ''}`;
 
@@ -116,7 +117,7 @@ function prefixAnchor(term: PathTerm): Anchor | null {
 
 const isRange = ({ operator }: PathTerm): boolean => operator === '<' || operator === '<=' || operator === '>' || operator === '>=';
 
-/** The narrowest span that the terms leave on each line. A line that one of them does not reach is out of reach for all. */
+/** The narrowest span that the terms leave on each line. A line that one of the terms does not use is unusable for all. */
 function spansChoice(terms: readonly PathTerm[]): Choice | null {
   const spans = new Map<Line, { low: number; high: number }>([
     ['numbers', { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY }],

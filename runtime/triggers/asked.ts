@@ -1,9 +1,9 @@
-// Conditions that are decided in two parts: what the index can tell, and what needs a value that only a program gives.
+// Splits conditions into the part that the index can decide, and the part that needs a value from a program.
 import type { ConditionData, ExpressionData } from '../../compiler/types.ts';
 
 type Asked = Extract<ExpressionData, { k: 'asked' }>;
 
-/** What a condition asks programs for, in the order of its text. */
+/** The values that a condition needs from programs, in the order of its text. */
 export function askedIn(data: ConditionData | null): readonly Asked[] {
   const found: Asked[] = [];
   if (data) collect(data, found);
@@ -21,7 +21,7 @@ function collect(part: unknown, found: Asked[]): void {
   else if (k !== 'const') for (const value of Object.values(part)) collect(value, found);
 }
 
-/** The terms of the top-level AND that ask for nothing: what holds wherever the whole condition does. */
+/** The terms of the top-level AND that need no program: they hold wherever the whole condition does. */
 export function withoutAsked(data: ConditionData | null): ConditionData | null {
   if (data === null || askedIn(data).length === 0) return data;
   if (data.op !== 'and') return null;

@@ -1,4 +1,4 @@
-// Entries by key: most keys have one, so only the second makes a set of it.
+// Entries by key. Most keys have a single entry, so a set is made only for the second.
 import type { Entry, EntrySet, Visit } from './entry.ts';
 
 export class Buckets implements EntrySet {
@@ -17,13 +17,13 @@ export class Buckets implements EntrySet {
     this.size++;
   }
 
-  /** How many hang under a key. */
+  /** The number of entries of a key. */
   count(key: unknown): number {
     const found = this.#byKey.get(key);
     return found === undefined ? 0 : found instanceof Set ? found.size : 1;
   }
 
-  /** All of the entry's keys at once: later calls for the same entry do nothing. */
+  /** Removes all of the entry's keys at once: later calls for the same entry do nothing. */
   forget(entry: Entry): void {
     for (const key of this.#keys.get(entry) ?? []) {
       this.size--;

@@ -1,12 +1,12 @@
-// A path without a declared type against an operand: language.md 4.7 for each value there and each element of an array (W4, W8), with the
-// queries' null (W6).
+// Compares a path without a declared type with an operand: language.md 4.7 for each value there and each element of an array (W4, W8), with
+// the queries' null (W6).
 import type { CompareOperator } from '../../compiler/types.ts';
 import { fail } from '../../stdlib/errors.ts';
 import { eq, ge, gt, le, lt } from '../../stdlib/operators/index.ts';
 import { typeOf, type Value } from '../../stdlib/values/index.ts';
 import type { Leaves } from '../../model/query/index.ts';
 
-/** @param byPosition a step of the path was a position in an array, so only nothing at all counts as null */
+/** @param byPosition a step of the path was a position in an array, so that only a path without any value counts as null */
 export function compareData(operator: CompareOperator, leaves: Leaves, right: Value, byPosition: boolean): boolean {
   switch (operator) {
     case '==':
@@ -36,7 +36,7 @@ function isEqual(leaves: Leaves, right: Value, byPosition: boolean): boolean {
   return leaves.positioned.some((value) => eq(value, right));
 }
 
-/** Nothing was found, or some way ended early. */
+/** Whether no value was found, or some branch of the path ended early. */
 export const isNothing = ({ values, positioned, missing }: Leaves, byPosition: boolean): boolean =>
   (values.length === 0 && positioned.length === 0) || (missing && !byPosition);
 

@@ -1,4 +1,4 @@
-// The one function that decides a term: for the index's residual tests, for the naive filter of the tests, and for `explain`.
+// Decides a term: one function for the index's residual tests, for the naive filter of the tests, and for `explain`.
 import type { CompareOperator } from '../../compiler/types.ts';
 import { eq, ge, gt, inArray, le, lt, ne } from '../../stdlib/operators/index.ts';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
@@ -9,7 +9,7 @@ import { searchAtHost } from './search.ts';
 import { type Node, OPERATORS, operandTest, type PathTerm, type Term } from './terms.ts';
 import type { EvaluationContext } from './types.ts';
 
-/** @throws what the condition's own expressions and operands raise; the caller counts it as false */
+/** @throws errors of the condition's own expressions and operands; the caller counts them as false */
 export function compareTerm(term: Term, context: EvaluationContext): boolean {
   switch (term.op) {
     case 'path':
@@ -26,7 +26,7 @@ export function compareTerm(term: Term, context: EvaluationContext): boolean {
   }
 }
 
-/** The whole condition, left to right, no further than needed. */
+/** Whether the whole condition holds, evaluated from left to right, no further than needed. */
 export function holds(node: Node, context: EvaluationContext): boolean {
   switch (node.op) {
     case 'and':
@@ -59,11 +59,11 @@ function comparePath(term: PathTerm, context: EvaluationContext): boolean {
 /** The values that a term's left side yields. */
 export const leavesAt = (term: PathTerm, context: EvaluationContext): Leaves => leavesThrough(rootOf(term, context), term.path);
 
-/** Where a term's path begins. */
+/** The value at which a term's path begins. */
 export const rootOf = ({ source, variable }: PathTerm, context: EvaluationContext): Value =>
   source === 'payload' ? context.payload(variable) : context.event(variable);
 
-/** Two values of expressions, by language.md 4.7. */
+/** Compares two values of expressions by language.md 4.7. */
 function compareValues(operator: CompareOperator, left: Value, right: Value): boolean {
   switch (operator) {
     case '==':

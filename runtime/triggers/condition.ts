@@ -6,8 +6,8 @@ import type { ConditionEnvironment, EvaluationContext } from './types.ts';
 import { variablesOf } from './variables.ts';
 
 /**
- * @param triggers whose variables the condition may use; one on several types has the declared type of none
- * @returns a test that throws what the condition raises: the caller counts that as false and records it
+ * @param triggers whose variables the condition may use; a trigger on several types has no declared type
+ * @returns a test that throws errors of the condition: the caller counts these as false and records them
  */
 export function conditionOf(
   data: ConditionData,

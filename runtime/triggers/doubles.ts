@@ -1,4 +1,4 @@
-// The doubles beside a double, so that an open end of a range can be written as a closed one.
+// Neighbours of a double, so that an open end of a range can be written as a closed one.
 
 const double = new Float64Array(1);
 const bits = new BigInt64Array(double.buffer);

@@ -1,4 +1,4 @@
-// One trigger of one rule on one event path: what hangs in the structures of the index.
+// An entry of the index: one trigger of one rule on one event path.
 import type { Node } from './terms.ts';
 import type { Chosen, IndexedRule } from './types.ts';
 
@@ -8,28 +8,28 @@ export interface Entry {
   readonly trigger: number;
   /** The whole condition; null without one. */
   readonly condition: Node | null;
-  /** What of it an event that meets the anchor exactly leaves open; null when nothing. */
+  /** The part of the condition that is undecided for an event which matches the anchor exactly; null when none is. */
   readonly residual: Node | null;
-  /** RULE … WHERE, for this trigger's variable. */
+  /** The rule's own WHERE (RULE … WHERE), for this trigger's variable. */
   readonly where: Node | null;
-  /** A program decides the rest of both. */
+  /** Whether a program decides the rest of both. */
   readonly asks: boolean;
-  /** What an event gives that only this rule takes: that alone. */
+  /** The result for an event that only this rule takes, made once. */
   readonly alone: readonly Chosen[];
-  /** False once it is removed; structures that sweep later still hold it for a while. */
+  /** False once it is removed; structures that clean up lazily still contain it for a while. */
   alive: boolean;
-  /** The number of the event that last met it, so that several anchors yield it once. */
+  /** The number of the last event that matched it, so that several anchors give it once. */
   stamp: number;
-  /** The number of the event whose condition would have taken too long to decide here. */
+  /** The number of the event whose condition would have taken too long to decide in this process. */
   undecided: number;
 }
 
-/** @param exact the event's value alone satisfies the anchor's terms; else the whole condition is open */
+/** @param exact the event's value satisfies the anchor's terms by itself; otherwise the whole condition is to be tested */
 export type Visit = (entry: Entry, exact: boolean) => void;
 
-/** Something that entries hang in. */
+/** A structure that contains entries. */
 export interface EntrySet {
-  /** Called once for each time the entry was put in; `entry.alive` is false by then. */
+  /** Called once for each time the entry was added; `entry.alive` is false by then. */
   forget(entry: Entry): void;
   readonly size: number;
 }

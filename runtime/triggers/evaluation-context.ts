@@ -1,9 +1,9 @@
-// An event as conditions see it: its declared type, its value, and the event object, made when it is first asked for.
+// The evaluation context of a single event: its declared type, its value, and the event object, made on first use.
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import type { ConditionEnvironment, EvaluationContext } from './types.ts';
 
-/** The type whose instance an event's value is; requests and bulk events carry other members, which are data. */
+/** The type whose instance an event's value is; events of requests and bulk events have other members, which are plain data. */
 export function typeAt(path: string, { typeOf }: Pick<ConditionEnvironment, 'typeOf'>): TypeDefinition | null {
   const name = /^\/types\/(.+)\/(?:insert|update|delete)$/.exec(path)?.[1];
   return name === undefined ? null : typeOf(name);
@@ -11,7 +11,7 @@ export function typeAt(path: string, { typeOf }: Pick<ConditionEnvironment, 'typ
 
 export const contextOf = (payload: Value, event: () => ObjectValue): EvaluationContext => new OneEvent(payload, event);
 
-/** Whatever the variable's name: there is one event. */
+/** Ignores the variable's name: there is one event. */
 class OneEvent implements EvaluationContext {
   readonly #payload: Value;
   readonly #make: () => ObjectValue;

@@ -90,7 +90,7 @@ describe('paths with a declared type', () =>
     ['W5 a where-object', { op: 'where', value: constant({ qty: { $gte: 2 }, tags: 'a' }) }, '{"qty":2,"tags":["a"]}', true],
   ])('%s', (_, condition, json, expected) => expect(meets(INSERT, condition, instance(json))).toBe(expected)));
 
-describe('paths without one are compared by 4.7, element by element', () =>
+describe('paths without a declared type are compared by 4.7, element by element', () =>
   test.each<[string, ConditionData, Value, boolean]>([
     ['a String against a number is compared as text', compare('n', '>', 11), { n: '2' }, true],
     ['a number against a String is unequal', compare('n', '==', '5'), { n: 5 }, false],
@@ -113,7 +113,7 @@ describe('paths without one are compared by 4.7, element by element', () =>
     ],
   ])('%s', (_, condition, payload, expected) => expect(meets(TOPIC, condition, payload)).toBe(expected)));
 
-test('the event variable leads to the payload by value and newValue, and to the event by its own names', () => {
+test('the event variable gives the payload by value and newValue, and the event by its own names', () => {
   expect(meets(TOPIC, compare('value.n', '==', 1), { n: 1 }, 'event')).toBe(true);
   expect(meets(TOPIC, compare('newValue.n', '==', 1), { n: 1 }, 'event')).toBe(true);
   expect(meets(TOPIC, compare('topic', '==', 'outside'), { n: 1 }, 'event')).toBe(true);
@@ -121,7 +121,7 @@ test('the event variable leads to the payload by value and newValue, and to the 
   expect(meets(INSERT, compare('value.size', '==', '5'), instance('{"size":"5"}'), 'event')).toBe(true);
 });
 
-test('the event object is made only when a condition looks at it', () => {
+test('the event object is made only when a condition uses it', () => {
   const index = new TriggerIndex(options());
   index.add(ruleOf('r', TOPIC, compare('value.n', '==', 1), { binds: 'event' }));
   const made = (): never => expect.fail('nothing asks for the event');
@@ -129,12 +129,12 @@ test('the event object is made only when a condition looks at it', () => {
   expect(index.match('/topics/other/publish', { n: 1 }, made)).toEqual([]);
 });
 
-test('members of a bulk event are data, whatever the type declares', () => {
+test('members of a bulk event are plain data, whatever the type declares', () => {
   expect(meets('/types/Lot/update', compare('count', '>', 1), { ars_bulkOperation: true, count: 2, qual: {} })).toBe(true);
   expect(meets('/types/Lot/update', compare('ars_bulkOperation', '==', true), { ars_bulkOperation: true, count: 2, qual: {} })).toBe(true);
 });
 
-test('an error in a condition is told, with its rule', () => {
+test('an error in a condition is reported with its rule', () => {
   errors.length = 0;
   expect(meets(INSERT, compare('qty', '==', 'abc'), instance('{"qty":1}'))).toBe(false);
   expect(meets(TOPIC, { op: 'or', terms: [compare('n', '<', 'x'), compare('n', '==', 5)] }, { n: 5 })).toBe(false);
@@ -172,13 +172,13 @@ describe('versions (6.4)', () => {
     expect(youngest).toEqual(['v:v9', 'v:V10', 'v:1.00', 'v:02.00', 'v']);
   });
 
-  test('after the youngest is gone the next one runs', () => {
+  test('after the newest version is removed the next one runs', () => {
     index.remove('r:C');
     expect(chosen(5)).toEqual(['other', 'r:B']);
   });
 });
 
-test('a rule with several triggers runs once for an event that meets two of them', () => {
+test('a rule with several triggers runs once for an event that satisfies two of them', () => {
   const index = new TriggerIndex(options());
   const [spec] = ruleOf('r', TOPIC, compare('n', '>', 1)).triggers;
   const other = { ...spec, variable: 'x', binds: 'value', paths: [TOPIC, INSERT], condition: compare('n', '>', 2) } as const;
@@ -195,7 +195,7 @@ test('a rule with several triggers runs once for an event that meets two of them
   expect(index.has(INSERT)).toBe(false);
 });
 
-test('a rule that hangs twice in one structure takes no other along when it goes', () => {
+test('removing a rule with two entries in one structure leaves the entries of others', () => {
   const index = new TriggerIndex(options());
   index.add(ruleOf('twice', INSERT, { op: 'or', terms: [compare('qty', '>', 1), compare('qty', '>', 2)] }));
   index.add(ruleOf('stays', INSERT, compare('qty', '>', 3)));
@@ -213,7 +213,7 @@ test('after a change of its type a rule converts its constants anew', () => {
   expect(index.match(INSERT, { qty: '7' }, () => ({}))).toHaveLength(1);
 });
 
-test('explain tells the term that decided, with its values', () => {
+test('explain gives the deciding term with its values', () => {
   const index = new TriggerIndex(options());
   index.add(ruleOf('met', INSERT, compare('qty', '>', 1)));
   index.add(ruleOf('low', INSERT, { op: 'and', terms: [compare('qty', '>', 1), compare('qty', '>', 9)] }));

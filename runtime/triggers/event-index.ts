@@ -1,4 +1,4 @@
-// The entries of one event path, each under its anchors, or among those that every event is tested against.
+// The entries of one event path: each by its anchors, or in the list that every event is tested against.
 import type { Node } from './terms.ts';
 import { type Anchor, chooseAnchors, pathKey } from './anchors.ts';
 import type { Entry, EntrySet, Visit } from './entry.ts';
@@ -7,10 +7,10 @@ import type { IndexedRule, EvaluationContext } from './types.ts';
 import type { ConditionPath } from '../../model/query/index.ts';
 
 export class EventIndex {
-  /** What conditions on this kind of event look at. */
+  /** The paths that conditions on this kind of event use. */
   readonly variablePaths = new Map<string, ConditionPath>();
   readonly #paths = new Map<string, PathIndex>();
-  /** All of `#paths`. */
+  /** All path indexes, in order. */
   #inOrder: readonly PathIndex[] = [];
   readonly #rest = new Set<Entry>();
   readonly #holders = new Map<Entry, EntrySet[]>();
@@ -62,7 +62,7 @@ export class EventIndex {
     if (this.#paths.size < this.#inOrder.length) this.#inOrder = [...this.#paths.values()];
   }
 
-  /** Every entry that the event may satisfy, some of them more than once. */
+  /** Visits every entry that the event may satisfy, some of them more than once. */
   visit(context: EvaluationContext, visit: Visit): void {
     for (const path of this.#inOrder) path.visit(context, visit);
     if (this.#rest.size > 0) for (const entry of this.#rest) visit(entry, false);

@@ -1,4 +1,4 @@
-// Why rules did or did not match an event: the same terms, decided by the same function, with the values they were decided on.
+// Explains why rules did or did not match an event: the same terms are decided by the same function, and their values are recorded.
 import type { Value } from '../../stdlib/values/index.ts';
 import { BudgetExceeded } from '../../model/query/index.ts';
 import { askedIn, withoutAsked } from './asked.ts';
@@ -9,7 +9,7 @@ import { compileCondition, type Node, type Term, type Variables } from './terms.
 import type { DecidedTerm, Explanation, IndexedRule, EvaluationContext, TriggerIndexOptions } from './types.ts';
 import { chooseVersions } from './versions.ts';
 
-/** One explanation a rule: of the trigger that matched, else of its last one on the path. */
+/** One explanation for each rule: of the trigger that matched, else of its last one on the path. */
 export function explainEntries(
   entries: readonly Entry[],
   path: string,
@@ -53,11 +53,11 @@ function explainTrigger(
 
 interface Decided {
   readonly holds: boolean;
-  /** The term that settled it; an AND that holds is settled by its last. */
+  /** The term that decided; for an AND that holds, its last one. */
   readonly term: DecidedTerm | null;
 }
 
-/** An error ends the whole condition as false, also under NOT. */
+/** An error makes the whole condition false, also under NOT. */
 class Failed extends Error {
   readonly term: DecidedTerm;
   constructor(term: DecidedTerm) {
@@ -124,7 +124,7 @@ function rightOf(term: Term, context: EvaluationContext): Value {
   return term.operand.constant ? term.operand.value : term.operand.evaluate(context);
 }
 
-/** A side that cannot be told is null: the term's own error says why. */
+/** A side that cannot be computed is null: the term's own error gives the reason. */
 function attempt(get: () => Value): Value {
   try {
     return get();

@@ -1,4 +1,4 @@
-// Expressions of event conditions as composed closures: data in, no code generated (a rule's text never reaches an eval of the host).
+// Expressions of event conditions as composed closures: no code is generated, so a rule's text never reaches an eval of the host.
 import type { ExpressionData } from '../../compiler/types.ts';
 import { fail } from '../../stdlib/errors.ts';
 import { add, div, eq, ge, gt, inArray, le, lt, mod, mul, ne, neg, not, pos, pow, sub, truth } from '../../stdlib/operators/index.ts';
@@ -9,7 +9,7 @@ import type { ConditionEnvironment, EvaluationContext } from './types.ts';
 
 export type Evaluate = (context: EvaluationContext) => Value;
 
-/** Which variables hold a whole event object; the others hold an event's value. */
+/** The kind of value that a variable holds: a whole event object, or an event's value. */
 export type Binds = (variable: string) => 'event' | 'value' | null;
 
 const BINARY: Readonly<Record<string, (a: Value, b: Value) => Value>> = {
@@ -50,7 +50,7 @@ export function compileExpression(data: ExpressionData, binds: Binds, outside: C
     }
     case 'binary': {
       const operate = BINARY[data.op];
-      if (!operate) throw new Error(`no operator ${data.op} in conditions`); // the compiler has none
+      if (!operate) throw new Error(`no operator ${data.op} in conditions`); // the compiler emits no such operator
       const [a, b] = [compile(data.a), compile(data.b)];
       return (context) => operate(a(context), b(context));
     }

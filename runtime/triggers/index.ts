@@ -1,4 +1,4 @@
-// The door of the triggers: which rules an event starts, and conditions over events for those who hold several of them.
+// The door of triggers/: the index that finds the rules of an event, and conditions over several events.
 export { TriggerIndex } from './trigger-index.ts';
 export { conditionOf } from './condition.ts';
 export { askedIn, withoutAsked } from './asked.ts';

@@ -1,4 +1,4 @@
-// Two-sided ranges: intervals sorted by their low end, with the highest end of every half, so that those that meet a span are found in
+// Two-sided ranges: intervals sorted by their low end, with the highest end of every half, so that those that overlap a span are found in
 // O(log n + found).
 import type { Entry, EntrySet, Visit } from './entry.ts';
 import { pending } from './pending.ts';
@@ -12,7 +12,7 @@ interface Interval {
 export class IntervalTree implements EntrySet {
   #lows = new Float64Array(0);
   #highs = new Float64Array(0);
-  /** For the middle of every part: the highest end in that part. */
+  /** The highest end in each part, stored at the middle of that part. */
   #highest = new Float64Array(0);
   #entries: Entry[] = [];
   readonly #pending = pending<Interval>(
@@ -24,7 +24,7 @@ export class IntervalTree implements EntrySet {
     return this.#pending.size;
   }
 
-  /** Both ends belong to the interval. */
+  /** Adds a closed interval. */
   add(low: number, high: number, entry: Entry): void {
     this.#pending.add({ low, high, entry });
   }
@@ -33,7 +33,7 @@ export class IntervalTree implements EntrySet {
     this.#pending.forget();
   }
 
-  /** Those that have a place in common with the span; dead ones may be among them. */
+  /** Visits those that overlap the span; removed ones may be among them. */
   visit(from: number, to: number, exact: boolean, visit: Visit): void {
     for (const { low, high, entry } of this.#pending.unsorted()) if (low <= to && high >= from) visit(entry, exact);
     this.#visitPart(0, this.#entries.length, from, to, exact, visit);

@@ -1,5 +1,5 @@
-// The keys of a hash join never part what the condition finds equal, whatever is declared and whatever comes; where they are said to be exact
-// they say what the condition says.
+// The keys of a hash join never separate values that the condition finds equal, whatever is declared and whatever arrives; keys that claim
+// to be exact decide as the condition does.
 import { expect, test } from 'vitest';
 import type { ConditionData } from '../../compiler/types.ts';
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
@@ -44,7 +44,7 @@ function check(condition: ConditionData, lefts: readonly Value[], rights: readon
   return met;
 }
 
-/** An error is false. */
+/** The decision of a condition, for which an error is false. */
 function isMet(decide: () => boolean): boolean {
   try {
     return decide();

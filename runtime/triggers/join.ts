@@ -1,5 +1,5 @@
-// Two sides of a condition find each other by hash: from `a.value.room == b.value.room` (terms of the top-level AND) each side gets a key,
-// made so that equal values have one key. More may meet than are equal, so the whole condition is tested afterwards; fewer never.
+// A hash join of two sides of a condition: from `a.value.room == b.value.room` (terms of the top-level AND) each side gets a key, such that
+// equal values have equal keys. Unequal values may share a key, so the whole condition is tested afterwards.
 import type { ConditionData, ExpressionData, TriggerSpec } from '../../compiler/types.ts';
 import {
   Currency,
@@ -19,28 +19,28 @@ import { compileCondition, type Node, type PathTerm, type Term } from './terms.t
 import type { ConditionEnvironment, EvaluationContext } from './types.ts';
 import { variablesOf } from './variables.ts';
 
-/** Stands for a value that may equal values of other keys, too: arrays, Objects, what could not be worked out. */
+/** The key of a value that may equal values with other keys, too: arrays, Objects, and values that could not be computed. */
 export const ANY = Symbol('any');
 export type JoinKey = Key | typeof ANY;
 
-/** Of the events on one side. */
+/** The key function for the events of one side. */
 interface JoinSide {
   /** Never throws. */
   keyOf(context: EvaluationContext): JoinKey;
-  /** Whether the last key was the values themselves: then what has the same key, and was so too, is equal. */
+  /** Whether the last key was the value itself: then values with equal exact keys are equal. */
   wasExact: boolean;
 }
 
 export interface Join {
   readonly left: JoinSide;
   readonly right: JoinSide;
-  /** Nothing else is asked of the two sides. */
+  /** Whether the join decides the whole condition. */
   readonly isWhole: boolean;
 }
 
 type Side = ReadonlySet<string>;
 
-/** Null when no equality relates a path of one side to what the other side alone knows. */
+/** The join of a condition; null when no equality relates a path of one side to an operand that the other side alone determines. */
 export function joinOf(
   data: ConditionData,
   triggers: readonly TriggerSpec[],
@@ -73,10 +73,10 @@ function pairOf(
   return pathOnLeft ? { left: ofPath, right: ofOperand } : { left: ofOperand, right: ofPath };
 }
 
-/** Kinds whose equality goes by the value alone; the others (names of resources…) have spellings of their own. */
+/** Kinds whose equality depends on the value alone; the others (names of resources…) have several spellings. */
 const KEYED: ReadonlySet<ConditionPath['kind']> = new Set(['Json', 'String', 'Id', 'Integer', 'Real', 'Decimal', 'Currency', 'DateTime']);
 
-/** Kinds of which the same text, or the same double, is always equal. */
+/** Kinds of which equal texts, or equal doubles, are always equal. */
 const EXACT: ReadonlySet<ConditionPath['kind']> = new Set(['Json', 'String', 'Integer', 'Real']);
 
 type Relation = PathTerm & { readonly operand: { readonly constant: false } };
@@ -88,7 +88,7 @@ function namesIn(data: ExpressionData): string[] {
     case 'const':
       return [];
     case 'asked':
-      return ['']; // no variable's name: it belongs to neither side
+      return ['']; // not a variable: the operand belongs to neither side
     case 'path':
       return [data.root];
     case 'unary':
@@ -127,7 +127,7 @@ class ValueSide implements JoinSide {
       this.wasExact = this.#mayBeExact && key === value;
       return key;
     } catch {
-      return ANY; // what raises an error is told when the condition itself is decided
+      return ANY; // the error is reported when the condition itself is decided
     }
   }
 }
@@ -164,7 +164,7 @@ class SeveralSides implements JoinSide {
   }
 }
 
-/** The value at the end of the path, where it is one; null where there is none. */
+/** The value at the end of the path, where it is a single one; null where there is none. */
 function onlyLeaf(term: Relation, context: EvaluationContext): Value | typeof ANY {
   const plain = plainValue(rootOf(term, context), term.path);
   if (plain !== undefined) return plain;
@@ -185,7 +185,7 @@ function keyOfValue(value: Value): JoinKey {
   return isReference(value) ? keyOfText(text(value)) : ANY;
 }
 
-/** Beginnings of what is a word, and neither a number, an instant nor an amount of money. */
+/** Beginnings of a text that is a word, and neither a number, an instant nor an amount of money. */
 const WORD = /^(?:[A-Za-z_/](?![A-Z]{2}:)|[^\s\d+\-.A-Za-z_/])/;
 
 function keyOfText(written: string): JoinKey {
@@ -198,6 +198,6 @@ function keyOfText(written: string): JoinKey {
   return number ? decimalKey(number) : written;
 }
 
-/** The nearest double: numbers that are one key and not equal are told apart by the condition. */
+/** The key of the nearest double: the condition distinguishes unequal numbers with one key. */
 const decimalKey = (value: Decimal): JoinKey => numberKey(Number(value.toString()));
 const numberKey = (double: number): JoinKey => (Number.isFinite(double) ? double : String(double));

@@ -1,6 +1,6 @@
-// Keys of equality. For a declared type, two values have one key exactly when they are equal (resources-and-api.md 3.3). For data, the
-// value of an event offers its own keys, and a constant hangs under every key by which language.md 4.7 lets a value equal it: more may
-// meet than are equal, so those are tested again; fewer never.
+// Keys of equality. For a declared type, two values share a key exactly when they are equal (resources-and-api.md 3.3). For plain data, the
+// value of an event has its own keys, and a constant is registered under every key by which language.md 4.7 lets a value equal it: unequal
+// values may share a key, so they are tested again; equal ones always share one.
 import {
   Currency,
   DateTime,
@@ -18,11 +18,11 @@ import {
 import { exactDecimal, type Kind, withoutSystem } from '../../model/query/index.ts';
 import { CascadeError } from '../../model/errors/index.ts';
 
-/** Strings, numbers and booleans are keys as they are, so every other kind of key is a string with a letter that no text gets. */
+/** A key. Strings, numbers and booleans are keys themselves; every other kind of key is a string with a character that no text has. */
 export type Key = string | number | bigint | boolean | typeof NULL;
 export const NULL = Symbol('null');
 
-/** Keys that a value of an event offers; none when nothing keyed can equal it. */
+/** The keys of an event's value; none when it cannot equal any value with a key. */
 export function keysOf(kind: Kind, value: Value): Key[] {
   if (kind === 'Json') return dataKeys(value);
   if (kind === 'Currency') return value instanceof Currency ? [`${value.code} ${digits(value.amount)}`, digits(value.amount)] : [];
@@ -30,13 +30,13 @@ export function keysOf(kind: Kind, value: Value): Key[] {
   return key === undefined ? [] : [key];
 }
 
-/** The one key of a value that is its own key; undefined for all others. */
+/** The key of a value that is its own key; undefined for all others. */
 export function plainKey(kind: Kind, value: Value): Key | undefined {
   if (typeof value === 'number') return kind === 'Integer' || kind === 'Real' || kind === 'Decimal' || kind === 'Json' ? value : undefined;
   return typeof value === 'string' && (kind === 'String' || kind === 'Id') ? value : undefined;
 }
 
-/** Keys under which a constant hangs; null when it has none, and an index is no use. */
+/** The keys of a constant; null when it has none, so that an index cannot be used. */
 export function constantKeys(kind: Kind, constant: Value): Key[] | null {
   if (constant === null) return [NULL];
   if (kind === 'Json') return dataConstantKeys(constant);
@@ -72,7 +72,7 @@ function typedKey(kind: Kind, value: Value): Key | undefined {
 
 const TWO_64 = 2n ** 64n;
 
-/** One key for one mathematical value: a number, a bigint where a number would round, digits where neither will do. */
+/** One key for each mathematical value: a number, a bigint where a number would round, digits otherwise. */
 export function numberKey(value: Value): Key | undefined {
   if (typeof value === 'number' || typeof value === 'bigint') return value;
   if (value instanceof Real) return integralKey(value.value);
@@ -92,7 +92,7 @@ const bigKey = (whole: bigint): Key => (whole >= -TWO_64 && whole <= TWO_64 ? no
 
 const normal = (whole: bigint): Key => (whole >= -9_007_199_254_740_991n && whole <= 9_007_199_254_740_991n ? Number(whole) : whole);
 
-/** The digits without zeros at their end, and the exponent: one text for one value. */
+/** The digits without trailing zeros, and the exponent: one text for each value. */
 function digits({ unscaled, scale }: Decimal): string {
   if (unscaled === 0n) return '0';
   let exponent = -scale;
@@ -142,7 +142,7 @@ function textKeys(constant: string): Key[] {
   return keys;
 }
 
-/** What a text is as a number; nothing for one with too many digits, which equals no value without an error. */
+/** The numeric values of a text; none for a text with too many digits, which equals no value without an error. */
 export function numbersIn(trimmed: string): { amount: Decimal | null; currency: Currency | null } {
   try {
     return { amount: parseDecimal(trimmed), currency: parseCurrency(trimmed) };

@@ -1,4 +1,4 @@
-// `.p` and `[i]` of expressions in conditions (language.md 4.8): a null step gives null.
+// The accesses `.p` and `[i]` in conditions (language.md 4.8): a null step gives null.
 import { fail } from '../../stdlib/errors.ts';
 import { getOwn, isInteger, isNumber, isObject, numberOf, typeOf, type Value } from '../../stdlib/values/index.ts';
 

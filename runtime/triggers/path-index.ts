@@ -1,4 +1,4 @@
-// All anchors on one path of one kind of event: the values there are read once, and each structure is asked with them.
+// All anchors on one path of one kind of event: the values there are read once, and looked up in each structure.
 import type { Value } from '../../stdlib/values/index.ts';
 import { type Leaves, leavesThrough, plainValue } from '../../model/query/index.ts';
 import type { Anchor, Span } from './anchors.ts';
@@ -14,7 +14,7 @@ import { SortedBounds } from './sorted-bounds.ts';
 import type { PathTerm } from './terms.ts';
 import type { EvaluationContext } from './types.ts';
 
-/** The ranges on one line: of two sides, from a bound upwards, from a bound downwards (its sign turned). */
+/** The ranges on one line: two-sided ones, those with a lower bound, those with an upper bound (negated). */
 class Ranges {
   readonly between = new IntervalTree();
   readonly above = new SortedBounds();
@@ -50,12 +50,12 @@ export class PathIndex {
   readonly #prefixes = new Prefixes();
   readonly #ranges: Readonly<Record<Line, Ranges>> = { numbers: new Ranges(), texts: new Ranges() };
 
-  /** Set by the first of a kind: what has never been filled is never asked. */
+  /** Set by the first entry of a kind: an empty structure is never searched. */
   #hasKeys = false;
   #hasPrefixes = false;
   #hasRanges = false;
 
-  /** @param term any term on the path: how its values are read */
+  /** @param term any term on the path, for the way in which values are read */
   constructor(term: PathTerm) {
     this.#term = term;
   }
@@ -64,13 +64,13 @@ export class PathIndex {
     return this.#keys.size + this.#prefixes.size + this.#ranges.numbers.size + this.#ranges.texts.size;
   }
 
-  /** How many are met together with the anchor, at most: what chooses between anchors of one rank. */
+  /** The largest number of entries that are found together with the anchor: decides between anchors of one rank. */
   cardinality(anchor: Anchor): number {
     if (anchor.kind === 'keys') return anchor.keys.reduce<number>((sum, key) => sum + this.#keys.count(key), 0);
     return anchor.kind === 'prefix' ? this.#prefixes.size : this.#ranges.numbers.size + this.#ranges.texts.size;
   }
 
-  /** @returns where the entry hangs now, once for each time it was put in */
+  /** @returns the structures that contain the entry now, once for each time it was added */
   add(anchor: Anchor, entry: Entry): EntrySet[] {
     switch (anchor.kind) {
       case 'keys':
@@ -108,7 +108,10 @@ export class PathIndex {
     if (position) this.#ranges[position.line].visit(position.at, position.at, isExactAt(kind, value), visit);
   }
 
-  /** Of several values one may satisfy one side of a range and another the other: the span from the least to the greatest is asked. */
+  /**
+   * Of several values one may satisfy the lower bound of a range and another the upper one: the span from the least to the greatest is
+   * searched.
+   */
   #visitLeaves(leaves: Leaves, visit: Visit): void {
     const { kind, indexed } = this.#term.path;
     const hulls = new Map<Line, { from: number; to: number }>();
@@ -125,7 +128,7 @@ export class PathIndex {
     }
     for (const [line, { from, to }] of hulls) {
       if (hulls.size === 1) this.#ranges[line].visit(from, to, false, visit);
-      else this.#ranges[line].visit(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, false, visit); // one side may be met on each line
+      else this.#ranges[line].visit(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, false, visit); // each line may satisfy one side
     }
     if (isNull) this.#keys.visit(NULL, true, visit);
   }

@@ -1,5 +1,6 @@
-// Sorted structures take additions in an unsorted part. It is merged in when it is half as large as the sorted one (so many additions in a
-// row cost little each), or when look-ups have gone through it for as long as merging takes; dead entries go when they are a quarter.
+// Sorted structures collect additions in an unsorted part. It is merged when it is half as large as the sorted one (so that many additions
+// in a row cost little each), or when look-ups have scanned it for as long as merging takes; removed entries are dropped when they are a
+// quarter.
 import type { Entry } from './entry.ts';
 
 export interface Item {
@@ -7,9 +8,9 @@ export interface Item {
 }
 
 export interface Pending<T extends Item> {
-  /** What the sorted part has not: few enough to be gone through. */
+  /** The items that are not in the sorted part: few enough to be scanned. */
   unsorted(): readonly T[];
-  /** The living ones. */
+  /** The number of items that are not removed. */
   readonly size: number;
   add(item: T): void;
   forget(): void;
@@ -17,13 +18,13 @@ export interface Pending<T extends Item> {
 
 const SMALLEST_MERGE = 64;
 
-/** @param rebuild is given every living item, sorted by `compare`, whenever the sorted part changes */
+/** @param rebuild gets every item that is not removed, sorted by `compare`, whenever the sorted part changes */
 export function pending<T extends Item>(compare: (a: T, b: T) => number, rebuild: (items: readonly T[]) => void): Pending<T> {
   let sorted: T[] = [];
   let fresh: T[] = [];
   let living = 0;
   let dead = 0;
-  /** Items that look-ups have gone through since the last merge. */
+  /** Number of items that look-ups have scanned since the last merge. */
   let scanned = 0;
   const merge = (): void => {
     sorted = merged(sorted.filter(isAlive), fresh.filter(isAlive).sort(compare), compare);

@@ -1,5 +1,5 @@
-// Where values stand on a line of doubles, for ranges. The way there keeps the order but may make two values one, so what the line says
-// is tested again. Numbers and instants have one line, texts another (by their first six bytes).
+// Positions of values on a line of doubles, for ranges. The mapping keeps the order but may map different values to one position, so
+// results are tested again. Numbers and instants have one line, texts another (by their first six bytes).
 import { Currency, DateTime, Decimal, isNumber, numberOf, parseDateTime, Real, text, type Value } from '../../stdlib/values/index.ts';
 import type { Kind } from '../../model/query/index.ts';
 import { numbersIn } from './keys.ts';
@@ -11,7 +11,7 @@ export interface Position {
   readonly at: number;
 }
 
-/** Null where the value stands on no line. */
+/** The position of a value; null where it has none. */
 export function positionOf(kind: Kind, value: Value): Position | null {
   if (typeof value === 'string')
     return kind === 'Json' ? { line: 'texts', at: unitsPosition(value) } : { line: 'texts', at: bytesPosition(value) };
@@ -19,17 +19,20 @@ export function positionOf(kind: Kind, value: Value): Position | null {
   return at === null ? null : { line: 'numbers', at };
 }
 
-/** Whether its place on the line is the value itself, so that the line's order is its own. */
+/** Whether a value's position is the value itself, so that the line's order is exact. */
 export const isExact = (value: Value): boolean => typeof value === 'number' || value instanceof Real || value instanceof DateTime;
 
-/** The same for a value of an event, which must be of its path's declared kind. */
+/** Whether that holds for a value of an event, which must be of its path's declared kind. */
 export const isExactAt = (kind: Kind, value: Value): boolean => isExact(value) && (kind === 'DateTime') === value instanceof DateTime;
 
-/** Whether no other value of the kind stands where the bound does: past it is then past its place. Integers of 2^53 and more share places. */
+/**
+ * Whether no other value of the kind shares the bound's position: beyond the bound is then beyond the position. Integers of 2^53 and more
+ * share positions.
+ */
 export const standsAlone = (kind: Kind, bound: Value): boolean =>
   isExact(bound) && (kind === 'Real' || kind === 'DateTime' || (kind === 'Integer' && Math.abs(numberPosition(bound) as number) < 2 ** 53));
 
-/** Where a bound stands: on both lines where data of either kind may be compared with it (language.md 4.7). */
+/** The positions of a bound: on both lines where data of either kind may be compared with it (language.md 4.7). */
 export function boundPositions(kind: Kind, bound: Value): Position[] {
   const own = positionOf(kind, bound);
   if (kind !== 'Json') return own ? [own] : [];
@@ -44,7 +47,7 @@ function numberPosition(value: Value): number | null {
   return null;
 }
 
-/** A text may be the amount, or the instant, that an amount or instant is compared with. */
+/** The positions of a text as a number: it may be an amount or an instant that is compared with one. */
 function textAsNumber(trimmed: string): Position[] {
   const { amount, currency } = numbersIn(trimmed);
   const at = numberPosition(amount ?? currency ?? parseDateTime(trimmed));
@@ -54,7 +57,7 @@ function textAsNumber(trimmed: string): Position[] {
 const BYTES = 6;
 const encoder = new TextEncoder();
 
-/** The order of UTF-8 bytes, as declared Strings have it. */
+/** The position by the order of UTF-8 bytes, which declared Strings have. */
 function bytesPosition(value: string): number {
   const bytes = encoder.encode(value.slice(0, BYTES));
   let at = 0;
@@ -62,7 +65,7 @@ function bytesPosition(value: string): number {
   return at;
 }
 
-/** The order of code units, as the language compares. */
+/** The position by the order of code units, which the language uses. */
 function unitsPosition(value: string): number {
   let at = 0;
   for (let i = 0; i < BYTES / 2; i++) at = at * 65_536 + (i < value.length ? value.charCodeAt(i) : 0);

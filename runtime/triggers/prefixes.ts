@@ -1,10 +1,10 @@
-// `regex "^literal…"`: entries by their literal. A text asks for each of its own beginnings of a length that occurs.
+// Entries of `regex "^literal…"` by their literal. A text is looked up by each of its prefixes with a length that occurs.
 import { Buckets } from './buckets.ts';
 import type { Entry, EntrySet, Visit } from './entry.ts';
 
 export class Prefixes implements EntrySet {
   readonly #buckets = new Buckets();
-  /** How many entries have a prefix of a length. */
+  /** The number of entries by the length of their prefix. */
   readonly #lengths = new Map<number, number>();
   readonly #lengthOf = new Map<Entry, number[]>();
 

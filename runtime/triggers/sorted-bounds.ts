@@ -1,4 +1,4 @@
-// One-sided ranges: bounds in ascending order. Whatever is above a bound is above all before it, so those met are a prefix.
+// One-sided ranges: bounds in ascending order. A value above a bound is above all lower ones, so the bounds that it satisfies are a prefix.
 import type { Entry, EntrySet, Visit } from './entry.ts';
 import { pending } from './pending.ts';
 
@@ -28,7 +28,7 @@ export class SortedBounds implements EntrySet {
     this.#pending.forget();
   }
 
-  /** Those at or below `value`. */
+  /** Visits the bounds at or below `value`. */
   visit(value: number, exact: boolean, visit: Visit): void {
     for (const { at, entry } of this.#pending.unsorted()) if (at <= value) visit(entry, exact);
     for (const { at, entry } of this.#bounds) {

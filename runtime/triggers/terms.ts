@@ -1,4 +1,4 @@
-// Conditions of events, compiled: a tree whose leaves are terms, each with its operand converted once where it is constant (language.md W4).
+// Compiled conditions of events: a tree whose leaves are terms, each with its operand converted once where it is constant (language.md W4).
 import type { CompareOperator, ConditionData, ExpressionData } from '../../compiler/types.ts';
 import { encodeInner, isObject, type Value } from '../../stdlib/values/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
@@ -17,27 +17,27 @@ import {
 import { type Binds, compileExpression, constantOf, type Evaluate } from './expressions.ts';
 import type { ConditionEnvironment } from './types.ts';
 
-/** A variable of a condition: what it holds, and the type of its event's value. */
+/** A variable of a condition: the kind of its value, and the type of its event's value. */
 export interface Variable {
   readonly binds: 'event' | 'value';
   readonly type: TypeDefinition | null;
-  /** Paths into the value that conditions have had, so that many rules on one path share it. */
+  /** A cache of the paths that conditions have used, so that many rules on one path share it. */
   readonly paths?: Map<string, ConditionPath>;
 }
 export type Variables = ReadonlyMap<string, Variable>;
 
-/** `payload`: in the value of the variable's event; `event`: in the event object around it. */
+/** A term on a path. `payload`: in the value of the variable's event; `event`: in the event object around it. */
 export interface PathTerm {
   readonly op: 'path';
   readonly operator: CompareOperator;
   readonly variable: string;
   readonly source: 'payload' | 'event';
-  /** Of kind `Json` where nothing is declared: then language.md 4.7 decides, else the operand's conversion. */
+  /** The path, of kind `Json` where no type is declared: then language.md 4.7 decides, else the operand's conversion. */
   readonly path: ConditionPath;
   readonly operand: Operand;
 }
 
-/** A constant has been converted to a test, or to the error that every evaluation raises. */
+/** The right side of a term. A constant is converted to a test, or to the error that every evaluation raises. */
 export type Operand =
   | { readonly constant: true; readonly value: Value; readonly test: Test | CascadeError | null }
   | { readonly constant: false; readonly evaluate: Evaluate };
@@ -51,7 +51,7 @@ export type Term =
       readonly binds: 'event' | 'value';
       readonly predicate: (value: Value) => Predicate;
       readonly evaluate: Evaluate;
-      /** A program gives it: then it may be the decision itself. */
+      /** Whether a program gives the value: then it may be the decision itself. */
       readonly isAsked: boolean;
     };
 
@@ -108,12 +108,12 @@ function sharedPath(text: string, inPayload: boolean, { type, paths }: Variable)
   return found;
 }
 
-/** The value itself, without a step into it. */
+/** The path of the value itself, without a step into it. */
 const WHOLE: ConditionPath = { ...dataScope('value'), steps: [] };
 
 /**
- * What the type does not declare (members of bulk events, encrypted properties) is looked at as data; so is what a scalar's procedure has
- * made of a value for the event.
+ * The path of a text. Members that the type does not declare (of bulk events, encrypted properties) are treated as plain data, and so is
+ * the external form of a scalar.
  */
 function pathOf(text: string, type: TypeDefinition | null): ConditionPath {
   if (type === null || type.properties.get(text.split('.', 1)[0] as string)?.scalar?.toExternal !== undefined) return dataScope(text);
@@ -146,7 +146,7 @@ const ORDERED: ReadonlySet<string> = new Set(['<', '<=', '>', '>=']);
 export const isComparedAsData = (path: ConditionPath, operator: CompareOperator): boolean =>
   path.kind === 'Json' && COMPARED_AS_DATA.has(operator);
 
-/** The test of an operand; null where there is none to make: data, or an order with null, which is never true. */
+/** The test of an operand; null where there is none: for plain data, and for an order with null, which is never true. */
 export function operandTest(path: ConditionPath, operator: CompareOperator, operand: Value): Test | null {
   if (isComparedAsData(path, operator) || (operand === null && ORDERED.has(operator))) return null;
   return parseTest(path, OPERATORS[operator], operand);
@@ -163,7 +163,7 @@ function constantTest(path: ConditionPath, operator: CompareOperator, constant: 
 
 const NO_VARIABLE: readonly [string, Variable] = ['', { binds: 'value', type: null }];
 
-/** A where-object over the one variable there is: over its value, or over the event object. */
+/** A where-object over the single variable: over its value, or over the event object. */
 function whereTerm(value: ExpressionData, variables: Variables, outside: ConditionEnvironment): Term {
   const [variable, { binds, type }] = [...variables][0] ?? NO_VARIABLE;
   const scope: Scope = binds === 'value' ? payloadScope(type) : eventScope(type);

@@ -1,4 +1,5 @@
-// The index is the naive filter, only faster: random rules that come and go, random events of declared types and of topics.
+// The index decides as the naive filter, only faster: random rules that are added and removed, random events of declared types and of
+// topics.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CompareOperator, ConditionData } from '../../compiler/types.ts';
@@ -21,7 +22,10 @@ const options: TriggerIndexOptions = {
   onError: () => undefined,
 };
 
-/** All rules, one after another: conditions from left to right, an error is false, then the youngest version whose WHERE holds. */
+/**
+ * The naive filter: all rules one after another, conditions from left to right, an error is false, then the newest version whose WHERE
+ * holds.
+ */
 function naive(rules: Iterable<IndexedRule>, path: string, payload: Value): string[] {
   const context = contextOf(payload, () => eventObject(payload));
   const candidates = [...rules].filter(({ triggers, where }) => {
@@ -53,7 +57,7 @@ function stored(raw: ObjectValue): ObjectValue {
   return { _id: '0123456789abcdef01234567', ...Object.fromEntries(coerced) };
 }
 
-/** One rule for every operator and constant, and for ranges between two of them, on one path. */
+/** A rule for every operator and constant, and for ranges between two of them, on one path. */
 function everyRule(p: readonly string[], constants: readonly Value[]): IndexedRule[] {
   const left = { k: 'path', root: 'x', p } as const;
   const term = (operator: CompareOperator, v: Value): ConditionData => ({
@@ -86,7 +90,7 @@ function expectSame(index: TriggerIndex, rules: readonly IndexedRule[], path: st
   return expected.length;
 }
 
-test('every kind of value on a topic meets the constants that it compares with by the language', () => {
+test('every kind of value on a topic matches the constants that the language compares it with', () => {
   const rules = everyRule(['a'], SCALARS);
   const index = new TriggerIndex(options);
   for (const each of rules) index.add(each);
@@ -131,7 +135,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: message.map((payload): Step => ({ path: UNTYPED, payload })) },
 );
 
-test('the index finds what the naive filter finds, whatever was added and removed', { timeout: 600_000 }, () => {
+test('the index finds the same rules as the naive filter, whatever was added and removed', { timeout: 600_000 }, () => {
   let met = 0;
   fc.assert(
     fc.property(fc.array(step, { minLength: 5, maxLength: 120, size: 'max' }), (steps) => {

@@ -1,5 +1,5 @@
-// From an event to the rules that it triggers: by event path, then by the condition, so that 100,000 rules of which one matches cost about
-// what one rule costs. Rules come and go while it is used.
+// Finds the rules that an event triggers: by event path, then by condition, so that 100,000 rules of which one matches cost about as much
+// as one rule. Rules can be added and removed at any time.
 import type { ConditionData } from '../../compiler/types.ts';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import { BudgetExceeded } from '../../model/query/index.ts';
@@ -17,10 +17,10 @@ export class TriggerIndex {
   readonly #options: TriggerIndexOptions;
   readonly #events = new Map<string, EventIndex>();
   readonly #rules = new Map<string, { rule: IndexedRule; entries: [path: string, entry: Entry][] }>();
-  /** How many rules have a name without its version. */
+  /** Number of rules by their name without the version. */
   readonly #groups = new Map<string, number>();
   #stamp = 0;
-  /** What takes too long to decide here is left open, for a program to decide. */
+  /** Whether conditions that take too long here may be left for a program to decide. */
   #mayAsk = true;
   #around!: EvaluationContext;
   #first: Entry | null = null;
@@ -42,7 +42,7 @@ export class TriggerIndex {
     return this.#rules.size;
   }
 
-  /** A rule of the same name is replaced. */
+  /** Adds a rule, in place of one with the same full name. */
   add(rule: IndexedRule): void {
     this.remove(rule.name);
     const entries: [string, Entry][] = [];
@@ -62,7 +62,7 @@ export class TriggerIndex {
     this.#groups.set(rule.baseName, (this.#groups.get(rule.baseName) ?? 0) + 1);
   }
 
-  /** By the full name; nothing happens when there is none. */
+  /** Removes a rule by its full name; an unknown name is ignored. */
   remove(name: string): void {
     const found = this.#rules.get(name);
     if (!found) return;
@@ -77,7 +77,7 @@ export class TriggerIndex {
     else this.#groups.delete(found.rule.baseName);
   }
 
-  /** A type has changed, so constants are converted anew: of rules on its events, or of all rules on types when no name is given. */
+  /** Converts constants anew after a change of a type: of rules on its events, or of all rules on types when no name is given. */
   retype(typeName?: string): void {
     const prefix = typeName === undefined ? '/types/' : `/types/${typeName}/`;
     const affected = [...this.#rules.values()].filter(({ entries }) => entries.some(([path]) => path.startsWith(prefix)));
@@ -85,14 +85,14 @@ export class TriggerIndex {
     for (const { rule } of affected) this.add(rule);
   }
 
-  /** Whether any rule is on an event path: if not, nothing about the event matters. */
+  /** Whether any rule listens on an event path: if not, nothing about the event matters. */
   has(path: string): boolean {
     return this.#events.has(path);
   }
 
   /**
    * The rules that run for an event, of each name one version.
-   * @param event the event object (language.md 6.1), made only when a condition looks at it
+   * @param event makes the event object (language.md 6.1), called only when a condition uses it
    */
   match(path: string, payload: Value, event: () => ObjectValue): readonly Chosen[] {
     const index = this.#events.get(path);
@@ -107,7 +107,7 @@ export class TriggerIndex {
     return chosen.flatMap((tried) => this.#chosen(tried));
   }
 
-  /** A program decides, also when that would take too long here. */
+  /** Whether a program decides, since the condition asks one or takes too long here. */
   readonly #asks = ({ asks, undecided }: Entry): boolean => asks || undecided === this.#stamp;
 
   #chosen(tried: readonly Entry[]): readonly Chosen[] {
@@ -116,22 +116,22 @@ export class TriggerIndex {
     return [tried.reduceRight<Chosen | null>((next, entry) => ({ rule: entry.rule, asks: this.#asks(entry), next }), null) as Chosen];
   }
 
-  /** Every trigger that an event satisfies; RULE WHERE and versions are the caller's (correlations choose when they complete). */
+  /** Every trigger that an event satisfies; the caller decides RULE WHERE and versions (correlations choose when they complete). */
   matchTriggers(path: string, payload: Value, event: () => ObjectValue): TriggerMatch[] {
     const index = this.#events.get(path);
     if (!index) return [];
-    this.#meet(index, contextOf(payload, event), false); // what is correlated cannot wait for a program that nothing else waits for
+    this.#meet(index, contextOf(payload, event), false); // a correlation takes events in order and cannot wait for a program here
     const matched = this.#first === null ? [] : [this.#first, ...this.#others];
     return matched.map(({ rule, trigger }) => ({ rule, trigger }));
   }
 
-  /** What became of every rule on the path, and the term that decided. */
+  /** The outcome of every rule on the path, with the term that decided. */
   explain(path: string, payload: Value, event: () => ObjectValue): Explanation[] {
     const index = this.#events.get(path);
     return index ? explainEntries([...index.entries()], path, contextOf(payload, event), this.#options) : [];
   }
 
-  /** Leaves in `#first` and `#others` what an event meets: most meet one entry at most, and nothing is made for that. */
+  /** Sets `#first` and `#others` to the entries that an event satisfies: most events satisfy one at most, and no array is made for that. */
   #meet(index: EventIndex, context: EvaluationContext, mayAsk: boolean): void {
     this.#mayAsk = mayAsk;
     this.#stamp++;
@@ -161,7 +161,7 @@ export class TriggerIndex {
 
 const NONE: readonly Chosen[] = [];
 
-/** A rule with several triggers on one path (a merge) runs once for an event. */
+/** The entries without further ones of the same rule: a rule with several triggers on one path (a merge) runs once for an event. */
 function oncePerRule(entries: readonly Entry[]): Entry[] {
   const first = new Map<string, Entry>();
   for (const entry of entries) if (!first.has(entry.rule.name)) first.set(entry.rule.name, entry);

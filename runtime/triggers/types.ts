@@ -1,4 +1,4 @@
-// What the trigger index is given and what it gives: rules with their triggers, and why a rule did or did not match.
+// The types of the trigger index: rules with their triggers, matches, and explanations.
 import type { Clock } from '../../platform/clock/index.ts';
 import type { ConditionData, TriggerSpec } from '../../compiler/types.ts';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
@@ -7,61 +7,61 @@ import type { TypeDefinition } from '../../model/types/index.ts';
 export interface IndexedRule {
   /** The full name: `name`, or `name:version`. */
   readonly name: string;
-  /** What the versions of one rule have in common. */
+  /** The name that the versions of one rule share. */
   readonly baseName: string;
-  /** Null is the version with the empty name, the oldest of all. */
+  /** The version; null is that with the empty name, the oldest of all. */
   readonly version: string | null;
   readonly triggers: readonly TriggerSpec[];
-  /** RULE … WHERE: filters, and picks the version (language.md 6.4). */
+  /** RULE … WHERE: filters, and selects the version (language.md 6.4). */
   readonly where: ConditionData | null;
-  /** The owner's; the index only hands it back. */
+  /** The caller's data, which the index only returns. */
   readonly payload: unknown;
 }
 
 /** A rule, or the version of it, that runs for an event. */
 export interface Chosen {
   readonly rule: IndexedRule;
-  /** Whether it does is for programs to decide: what the index can tell of its conditions holds. */
+  /** Whether programs decide; the part of its conditions that the index can decide holds. */
   readonly asks: boolean;
-  /** The version that runs when it does not. */
+  /** The version that runs when the programs decide against this one. */
   readonly next: Chosen | null;
 }
 
-/** A trigger that an event satisfies, before versions are chosen: what correlations are fed with. */
+/** A trigger that an event satisfies, before versions are chosen: the input of correlations. */
 export interface TriggerMatch {
   readonly rule: IndexedRule;
   /** Index into `rule.triggers`. */
   readonly trigger: number;
 }
 
-/** What conditions need from the outside. */
+/** The parts outside the index that conditions need. */
 export interface ConditionEnvironment {
-  /** The type of a name in `/types/<name>/…`; null where nothing is declared. */
+  /** The type named in `/types/<name>/…`; null where it is not declared. */
   typeOf(name: string): TypeDefinition | null;
-  /** The plain form of a pure built-in, by the name that the compiler has for it. */
+  /** A pure built-in in its plain form, by the compiler's name for it. */
   builtin(name: string): ((...args: Value[]) => Value) | undefined;
   readonly namespace: string;
-  /** The machine's clock when absent. */
+  /** The clock of conditions; the machine's when absent. */
   readonly clock?: Clock;
 }
 
 export interface TriggerIndexOptions extends ConditionEnvironment {
-  /** An error inside a condition, which counts as false (language.md 6.1). */
+  /** Called with an error inside a condition, which counts as false (language.md 6.1). */
   onError(rule: IndexedRule, error: unknown): void;
 }
 
-/** The event that conditions look at, by the variable that is bound to it. */
+/** The events that a condition sees, by the variables that are bound to them. */
 export interface EvaluationContext {
-  /** What programs have been asked for, by its text. */
+  /** Answers of programs, by the text of the question. */
   readonly asked?: ReadonlyMap<string, Value>;
   payload(variable: string): Value;
   event(variable: string): ObjectValue;
 }
 
-/** How one term of a condition came out, with the values it was decided on. */
+/** The outcome of one term of a condition, with the values that were compared. */
 export interface DecidedTerm {
   readonly operator: string;
-  /** What the left side yields: the values at a path, or the one value of an expression. */
+  /** The left side: the values at a path, or the value of an expression. */
   readonly left: Value;
   readonly right: Value;
   readonly result: boolean;
@@ -73,9 +73,9 @@ export interface DecidedTerm {
 export interface Explanation {
   readonly rule: IndexedRule;
   readonly matched: boolean;
-  /** The rest of its conditions is for programs to decide. */
+  /** Whether programs decide the rest of its conditions. */
   readonly asks: boolean;
-  /** `version`: a younger version was chosen. Null when it matched. */
+  /** `version`: a newer version was chosen. Null when the rule matched. */
   readonly reason: 'condition' | 'ruleWhere' | 'version' | null;
   /** The term that decided; null where there was no condition. */
   readonly term: DecidedTerm | null;

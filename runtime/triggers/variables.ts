@@ -4,7 +4,7 @@ import { typeAt } from './evaluation-context.ts';
 import type { Variables } from './terms.ts';
 import type { ConditionEnvironment } from './types.ts';
 
-/** One that is bound on several types has the declared type of none. */
+/** The variables; one that is bound on several types has no declared type. */
 export function variablesOf(triggers: readonly TriggerSpec[], outside: ConditionEnvironment): Variables {
   const bound = new Map<string, Set<ReturnType<typeof typeAt>>>();
   for (const { variable, paths } of triggers) {

@@ -1,7 +1,7 @@
-// Which version of a rule runs: the youngest whose RULE WHERE holds (language.md 6.4 V3, V4).
+// Chooses the version of a rule that runs: the newest whose RULE WHERE holds (language.md 6.4 V3, V4).
 import type { IndexedRule } from './types.ts';
 
-/** Youngest first: by the lexical order of the lower-cased version, the empty one last. */
+/** Orders versions, newest first: by the lexical order of the lower-cased version, the empty one last. */
 export function byVersionDescending(a: Pick<IndexedRule, 'version'>, b: Pick<IndexedRule, 'version'>): number {
   const [left, right] = [versionText(a), versionText(b)];
   return left < right ? 1 : left > right ? -1 : 0;
@@ -9,15 +9,16 @@ export function byVersionDescending(a: Pick<IndexedRule, 'version'>, b: Pick<Ind
 
 const versionText = ({ version }: Pick<IndexedRule, 'version'>): string => (version ?? '').toLowerCase();
 
-/** A version that may run: the next is tried when a program decides that it does not. */
+/** A version that may run: the next one is tried when a program decides against it. */
 interface Candidate {
   readonly rule: IndexedRule;
   readonly asks: boolean;
 }
 
 /**
- * Groups by rule; of each those that `applies`, the youngest first, up to one that needs no program's decision. Groups without any are left out.
- * @param asks looked at when it applies
+ * Groups candidates by rule: of each rule those that `applies`, the newest first, up to one that needs no program's decision. Rules without
+ * any are left out.
+ * @param asks whether a program decides; called for candidates that apply
  */
 export function chooseVersions<T extends Candidate>(
   matched: readonly T[],

@@ -85,10 +85,7 @@ export function bindHttp(
       if (sent) await sent;
       // The log has the path alone: the query may contain a token.
       if (isVerbose && !connection.isGone)
-        log.debug(
-          { method: http.method, path: http.path, client, status: wire.status, ms: performance.now() - http.begunAt },
-          'a request was answered',
-        );
+        log.debug({ method: http.method, path: http.path, client, status: wire.status, ms: performance.now() - http.begunAt }, 'request');
     } catch (err) {
       log.error({ err }, 'a reply could not be sent');
       connection.cut();

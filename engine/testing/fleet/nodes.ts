@@ -1,4 +1,4 @@
-// Nodes of a simulated fleet and the network to them: requests and answers that are lost, late or cut, nodes that are down, full or forgetful.
+// Nodes of a simulated fleet and their network: messages are lost, late or cut off, and nodes are down, full or forgetful.
 import { parseJson } from '../../../model/values/index.ts';
 import { type Carriage, type NodeAnswer, NodeClient, type NodeRequest } from '../../../features/federation/index.ts';
 import { HttpFailure } from '../../../features/sources/http/index.ts';
@@ -7,16 +7,16 @@ import type { World } from '../simulation/index.ts';
 
 type Life = Parameters<World['turn']>[0];
 
-/** What every node has to give. */
+/** Number of rows of every node. */
 export const ROWS = 2_300;
-/** Nodes refuse it for good. */
+/** A value that nodes always refuse. */
 export const POISON = 13;
 
 export class SimulatedNode {
   readonly name: string;
-  /** What it has stored, in order. */
+  /** The effects that it has stored, in order. */
   readonly effects: { readonly requestId: string; readonly k: number }[] = [];
-  /** Pages of rows that it was asked for, by statement. */
+  /** Requests for pages of rows, by statement. */
   isDown = false;
   readonly #remembered = new Map<string, NodeAnswer>();
 
@@ -24,7 +24,7 @@ export class SimulatedNode {
     this.name = name;
   }
 
-  /** @param forgets planted: request ids say nothing to it @throws CascadeError */
+  /** @param forgets planted defect: request ids are ignored @throws CascadeError */
   answer({ op, parameters = {}, object, requestId }: NodeRequest, isBusy: boolean, forgets: boolean): NodeAnswer {
     if (isBusy) throw new CascadeError('cascade.server.unavailable', 'busy', [], 500);
     if (op === 'select') {
@@ -45,15 +45,15 @@ export class SimulatedNode {
 }
 
 export interface Faults {
-  /** Chances of one message. */
+  /** Chances of failures, for one message. */
   lost: number;
   cut: number;
   busy: number;
-  /** Planted: nodes forget what they have answered. */
+  /** Planted defect: nodes forget their answers. */
   readonly forgets: boolean;
 }
 
-/** Messages travel, whoever has sent them dies. */
+/** The life of messages, which travel on when their sender has died. */
 const NETWORK: Life = { name: 'network', alive: true };
 
 export class SimulatedClient extends NodeClient {
@@ -99,7 +99,7 @@ export class SimulatedClient extends NodeClient {
     });
   }
 
-  /** Whether a message does not come through: nobody hears of it, or the connection is cut. */
+  /** Whether a message fails: it is lost, or the connection is cut. */
   #fails(fail: (kind: 'cut') => void): boolean {
     if (this.#world.chance(this.#faults.lost)) return true;
     if (!this.#world.chance(this.#faults.cut)) return false;

@@ -1,6 +1,6 @@
-// Statements on nodes in a simulated world (language.md 7, integrations.md 11): the process that asks dies at any moment and is started again, its
-// runs are repeated from their records, the network and the nodes fail; in the end each reliable write has had its effect once, in order, or is a
-// dead letter, every run has ended, and nothing is left behind.
+// Statements on nodes in a simulated world (language.md 7, integrations.md 11): the calling process dies at any moment and is restarted,
+// its runs are replayed from their history, network and nodes fail. In the end each reliable write has had its effect once, in order, or is
+// a dead letter, every run has ended, and nothing is left behind.
 import { ChildRunIds } from '../../../runtime/context/actor.ts';
 import type { Actor } from '../../../runtime/context/actor.ts';
 import type { Answer, UnitOfWork } from '../../../runtime/transactions/index.ts';
@@ -14,7 +14,7 @@ import { SimulatedTime, World } from '../simulation/index.ts';
 import { type Faults, POISON, ROWS, SimulatedClient, SimulatedNode } from './nodes.ts';
 import { FleetStore } from './store.ts';
 
-/** A defect that is planted, which the checks must notice. */
+/** A planted defect, which the checks must notice. */
 export type PlantedFault = 'nodes forget' | 'requests have new ids';
 
 export interface FleetOptions {
@@ -36,7 +36,7 @@ interface Run {
   readonly k: number;
   readonly kind: 'insert' | 'select';
   readonly withinMs: number;
-  /** Items after which UNTIL holds. */
+  /** Number of items after which UNTIL holds. */
   readonly until: number;
   items: [node: string, kind: string, value: Value][];
   isDone: boolean;
@@ -51,7 +51,7 @@ interface Process {
 export class FleetSimulation implements Disposable {
   readonly #time = new SimulatedTime();
 
-  /** @returns what is wrong; nothing when all is right */
+  /** @returns the violations; none when all is right */
   async run(seed: number, { planted, onStep }: FleetOptions = {}): Promise<string[]> {
     this.#time.reset(seed);
     return new OneFleet(new World(seed, onStep ?? null), this.#time, planted).play();
@@ -70,7 +70,7 @@ class OneFleet {
   readonly #faults: Faults;
   readonly #planted: PlantedFault | undefined;
   readonly #runs: Run[];
-  /** The order in which requests for a node were stored, by request. */
+  /** The present process. */
   #process: Process;
   #lives = 0;
 
@@ -97,7 +97,7 @@ class OneFleet {
       await this.#step();
       if (this.#world.chance(0.01)) this.#disturb();
     }
-    // All heals: what was begun must come to its end.
+    // All failures end: the remaining work must finish.
     Object.assign(this.#faults, { lost: 0, cut: 0, busy: 0 });
     for (const node of this.#nodes.values()) node.isDown = false;
     for (let quiet = 0; quiet < 200 && !this.#isOver; quiet++) {
@@ -111,7 +111,7 @@ class OneFleet {
     return this.#runs.every(({ isDone }) => isDone) && this.#store.rows('outbox').length === 0;
   }
 
-  /** One thing happens, or time passes. */
+  /** Lets one thing happen, or time pass. */
   async #step(): Promise<void> {
     if (!this.#world.advance() || this.#world.chance(0.05)) this.#time.pass(this.#world.chance(0.1) ? 3_000 : 50);
     for (let i = 0; i < 2; i++) await new Promise((resolve) => setImmediate(resolve));
@@ -157,7 +157,7 @@ class OneFleet {
     return process;
   }
 
-  /** A run from its record on, as a repetition after a crash is. */
+  /** Carries a run out from its history, as a replay after a crash does. */
   async #carryOut(process: Process, run: Run): Promise<void> {
     const { space, life, federation } = process;
     await this.#world.turn(life, `begins ${run.id}`);
@@ -214,7 +214,7 @@ class OneFleet {
     return wrong;
   }
 
-  /** Writes to a reliable node have their effects in the order in which they came to the outbox. */
+  /** Violations of the order of writes to a reliable node: that in which they entered the outbox. */
   #wrongOrder(name: string): string[] {
     const ids = (this.#nodes.get(name) as SimulatedNode).effects.map(({ requestId }) => requestId.replaceAll('-', '').slice(0, 24));
     const places = ids.map((id) => this.#store.places.get(id) ?? 'none');
@@ -236,7 +236,7 @@ class OneFleet {
     return wrong;
   }
 
-  /** All rows of a node in order, each once; or those up to its error. */
+  /** Violations of a select: it gives all rows of a node in order, each once, or those before its error. */
   #wrongSelect(run: Run): string[] {
     return NODES.flatMap(([name]) => {
       const items = run.items.filter(([node]) => node === name);

@@ -1,5 +1,5 @@
-// The store of a simulated fleet: what the outbox and the records of runs are kept in. A unit is stored as a whole, or not; who has sent it may
-// die before it is, or before hearing of it.
+// The store of a simulated fleet, for the outbox and the histories of runs. A unit is stored as a whole or not at all; its sender may die
+// before that, or before it learns of it.
 import type { Document, ObjectId } from 'mongodb';
 import { type Answer, DuplicateKey, type UnitOfWork, VersionConflict } from '../../../runtime/transactions/index.ts';
 import type { World } from '../simulation/index.ts';
@@ -11,9 +11,9 @@ export class FleetStore {
   readonly #world: World;
   readonly #collections = new Map<string, Map<string, Row>>();
   readonly #last = new Map<Life, Promise<void>>();
-  /** What the steps of each run were answered with, in their order. */
+  /** The answers to the steps of each run, in order. */
   readonly steps = new Map<string, Answer[]>();
-  /** Of each request that was ever in the outbox: its place when it came there first. */
+  /** The place of each request when it first entered the outbox. */
   readonly places = new Map<string, string>();
 
   constructor(world: World) {
@@ -24,7 +24,7 @@ export class FleetStore {
     return [...this.#of(collection).values()];
   }
 
-  /** Units of a process are stored in their order. @param record what is recorded with the unit @throws DuplicateKey, VersionConflict */
+  /** Stores units of a process in order. @param record the step that is recorded with the unit @throws DuplicateKey, VersionConflict */
   submit(life: Life, unit: UnitOfWork, record?: { run: string; answer: Answer }): Promise<void> {
     const before = this.#last.get(life) ?? Promise.resolve();
     const stored = before.then(() => this.#stored(life, unit, record));
@@ -49,7 +49,7 @@ export class FleetStore {
     await this.#world.turn(life, 'unit is stored');
   }
 
-  /** A collection of one process, as far as the outbox asks for it. */
+  /** A collection as one process sees it, with the methods that the outbox uses. */
   collection(life: Life, name: string) {
     const read = async <T>(what: (rows: Row[]) => T): Promise<T> => {
       await this.#world.turn(life, `reads ${name}`);

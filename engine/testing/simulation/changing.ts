@@ -1,5 +1,5 @@
-// A rule that is made, changed, deactivated and deleted while clients insert: an event has the effect of the rule that was in force, of the one before or
-// the one after where the two overlap.
+// A rule that is created, changed, deactivated and deleted while clients insert: an event has the effect of the rule in force, or of the
+// one before or after where the two overlap.
 import type { Document } from 'mongodb';
 import type { ObjectValue } from '../../../stdlib/values/index.ts';
 import { deleteDefinition, putDefinition } from '../../../resources/definitions/operations.ts';
@@ -8,16 +8,16 @@ import { isGone, type Part, untilDone } from './part.ts';
 import type { Program } from './sandbox.ts';
 import type { SimulatedService } from './service.ts';
 
-/** Instances that clients insert meanwhile. */
+/** Number of instances that clients insert meanwhile. */
 const INSERTS = 6;
 
-/** What is asked of a definition, and what of the rule is in force once that is done: a text, or none. */
+/** A change of the definition, and the text that is in force afterwards, if any. */
 interface Step {
   readonly ask: (service: SimulatedService) => Promise<unknown>;
   readonly text: string | null;
 }
 
-/** From when a step may hold, and from when it must. */
+/** The moment from which a step may be in force, and the one from which it must be. */
 interface Held {
   readonly text: string | null;
   readonly begunAt: number;
@@ -29,7 +29,7 @@ interface Inserted {
   doneAt: number;
 }
 
-/** The text of a rule whose program says `version`. */
+/** The text of a rule whose program logs `version`. */
 const ruleText = (version: string): string => `RULE changing WHEN EVENT OCCURS ON "/types/Noted/insert" AS e log.info("${version}")`;
 const VERSION = /log\.info\("(\w+)"\)$/;
 
@@ -44,7 +44,7 @@ const removed: Step = {
 
 const STEPS: readonly Step[] = [put('v1'), put('v2'), put('v2', false), put('v3'), removed, put('v4'), put('v1')];
 
-/** What the program of such a text does. */
+/** The simulated program of such a text. */
 export const changedRule = (text: string): Program =>
   function* ({ value }) {
     yield {
@@ -57,7 +57,7 @@ export const changedRule = (text: string): Program =>
 
 export function changingRule(): Part {
   const waiting = new Set<string>();
-  /** Moments in the order in which they were noticed. */
+  /** A counter that orders the observed moments. */
   let moments = 0;
   const held: Held[] = [{ text: null, begunAt: 0, doneAt: 0 }];
   const inserted = new Map<string, Inserted>();

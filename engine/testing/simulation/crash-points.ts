@@ -1,5 +1,5 @@
-// Where processes died, by integrations.md 12.2: told from the journal as it stands at that moment, so that it is seen whether the worlds get
-// there at all.
+// The points of integrations.md 12.2 at which processes died, found from the journal at that moment: it shows whether the worlds reach all
+// of them.
 
 import type { Document } from 'mongodb';
 import { rootOf, rowOf, runIdOf, type StoredRow } from '../../../runtime/transactions/index.ts';
@@ -18,10 +18,7 @@ export type CrashPoint = (typeof CRASH_POINTS)[number];
 export const noCounts = (): Record<CrashPoint, number> =>
   Object.fromEntries(CRASH_POINTS.map((point) => [point, 0])) as Record<CrashPoint, number>;
 
-/**
- * @param rows of the journal
- * @param hasBegun whether a run has asked for anything yet
- */
+/** @param rows of the journal @param hasBegun whether a run has made a request yet */
 export function pointsAt(rows: readonly Document[], hasBegun: (run: string) => boolean): Set<CrashPoint> {
   const low = Math.max(0, ...rows.map((row) => Number(row['low'] ?? 0)));
   const open = new Map<string, { steps: number; of: string }>();

@@ -1,4 +1,4 @@
-// The simulated world: for tests of what survives a crash at any moment.
+// The door of simulation/: the simulated world, for tests of crashes at any moment.
 export { CRASH_POINTS } from './crash-points.ts';
 export { Simulation, type SimulationOptions } from './simulate.ts';
 export { SimulatedStore } from './store.ts';

@@ -1,5 +1,5 @@
-// A type that is made, renamed, deleted and made again while clients insert: what is stored of it is found under its present name, and what was
-// inserted before its deletion is gone.
+// A type that is created, renamed, deleted and created again while clients insert: stored instances are found under its present name, and
+// those from before its deletion are gone.
 import { deleteDefinition, putDefinition } from '../../../resources/definitions/operations.ts';
 import { DEFINITIONS } from '../../../resources/catalog/definition-store.ts';
 import { renameType } from '../../../features/types/rename-type.ts';
@@ -12,7 +12,7 @@ const NAMES = ['Here', 'There'] as const;
 
 interface Step {
   readonly ask: (service: SimulatedService) => Promise<unknown>;
-  /** Nothing that was inserted before it is there after it. */
+  /** Instances from before this change do not exist after it. */
   readonly empties?: true;
 }
 
@@ -38,7 +38,7 @@ const STEPS: readonly Step[] = [
 
 export function movingType(): Part {
   const waiting = new Set<string>();
-  /** Moments in the order in which they were noticed. */
+  /** A counter that orders the observed moments. */
   let moments = 0;
   const emptied = { begunAt: Number.POSITIVE_INFINITY, doneAt: Number.POSITIVE_INFINITY };
   const inserted = new Map<string, { readonly begunAt: number; doneAt: number }>();
@@ -58,7 +58,7 @@ export function movingType(): Part {
       },
       ...Array.from({ length: INSERTS }, (_, index) => () => {
         const tag = `m${index}`;
-        // Each time another one: what was refused may be stored nevertheless.
+        // A new instance for each attempt: a refused one may be stored nevertheless.
         let tries = 0;
         const ask = async (service: SimulatedService): Promise<void> => {
           const name = NAMES.find((one) => service.space.catalog.types.has(one)) ?? NAMES[0];

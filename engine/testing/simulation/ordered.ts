@@ -1,4 +1,4 @@
-// A rule that keeps a copy of an instance: it gets the instance's changes in the order of their commits, so that the copy is right in the end.
+// A rule that keeps a copy of an instance: it gets the changes in the order of their commits, so that the copy is right in the end.
 import { Long, ObjectId } from 'mongodb';
 import { type Part, unheard } from './part.ts';
 import type { Program } from './sandbox.ts';

@@ -1,4 +1,4 @@
-// A part of the simulated world beside the rules that all worlds have: its rules, its clients and what must be there in the end.
+// An optional part of the simulated world: its rules, its clients and its expectations for the end.
 import type { Db, Document } from 'mongodb';
 import { CascadeError } from '../../../stdlib/errors.ts';
 import type { ObjectValue } from '../../../stdlib/values/index.ts';
@@ -6,24 +6,24 @@ import type { Program } from './sandbox.ts';
 import type { Rule, SimulatedService } from './service.ts';
 import type { SimulatedStore } from './store.ts';
 
-/** What a client does by one of the services, which may be dead by then. */
+/** An operation of a client at one of the services, which may be dead by then. */
 export type Task = (service: SimulatedService) => void;
 
 export interface Part {
   readonly rules?: readonly Rule[];
   readonly procedures?: Readonly<Record<string, Program>>;
   readonly topics?: Readonly<Record<string, ObjectValue>>;
-  /** What the store has from the beginning. */
+  /** The initial content of the store. */
   furnish?(db: Db): Promise<unknown>[];
-  /** @param serving one that serves; null: none does */
+  /** @param serving gives a service that serves; null: none does */
   tasks?(serving: () => SimulatedService | null): Task[];
-  /** What will still happen by itself, and which clients wait. */
+  /** Work that will still happen by itself, and clients that wait. */
   unfinished?(store: SimulatedStore): string[];
-  /** What is wrong at the end. */
+  /** Violations at the end. */
   wrong(store: SimulatedStore): string[];
 }
 
-/** How often each text is there. */
+/** The number of rows by text. */
 export function countedBy(rows: readonly Document[], textOf: (row: Document) => string): Map<string, number> {
   const counted = new Map<string, number>();
   for (const row of rows) counted.set(textOf(row), (counted.get(textOf(row)) ?? 0) + 1);
@@ -32,14 +32,14 @@ export function countedBy(rows: readonly Document[], textOf: (row: Document) => 
 
 export const unheard = (work: Promise<unknown>): void => void work.catch(() => undefined);
 
-/** A client that has heard nothing for so long looks whom else it can ask; one that was refused asks again after a pause. */
+/** Time without an answer after which a client tries another service, and pause before it repeats a refused request. */
 const PATIENCE_MS = 2_000;
 const PAUSE_MS = 100;
 
 /**
- * Asks until it is done: again when it was refused, or when who was asked does not serve any more. What that one had begun is done by the time when
- * another one serves, or never.
- * @param isDone whether this refusal says that it has been done before
+ * Repeats a request until it succeeds: after a refusal, or when its service does not serve any more. Work that had begun there is done by
+ * the time another service serves, or never.
+ * @param isDone whether a refusal means that an earlier attempt has succeeded
  */
 export async function untilDone(
   serving: () => SimulatedService | null,

@@ -1,4 +1,4 @@
-// What programs of the simulated world ask for, carried out by the statements of the service.
+// Carries out the requests of simulated programs by the statements of the service.
 
 import { BSON, type Document } from 'mongodb';
 import { apiError } from '../../../model/errors/api-errors.ts';
@@ -89,7 +89,7 @@ const PERFORMED: Readonly<Record<Request['kind'], Perform>> = {
     const rows = await selectRows(space, resourceOf(space, type), { where, props: null, orderBy: [], skip: 0, limit: 1 }, actor);
     return { ok: rows[0] ?? 'null' };
   },
-  /** By the `_id`. */
+  /** Changes an instance by its `_id`. */
   async update({ space, type, value, where, actor }) {
     const resource = resourceOf(space, type);
     const id = String((where as ObjectValue)['_id']);

@@ -1,6 +1,6 @@
-// Programs of any order and nesting of statements, as a seed decides, and a model of the store that they are run against once more, alone: what
-// is there in the end must be what some order of whole runs would have left. Reads and changes of the common counter add up in any order; of the
-// numbers that runs draw each is given once.
+// Random programs with any order and nesting of statements, and a model of the store on which they are run again, alone: the final state
+// must be the result of some order of whole runs. Reads and changes of the common counter commute; each number that runs draw is given
+// once.
 
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
 import type { Program, Request } from './sandbox.ts';
@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 
 export const HOT = { name: 'hot' };
 export const TICKETS = { name: 'tickets' };
-/** A key that is taken from the beginning. */
+/** A key that exists from the beginning. */
 export const TAKEN = 'taken';
 
 type Statement =
@@ -20,7 +20,7 @@ const NESTING = ['loop', 'guard', 'lock'] as const;
 const MOST_DEPTH = 3;
 const TURNS = 2;
 
-/** @param mayChain whether it may insert what another rule works on */
+/** @param mayChain whether it may insert instances that start another rule */
 export function randomProgram(world: World, mayChain: boolean): readonly Statement[] {
   let id = 0;
   const body = (depth: number, isLocked: boolean): Statement[] =>
@@ -35,7 +35,7 @@ export function randomProgram(world: World, mayChain: boolean): readonly Stateme
   return body(0, false);
 }
 
-/** How it is told of in the report of a failing seed. */
+/** The text of a program in the report of a failing seed. */
 export const textOf = (statements: readonly Statement[]): string =>
   statements.map((one) => ('body' in one ? `${one.op}(${textOf(one.body)})` : one.op)).join(' ');
 
@@ -90,7 +90,7 @@ const SIMPLE_STATEMENTS: Readonly<Record<Simple, (tag: string) => Generator<Requ
     yield ask({ kind: 'set', type: 'Counter', where: HOT, value: { n: Number(counter['n']) + 1 } });
   },
   *draw() {
-    // What was read goes out with an effect: two that had read the same would draw the same number.
+    // An effect contains the value that was read: two runs that had read the same would draw the same number.
     const counter = (yield ask({ kind: 'read', type: 'Counter', where: TICKETS })) as ObjectValue;
     yield ask({ kind: 'set', type: 'Counter', where: TICKETS, value: { n: Number(counter['n']) + 1 } });
     yield* effect('ticket', counter['n']);
@@ -125,16 +125,16 @@ const SIMPLE_STATEMENTS: Readonly<Record<Simple, (tag: string) => Generator<Requ
   },
 };
 
-/** What runs leave, one after the other. */
+/** The results of runs, one after the other. */
 export interface Model {
-  /** What a row is, as the checker calls it. */
+  /** Adds a row, by the checker's name for it. */
   readonly add: (row: string, times?: number) => void;
   readonly chained: (tag: string) => void;
-  /** Numbers drawn. */
+  /** How many numbers were drawn. */
   drawn: number;
 }
 
-/** Runs a program alone, against the model. */
+/** Runs a program alone, on the model. */
 export function rerun(statements: readonly Statement[], tag: string, model: Model): void {
   const rows: { owner: string; v: number; version: number }[] = [];
   const run = programOfStatements(statements)({ tag });
@@ -142,7 +142,7 @@ export function rerun(statements: readonly Statement[], tag: string, model: Mode
   try {
     while (!next.done) next = answer(run, next.value, rows, model);
   } catch {
-    // It has failed, as it does there.
+    // The program has failed, as it does in the world.
   }
   for (const { owner, v, version } of rows) model.add(`Row ${owner} ${v} v${version}`);
 }

@@ -6,7 +6,7 @@ import { countedBy, type Part, unheard } from './part.ts';
 import type { Program } from './sandbox.ts';
 
 const TOPIC = '/sure';
-/** The deliveries that it takes until each message is acknowledged; 0: it never is. */
+/** Number of deliveries until each message is acknowledged; 0: it never is. */
 const NEEDS = { s1: 1, s2: 2, s0: 0 };
 
 const delivered: Program = function* (message) {

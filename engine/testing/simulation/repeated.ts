@@ -1,18 +1,18 @@
-// Clients that repeat a request by its id until they have heard the answer: it is carried out once, whichever service they ask.
+// Clients that repeat a request with its id until they get an answer: it is carried out once, whichever service they ask.
 import { countedBy, type Part } from './part.ts';
 import type { SimulatedService } from './service.ts';
 
-/** What each request inserts: one instance, or several. */
+/** The instances that each request inserts. */
 const REQUESTS: Readonly<Record<string, readonly string[]>> = { r0: ['r0'], r1: ['r1'], r2: ['r2', 'r3', 'r4'] };
-/** A client that has heard nothing for so long asks again. */
+/** Time without an answer after which a client repeats its request. */
 const PATIENCE_MS = 2_000;
-/** One that was refused does so after a pause: without, it would keep its world from ever letting time pass. */
+/** Pause after a refusal: without it, the world would never let time pass. */
 const PAUSE_MS = 100;
 
 export function repeatedRequests(): Part {
   const waiting = new Set<string>();
   const promised = new Set<string>();
-  /** One try. @returns whether there was an answer */
+  /** Sends the request once. @returns whether there was an answer */
   const asked = (service: SimulatedService, tag: string): Promise<boolean> => {
     const objects = (REQUESTS[tag] as readonly string[]).map((one) => ({ tag: one }));
     const answer = service.request('Asked', objects.length > 1 ? objects : objects[0]!, `request ${tag}`).then(

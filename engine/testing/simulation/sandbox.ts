@@ -1,11 +1,11 @@
-// Programs that are generators of this process instead of isolates, and the sandbox that steps them when their turn has come.
+// Programs that are generators of this process instead of isolates, and the sandbox that steps them in their turn.
 import type { Answer, RunId } from '../../../runtime/transactions/index.ts';
 import type { RunRequest } from '../../../sandbox/index.ts';
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { WireError } from '../../../stdlib/isolate/protocol.ts';
 import type { Life, World } from './world.ts';
 
-/** What a program asks for. */
+/** A request of a program. */
 export interface Request {
   readonly kind:
     | 'insert'
@@ -24,17 +24,17 @@ export interface Request {
     | 'ack'
     | 'lock'
     | 'unlock';
-  /** A type, the topic of what is published, a procedure, or the name of a lock. */
+  /** The name of a type, of the topic of a publication, of a procedure, or of a lock. */
   readonly type: string;
   readonly value?: Value;
   readonly where?: Value;
-  /** The last effect of a rule, whose value nobody uses. */
+  /** Whether it is the last effect of a rule, whose value nobody uses. */
   readonly tail?: boolean;
 }
-/** A request that fails throws there. What a BEFORE rule gives back is what it returns. */
+/** A simulated program. A failed request throws there. A BEFORE rule returns the changed instance. */
 export type Program = (value: ObjectValue) => Generator<Request, Value | void, Value>;
 
-/** A run of a program here. */
+/** A run of a program in this sandbox. */
 interface Running {
   readonly request: RunRequest;
   readonly steps: ReturnType<Program>;
@@ -42,19 +42,19 @@ interface Running {
   isOpen: boolean;
 }
 
-/** So often a run may be over its limits without being given up (integrations.md 12.5). */
+/** How often a run may exceed its limits before it is given up (integrations.md 12.5). */
 const MOST_DISTURBED = 2;
 
-/** Steps each run when its turn has come. */
+/** Steps each run in its turn. */
 export class SimulatedSandbox {
   readonly #world: World;
   readonly #life: Life;
   readonly #programs = new Map<string, Program>();
-  /** Runs that have asked for something. */
+  /** Runs that have made a request. */
   readonly asked = new Set<RunId>();
-  /** Times that runs of an event have been disturbed. */
+  /** How often runs of an event have been disturbed. */
   readonly #disturbed = new Map<string, number>();
-  /** Chance of that at each request. */
+  /** Chance of a disturbance at each request. */
   harm = 0;
   /** Programs of rules that clients have defined, by their ids. */
   defined: ReadonlyMap<string, Program> = new Map();
@@ -89,10 +89,10 @@ export class SimulatedSandbox {
     run.isOpen = false;
   }
 
-  /** What a sandbox may do to a run whose request is under way: its isolate is over its memory, or is gone with more than can be repeated. */
+  /** Disturbs a run with a request in flight, as a sandbox may: its isolate exceeds its memory, or ends with more than can be repeated. */
   #disturb(run: Running): void {
     const { observer, event, id } = run.request;
-    if (!event || !this.#world.chance(this.harm)) return; // not of runs that somebody waits for
+    if (!event || !this.#world.chance(this.harm)) return; // not for runs that a caller waits for
     const times = this.#disturbed.get(event.key) ?? 0;
     if (times === MOST_DISTURBED) return;
     this.#disturbed.set(event.key, times + 1);

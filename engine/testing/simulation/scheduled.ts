@@ -1,4 +1,4 @@
-// Scheduled events, once and again and again: each is delivered once at each of its times, whoever dies meanwhile.
+// Scheduled events, single and periodic: each is delivered once at each of its times, whoever dies meanwhile.
 import { type Long, ObjectId } from 'mongodb';
 import { DateTime, type ObjectValue } from '../../../stdlib/values/index.ts';
 import { DEFINITIONS, definitionWrite } from '../../../resources/catalog/definition-store.ts';
@@ -7,7 +7,7 @@ import type { Program } from './sandbox.ts';
 import { steadyClock } from './timers.ts';
 
 const TOPIC = '/tick';
-/** When they are due first, after the beginning; and between two deliveries of the periodic one, longer than a world is quiet at its end. */
+/** First due times, from the beginning; and the interval of the periodic one, longer than a world is quiet at its end. */
 const ONCE_MS = [0, 3_000, 9_000];
 const FIRST_MS = 1_000;
 const INTERVAL_MS = 30_000;
@@ -53,7 +53,7 @@ export function scheduledEvents(): Part {
     wrong(store) {
       const ticks = countedBy(store.rows('t.Trace'), ({ tag }) => String(tag));
       const [row] = store.rows(DEFINITIONS).filter(({ name }) => name === PERIODIC);
-      // Each of its deliveries makes a new version.
+      // Each delivery makes a new version.
       const wanted = new Map([...once.map(({ name }) => [name, 1] as const), [PERIODIC, (row?.['ars_version'] as Long).toNumber() - 1]]);
       return [...wanted].flatMap(([name, times]) => {
         const is = ticks.get(`${name} ticked`) ?? 0;

@@ -73,39 +73,42 @@ export interface Rule {
   readonly program: Program;
 }
 
-/** A rule over several events; its program gets the values of the events in the order of their variables, null for what did not come. */
+/**
+ * A rule over several events; its program gets the values of the events in the order of their variables, null for events that did not
+ * arrive.
+ */
 export interface Correlated {
-  /** Up to the body, which is the program. */
+  /** The text of the rule before its body, which is the program. */
   readonly text: string;
   readonly program: Program;
   readonly timeout?: Program;
 }
 
-/** What is the same in all lives. */
+/** The parts that are the same in all lives. */
 export interface Scenery {
   readonly rules: readonly Rule[];
   readonly correlated: readonly Correlated[];
   readonly types: TypesInForce;
   /** Chance that the sandbox fails a run at one of its requests. */
   readonly harm: number;
-  /** What EXECUTE ASYNC reaches, by name. */
+  /** Procedures for EXECUTE ASYNC, by name. */
   readonly procedures?: Readonly<Record<string, Program>>;
   readonly topics?: Readonly<Record<string, ObjectValue>>;
-  /** What the text of a rule does that a client defines. */
+  /** The program for the text of a rule that a client defines. */
   readonly definable?: (text: string) => Program;
   /** Chance that a listener to committed events fails. */
   readonly failing?: number;
-  /** Runs that are open at one time. */
+  /** Bound of the runs that are open at one time. */
   readonly mostOpen?: number;
-  /** Told of a run whose text is not kept any more. */
+  /** Called with a run whose text is lost. */
   readonly onLost?: (rule: string) => void;
-  /** Told of a service that takes itself for taken over. */
+  /** Called when a service is fenced. */
   readonly onFenced?: (life: Life) => void;
 }
 
 BATCH.instances = 2;
 const IDENTITY: Identity = { username: 'ann', namespace: 'sim', profiles: [] };
-/** So long a text that is out of force is kept at least. */
+/** The grace period of a text that is out of force. */
 const GRACE_MS = 500;
 const LOG = pino({ level: 'silent' });
 
@@ -176,7 +179,7 @@ export class SimulatedService {
       db,
       epoch,
       onEvents: (events, fresh) => {
-        // Whoever hears of a commit before the others may fail: what is committed is committed.
+        // A failing listener before the others must not matter: the commit stands.
         listeners.call('one that fails', () => {
           if (world.chance(failing)) throw new Error('a listener fails');
         });
@@ -297,7 +300,7 @@ export class SimulatedService {
     }
     for (const [name, topic] of Object.entries(topics)) this.#definitions.put('topics', name, topic);
     const nobody = { has: () => false, gone: () => undefined };
-    /** The text as compiled; its program is known to this process from then on, and to others when they have read what is kept of it. */
+    /** The compiled text; its program is known to this process from then on, and to others once they have read it from the store. */
     const compile = (text: string): CompiledRule => {
       const rule = compiledRuleOf(text);
       const { id } = programOf(rule.module, '');
@@ -362,7 +365,7 @@ export class SimulatedService {
     this.#takeOver = new TakeOver(this.space, { client }, this.#recorded);
   }
 
-  /** As the engine does: one take-over after the other, and what fails is tried again by the same process. */
+  /** As the engine does: one take-over after the other, and the same process retries a failed one. */
   takeOver(dead: readonly number[]): Promise<void> {
     this.#resuming = this.#resuming.then(() => this.#takeOverUntilDone(dead));
     return this.#resuming;
@@ -394,7 +397,7 @@ export class SimulatedService {
     if (this.#isSweeping || !this.isOpen) return;
     this.#isSweeping = true;
     const uses = (key: string): boolean => this.runner.uses(key);
-    await this.space.execution.programs.sweep(this.space.clock.now(), uses).catch(() => undefined); // the store is in trouble: the next time
+    await this.space.execution.programs.sweep(this.space.clock.now(), uses).catch(() => undefined); // the next sweep retries
     this.#isSweeping = false;
   }
 
@@ -407,32 +410,32 @@ export class SimulatedService {
     this.#isLoaded = true;
   }
 
-  /** A client's INSERT. */
+  /** Carries out a client's INSERT. */
   async insert(type: string, value: Value): Promise<void> {
     await insertOne(this.space, resourceOf(this.space, type), value, this.asClient());
   }
 
-  /** A client's message on a topic. */
+  /** Publishes a client's message on a topic. */
   async publish(topic: string, value: Value): Promise<void> {
     const client = this.asClient();
     await client.commit({ writes: [], events: raise(this.space, `/topics${topic}/publish`, value, client) });
   }
 
-  /** A client's UPDATE of the present instance: it counts on, whatever the number is. */
+  /** Carries out a client's UPDATE of the present instance, which increments a number. */
   async count(type: string, where: ObjectValue, property: string): Promise<void> {
     const resource = resourceOf(this.space, type);
     const change = (stored: ObjectValue): ObjectValue => ({ ...stored, [property]: Number(stored[property]) + 1 });
     await updateOne(this.space, resource, () => find(this.space, resource, where), change, this.asClient());
   }
 
-  /** A client's DELETE. */
+  /** Carries out a client's DELETE. */
   async erase(type: string, where: ObjectValue): Promise<void> {
     const client = this.asClient();
     if ((await deleteMany(this.space, resourceOf(this.space, type), where, client)) === null)
       await runDurably('deleteMany', { type, where }, client);
   }
 
-  /** A client's INSERT that it repeats until it has heard the answer. */
+  /** Carries out a client's INSERT with a request id, which it repeats until it gets the answer. */
   async request(type: string, object: Value, requestId: string): Promise<void> {
     const client = this.asClient();
     await carryOutIdempotently(
@@ -444,13 +447,13 @@ export class SimulatedService {
 
   readonly asClient = (): Actor => ({ ...serviceActor(this.space), commit: (unit) => this.committer.submit(unit) });
 
-  /** For the report of a world that does not come to an end. */
+  /** The state for the report of a world that does not end. */
   get state(): string {
     const { isOpen, runner, committer } = this;
     return `open ${isOpen}, runs ${runner.pending}, units ${committer.waiting}, windows ${this.#correlations.isBusy}`;
   }
 
-  /** Whether a run has asked for anything in this life. */
+  /** Whether a run has made a request in this life. */
   hasBegun(run: RunId): boolean {
     return this.#sandbox.asked.has(run);
   }
@@ -469,7 +472,7 @@ export class SimulatedService {
   }
 }
 
-/** What programs do that clients have defined, by their ids: whoever has the text of one can run it. */
+/** Programs of rules that clients have defined, by their ids: a process with the text of one can run it. */
 const DEFINED = new Map<string, Program>();
 
 const compiledRules = new Map<string, ReturnType<typeof compiledRule>>();
@@ -479,7 +482,7 @@ function compiledRuleOf(text: string): ReturnType<typeof compiledRule> {
   return known;
 }
 
-/** All rows at once, as the reader of rows gives them. */
+/** All rows in a single batch, in the form of the reader of rows. */
 function inOneBatch(read: () => Promise<Document[]>) {
   const rows = {
     isDone: false,
@@ -493,7 +496,7 @@ function inOneBatch(read: () => Promise<Document[]>) {
   return rows;
 }
 
-/** Of the types that are upserted. */
+/** Natural keys of the types that are upserted. */
 const NATURAL_KEYS: Readonly<Record<string, readonly string[]>> = { Tally: ['key'], Mirror: ['key'], Copy: ['key'] };
 
 export const typesOf = (shapes: Readonly<Record<string, Readonly<Record<string, string>>>>): TypesInForce => {

@@ -1,5 +1,5 @@
-// One world from its beginning to its end: clients, rules with every shape of effect, one or two services that die, stand still and come
-// back at moments that a seed decides, a network that breaks. In the end the store must hold what an undisturbed run would have left.
+// One world from its beginning to its end: clients, rules with every shape of effect, one or two services that die, stall and come back at
+// moments that a seed decides, and an unreliable network. In the end the store must be as after an undisturbed run.
 
 import { Long, ObjectId } from 'mongodb';
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
@@ -22,50 +22,50 @@ import { type Life, World } from './world.ts';
 const EVENTS = 3;
 const PAIRS = 2;
 const COUNTS = 1;
-/** Instances that a client deletes with one request, more than one batch takes; and in how many worlds. */
+/** Number of instances that a client deletes with one request, more than a batch; and the part of worlds that do so. */
 const OLD = 3;
 const ERASES = 0.3;
 const OWNER = 'owner';
-/** A counter that says who has counted last. */
+/** A counter that contains its last writer. */
 const LINE = { name: 'line' };
-/** Clients that count there. */
+/** Number of clients that count there. */
 const LINE_COUNTS = 2;
 const MOST_STEPS = 50_000;
 const WINDOW_MS = 5_000;
-/** Of 1.1 seconds, in which nothing happens: longer than the journal holds windows. */
+/** Rounds of 1.1 seconds in which nothing happens: longer than the journal holds windows. */
 const QUIET_ROUNDS = 11;
-/** Worlds in which the sandbox fails runs, and the chance of that at each request of a run. */
+/** Part of worlds in which the sandbox fails runs, and the chance of that at each request of a run. */
 const HARMS = 0.3;
 const HARM = 0.05;
-/** Worlds in which the removal of rows is interrupted now and then: a take-over fails half-way, and is tried again by the same process. */
+/** Part of worlds in which the removal of rows is interrupted at times: a take-over fails half-way, and the same process retries it. */
 const INTERRUPTS = 0.2;
 const MOST_INTERRUPTIONS = 4;
-/** Chance that much time passes though something is going on: runs are open for long then. */
+/** Chance that much time passes while work is in progress, so that runs are open for long. */
 const LINGERS = [0, 0.01, 0.01, 0.05];
-/** Chances of a broken connection and of a server in trouble, a command. */
+/** Chances of a broken connection and of a server error, per command. */
 const FAULTS = [0, 0, 0.01, 0.01, 0.04];
 const TROUBLES = [0, 0, 0, 0.01];
-/** Worlds in which the store is out of reach for once, for longer than clients wait, and the chance of its beginning at each step. */
+/** Part of worlds in which the store is unavailable once, for longer than clients wait, and the chance of its beginning at each step. */
 const AWAY = 0.15;
 const AWAY_MS = 25_000;
 const GOES_AWAY = 0.005;
-/** Worlds in which the machine's clock is set now and then, the chance of that at each step, and what it is wrong by afterwards. */
+/** Part of worlds in which the machine's clock is set at times, the chance of that at each step, and the resulting errors. */
 const IS_SET = 0.3;
 const SETS = 0.005;
 const WRONG_BY_MS = [0, 2_000, -2_000, 3_600_000, -3_600_000, 3 * 86_400_000];
-/** Chance at each step that texts of rules are looked for which nothing needs. */
+/** Chance at each step that unneeded texts of rules are removed. */
 const SWEEPS = 0.01;
-/** Worlds in which processes die above all while they take over from others; how much more likely it is then. */
+/** Part of worlds in which processes die above all during take-overs, and how much more likely that is. */
 const CASCADES = 0.3;
 const MORE_LIKELY = 6;
-/** Of each of the parts that not all worlds have: how many have it. */
+/** Part of worlds that have each optional part. */
 const PART = 0.4;
-/** Worlds in which a listener to committed events fails, and how often it does. */
+/** Part of worlds in which a listener to committed events fails, and the chance of that. */
 const FAILS = 0.3;
 const FAILING = 0.3;
-/** Runs that may be open at one time. */
+/** Bounds of the runs that are open at one time. */
 const MOST_OPEN = [2_000, 2_000, 2, 1];
-/** Worlds in which one of the rules is a random program. */
+/** Part of worlds in which one of the rules is a random program. */
 const WILD = 0.6;
 
 const TYPES = typesOf({
@@ -87,7 +87,7 @@ const TYPES = typesOf({
 
 const ask = (request: Request): Request => request;
 
-/** Every statement's shape, one after the other, with what a repetition would do twice or leave out. */
+/** Every shape of statement, one after the other, with the effects that a repetition would double or lose. */
 const statements: Readonly<Record<string, (tag: string, isLast: boolean) => Generator<Request, void, Value>>> = {
   *insert(tag, tail) {
     yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${tag} insert`, n: 1 }, tail });
@@ -97,20 +97,20 @@ const statements: Readonly<Record<string, (tag: string, isLast: boolean) => Gene
     yield ask({ kind: 'set', type: 'Counter', where: HOT, value: { n: Number(counter['n']) + 1 } });
   },
   *carry(tag) {
-    // What is read before an effect is changed after it: the change must meet the version that was read, also in a replay.
+    // An instance is read before an effect and changed after it: the change must apply to the version that was read, also in a replay.
     const counter = (yield ask({ kind: 'read', type: 'Counter', where: HOT })) as ObjectValue;
     yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${tag} carried`, n: 1 } });
     yield ask({ kind: 'set', type: 'Counter', where: HOT, value: { n: Number(counter['n']) + 1 } });
   },
   *twice(tag) {
-    // The second change starts from what the first has left.
+    // The second change is based on the result of the first.
     const counter = (yield ask({ kind: 'read', type: 'Counter', where: HOT })) as ObjectValue;
     const changed = (yield ask({ kind: 'set', type: 'Counter', where: HOT, value: { n: Number(counter['n']) + 1 } })) as ObjectValue;
     yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${tag} between`, n: 1 } });
     yield ask({ kind: 'set', type: 'Counter', where: HOT, value: { n: Number(changed['n']) + 1 } });
   },
   *each(tag) {
-    // One effect for each row that was there, although clients delete rows and races are lost meanwhile.
+    // One effect for each row that existed, although clients delete rows and races are lost meanwhile.
     const rows = (yield ask({ kind: 'list', type: 'Old', where: { owner: OWNER } })) as ObjectValue[];
     for (const row of rows) {
       yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${tag} each ${String(row['v'])}`, n: 1 } });
@@ -120,12 +120,12 @@ const statements: Readonly<Record<string, (tag: string, isLast: boolean) => Gene
     yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${tag} walked`, n: rows.length } });
   },
   *counted() {
-    // As a compiled program: the next in line goes on from a change that is not stored yet.
+    // As a compiled program: the next run in the queue goes on from a pending change.
     const counter = (yield ask({ kind: 'select', type: 'Counter', where: HOT })) as ObjectValue;
     yield ask({ kind: 'update', type: 'Counter', where: { _id: counter['_id'] as Value }, value: { n: Number(counter['n']) + 1 } });
   },
   *followed(tag) {
-    // An effect that says what was read, which may not have been stored yet: if it never is, neither is the effect.
+    // An effect contains the value that was read, which may be pending: if that is never stored, neither is the effect.
     const line = (yield ask({ kind: 'select', type: 'Counter', where: LINE })) as ObjectValue;
     yield ask({ kind: 'insert', type: 'Trace', value: { tag: `${tag} saw ${String(line['by'])}`, n: line['n'] as Value } });
     const value = { n: Number(line['n']) + 1, by: tag };
@@ -136,7 +136,7 @@ const statements: Readonly<Record<string, (tag: string, isLast: boolean) => Gene
     yield ask({ kind: 'upsert', type: 'Mirror', value: { key: eventOf(tag), n: 1 } });
   },
   *tallied() {
-    // What looked for an instance in vain does not change one that came meanwhile.
+    // A run that did not find an instance must not change one that was inserted later.
     const found = (yield ask({ kind: 'select', type: 'Tally', where: { key: 'all' } })) as ObjectValue | null;
     yield ask({ kind: 'upsert', type: 'Tally', value: { key: 'all', n: Number(found?.['n'] ?? 0) + 1 } });
   },
@@ -164,7 +164,7 @@ const statements: Readonly<Record<string, (tag: string, isLast: boolean) => Gene
     yield ask({ kind: 'insertMany', type: 'Once', value: [`${tag} a`, `${tag} b`, TAKEN, `${tag} c`].map((key) => ({ key })), tail });
   },
   *claim(tag) {
-    // All rules of an event want the same key: one of them gets it.
+    // All rules of an event compete for one key, and one of them gets it.
     let won = 1;
     try {
       yield ask({ kind: 'insert', type: 'Once', value: { key: `${eventOf(tag)} claimed` } });
@@ -194,20 +194,20 @@ const effect = (what: string): Program =>
     yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${String(event['tag'])} ${what}`, n: 1 }, tail: true });
   };
 
-/** A BEFORE rule that reads, leaves a trace of its own and changes what is stored. */
+/** A BEFORE rule that reads, has an effect of its own and changes the instance. */
 const before: Program = function* (instance) {
   yield ask({ kind: 'read', type: 'Counter', where: HOT });
   yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${String(instance['tag'])} before`, n: 1 } });
   return { ...instance, tag: `${String(instance['tag'])}!` };
 };
 
-/** Of a deletion that is asked to be allowed: it leaves a trace. */
+/** A BEFORE rule of a deletion, with an effect. */
 const mourned: Program = function* (instance) {
   yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${String(instance['owner'])} mourned`, n: instance['v'] as Value } });
   return instance;
 };
 
-/** Of the one event of a deletion of many. */
+/** A rule for the single event of a deletion of many. */
 const buried: Program = function* ({ qual, count }) {
   const tag = `${String((qual as ObjectValue)['owner'])} buried`;
   yield ask({ kind: 'insert', type: 'Effect', value: { tag, n: count as Value }, tail: true });
@@ -230,11 +230,11 @@ interface Plan {
   readonly first: readonly string[];
   readonly second: readonly string[];
   readonly next: readonly string[];
-  /** A random program; null: there is none. */
+  /** The random program; null: the world has none. */
   readonly wild: ReturnType<typeof randomProgram> | null;
 }
 
-/** What a client was told: it is done, or nothing. */
+/** The outcome that a client knows: the request was acknowledged, or it got no answer. */
 type Known = Map<string, 'promised' | 'perhaps'>;
 
 interface Clients {
@@ -249,24 +249,24 @@ interface Clients {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export interface SimulationOptions {
-  /** What the store is made to forget. */
+  /** The data that the store is made to forget. */
   readonly planted?: Planted;
-  /** Told what happens. */
+  /** Called with each step. */
   readonly onStep?: (what: string) => void;
 }
 
-/** Worlds one after the other; the process's timers and clocks are theirs until it is disposed of. */
+/** Runs worlds one after the other; until it is disposed, it replaces the process's timers and clocks. */
 export class Simulation implements Disposable {
   readonly #time = new SimulatedTime();
   readonly #traces = Error.stackTraceLimit;
-  /** How often processes have died where, in all worlds. */
+  /** How often processes have died at each point, in all worlds. */
   readonly crashes = noCounts();
 
   constructor() {
-    Error.stackTraceLimit = 0; // so many errors are expected that their traces would cost more than all else
+    Error.stackTraceLimit = 0; // traces of the many expected errors would cost more than all else
   }
 
-  /** @returns what is wrong in the store at the end; nothing when all is well */
+  /** @returns the violations in the store at the end; none when all is right */
   run(seed: number, options: SimulationOptions = {}): Promise<string[]> {
     this.#time.reset(seed);
     return new OneWorld(seed, this.#time, this.crashes, options).run();
@@ -281,7 +281,7 @@ export class Simulation implements Disposable {
 interface Serving {
   readonly life: Life;
   readonly epoch: number;
-  /** What it takes over and has not yet. */
+  /** Work that it has to take over. */
   readonly left: Serving[];
   readonly service: SimulatedService;
 }
@@ -304,10 +304,10 @@ class OneWorld {
   readonly #serving: Serving[] = [];
   readonly #isAlone: boolean;
   readonly #crashes: Record<CrashPoint, number>;
-  /** Who was asked to store which event. */
+  /** The services that were asked to store an event, by event. */
   readonly #asked = new Map<string, SimulatedService>();
   #epoch = 0;
-  /** Whose rows nobody has taken over yet. */
+  /** Services whose rows nobody has taken over yet. */
   readonly #left: Serving[] = [];
   readonly #mistaken: string[] = [];
 
@@ -332,7 +332,7 @@ class OneWorld {
     const calm = new Set(['chain', 'refused', 'publish', 'claim', 'later']);
     this.#plan = { first: some(), second: some(), next: some().filter((name) => !calm.has(name)), wild };
     const rule = (name: string, path: string, program: Program, timing: Rule['timing'] = 'when'): Rule => ({ name, path, program, timing });
-    // What is due at a time, and who has asked for what, is one process's to know: in real life it is the owner's.
+    // Due times and pending requests are in the memory of one process: in production that of the owner.
     this.#parts = this.#isAlone
       ? [reliableTopic, scheduledEvents, repeatedRequests, orderedChanges, changingRule, movingType]
           .filter(() => this.#world.chance(PART))
@@ -355,7 +355,7 @@ class OneWorld {
       topics: Object.assign({}, ...this.#parts.map(({ topics }) => topics)) as Record<string, ObjectValue>,
       failing: this.#world.chance(FAILS) ? FAILING : 0,
       mostOpen: this.#world.pick(MOST_OPEN),
-      correlated: this.#isAlone ? CORRELATED : [], // what is waited for is known to one process
+      correlated: this.#isAlone ? CORRELATED : [], // open evaluations are in the memory of one process
       types: TYPES,
       harm: this.#world.chance(HARMS) ? HARM : 0,
       onLost: (rule) => this.#mistaken.push(`the text of ${rule} is lost`),
@@ -381,7 +381,7 @@ class OneWorld {
     store.interruptions = world.chance(INTERRUPTS) ? MOST_INTERRUPTIONS : 0;
     for (let left = this.#isAlone ? 1 : 2; left > 0; left--) this.#begin();
     const tasks = this.#tasks();
-    /** From then on one after the other, each when the one before has come to its end. */
+    /** From then on tasks run one after the other. */
     const calmFrom = Math.floor(world.random() * (tasks.length + 3));
     let quiet = 0;
     for (let steps = 0; ; steps++) {
@@ -450,7 +450,7 @@ class OneWorld {
     await prepared;
   }
 
-  /** A new life of a service. What the dead have left it takes over, or another one that lives. */
+  /** Starts a new life of a service. This one, or another living one, takes over the work of the dead. */
   #begin(): void {
     const epoch = ++this.#epoch;
     const life: Life = { alive: true, name: String(epoch) };
@@ -465,7 +465,7 @@ class OneWorld {
     successor.left.push(...dead);
     successor.service.takeOver(dead.map((one) => one.epoch)).then(
       () => {
-        // Those who stood still until now go on, and are too late.
+        // Stalled services continue, and are too late.
         for (const one of dead) {
           one.life.isFenced = true;
           this.#world.onStep?.(`${one.life.name} is taken over from`);
@@ -473,11 +473,11 @@ class OneWorld {
           successor.left.splice(successor.left.indexOf(one), 1);
         }
       },
-      () => successor.life.alive && !successor.life.isFenced && this.#end(successor, true), // the store was away: the next start
+      () => successor.life.alive && !successor.life.isFenced && this.#end(successor, true), // the next start takes over
     );
   }
 
-  /** What the parts still wait for. */
+  /** The work that the parts still wait for. */
   get #unfinished(): string[] {
     return this.#parts.flatMap((part) => part.unfinished?.(this.#store) ?? []);
   }
@@ -491,7 +491,7 @@ class OneWorld {
     if (service.isOpen) tasks.shift()?.(service);
   }
 
-  /** It dies, or stands still for so long that another one takes over from it. */
+  /** Ends a service: it dies, or stalls for so long that another one takes over. */
   #end(serving: Serving, dies: boolean): void {
     const { life, left } = serving;
     this.#world.onStep?.(`${life.name} ${dies ? 'dies' : 'stands still'}`);
@@ -552,11 +552,11 @@ class OneWorld {
     return tasks;
   }
 
-  /** What the store should hold by the plan and the promises. */
+  /** Violations in the store, by the plan and the acknowledgements. */
   #wrong(): string[] {
     const store = this.#store;
     const wanted = new Map<string, number>();
-    /** So many more may be there: what nobody has heard of. */
+    /** The number of further effects that may exist: those of requests without an answer. */
     const perhaps = new Map<string, number>();
     const add = (to: Map<string, number>, what: string, times = 1): void => void to.set(what, (to.get(what) ?? 0) + times);
     const claims = new Set<string>();
@@ -574,7 +574,7 @@ class OneWorld {
           add(wanted, `Effect ${mine} carried 1`);
         }
         if (name === 'each') {
-          // How many rows it met is its own to tell: then there is an effect, and a count, for each of them.
+          // Only the run itself knows how many rows it found: then there is an effect, and a count, for each of them.
           const walked = store.rows('t.Effect').find((row) => row['tag'] === `${mine} walked`);
           const met = store.rows('t.Effect').filter((row) => String(row['tag']).startsWith(`${mine} each `));
           add(wanted, `Effect ${mine} walked ${String(walked?.['n'] ?? 'of all')}`);
@@ -630,7 +630,7 @@ class OneWorld {
     for (const [, known] of lines) add(known === 'promised' ? wanted : perhaps, LINE.name);
     for (const [tag, known] of opened) add(known === 'promised' ? wanted : perhaps, `Effect ${tag} window 1`);
     for (const [tag, known] of shut) add(known === 'promised' ? wanted : perhaps, `Effect ${tag} pair 1`);
-    // All or nothing, whether or not the client has heard of it.
+    // The deletion has removed all or none, whether or not the client got an answer.
     const isGone = erased.get(OWNER) === 'promised' || store.rows('t.Old').length < OLD;
     add(wanted, isGone ? `Effect ${OWNER} buried ${OLD}` : `Old ${OWNER}`, isGone ? 1 : OLD);
     for (let v = 0; v < OLD && isGone; v++) add(wanted, `Effect ${OWNER} mourned ${v}`);
@@ -657,13 +657,13 @@ class OneWorld {
       const [right, more, is] = [wanted.get(what) ?? 0, perhaps.get(what) ?? 0, found.get(what) ?? 0];
       return is >= right && is <= right + more ? [] : [`${what}: ${is} instead of ${right}${more > 0 ? ` to ${right + more}` : ''}`];
     });
-    // Of the rules that wanted one key one has got it, and each has told once.
+    // Of the rules that competed for one key one has got it, and each has reported its result once.
     for (const tag of claims) {
       const got = claimed.get(tag) ?? [];
       const asked = [this.#plan.first, this.#plan.second].filter((names) => reachesClaim(names)).length;
       if (got.length !== asked || got.reduce((sum, n) => sum + n, 0) > 1) wrong.push(`claims of ${tag}: ${got.join(' ')} of ${asked}`);
     }
-    // What was seen has been there.
+    // Every value that was read has existed.
     const past = new Set(store.past.get('t.Counter')?.map(({ n, by }) => `saw ${String(by)} ${String(n)}`));
     for (const { tag, n } of store.rows('t.Trace')) {
       const [saw] = / saw .*$/.exec(`${String(tag)} ${String(n)}`) ?? [];
@@ -673,13 +673,13 @@ class OneWorld {
   }
 }
 
-/** Whether it comes to its claim: a refused statement ends the rule. */
+/** Whether a rule reaches its claim: a refused statement ends it. */
 const reachesClaim = (names: readonly string[]): boolean =>
   names.includes('claim') && (!names.includes('refused') || names.indexOf('refused') > names.indexOf('claim'));
 
 const numbered = (count: number, letter: string): string[] => Array.from({ length: count }, (_, index) => `${letter}${index}`);
 
-/** Of all rows only the last of each slot stay, and those that fence the dead. */
+/** Violations of the journal: only the last row of each slot stays, and those that fence the dead. */
 function rowsLeft(store: SimulatedStore): string[] {
   const open = store.rows('journal').filter((row) => row['closed'] !== true);
   return open.length <= 4 ? [] : [`${open.length} rows are left in the journal`];

@@ -1,5 +1,5 @@
-// The part of MongoDB that the committer, recovery and runs use, in memory: collections, transactions that see their own writes and lose
-// to concurrent ones, unique keys, and a network that may break before or after the server did what it was asked.
+// The part of MongoDB that the committer, recovery and runs use, in memory: collections, transactions that see their own writes and lose to
+// concurrent ones, unique keys, and a network that may fail before or after the server has carried out a command.
 
 import type { DocumentSequence } from 'mongodb/lib/cmap/commands.js';
 import {
@@ -18,42 +18,42 @@ import type { Life, World } from './world.ts';
 type Filter = Record<string, unknown>;
 type Rows = Map<string, Document>;
 
-/** Unauthorized, as after a key rotation: nothing says that the same again would pass. */
+/** Unauthorized, as after a key rotation: an error that does not promise that a retry succeeds. */
 export const INTERRUPTED = 13;
 const INTERRUPTED_CHANCE = 0.3;
-/** UnknownError (no space left), KeyNotFound (no signing keys yet), Interrupted, OutOfDiskSpace: none of the command was done. */
+/** UnknownError (no space left), KeyNotFound (no signing keys yet), Interrupted, OutOfDiskSpace: nothing of the command was done. */
 const TROUBLES = [8, 211, 11601, 14031];
 /** NotWritablePrimary, InterruptedDueToReplStateChange, PrimarySteppedDown, ShutdownInProgress. */
 const STEPPING_DOWN = [10107, 11602, 189, 91];
 
-/** What a process may still change after another one has taken over from it. */
+/** Collections that a fenced process may still change. */
 const NO_EFFECTS: ReadonlySet<string> = new Set(['logs', 'answers', 'programs']);
 
-/** The marks of ended runs, the events of the journal, the versions of changes, the record of parts of statements. */
+/** What can be forgotten: the marks of ended runs, the events of the journal, the versions of changes, the checkpoints of statements. */
 export type Planted = 'marks' | 'journal' | 'versions' | 'parts';
 
 export class SimulatedStore {
   readonly #world: World;
   readonly #collections = new Map<string, Rows>();
-  /** Properties of a collection whose values are unique together. */
+  /** Properties of a collection that form a unique key. */
   readonly #unique: ReadonlyMap<string, readonly string[]>;
-  /** What the store is made to forget, to see that the checker notices. */
+  /** What the store forgets, so that a test sees whether the checker notices. */
   planted: Planted | null = null;
-  /** Chance of a broken connection, a command. */
+  /** Chance of a broken connection, per command. */
   faults = 0;
-  /** Chance that the server refuses a command for a trouble of its own. */
+  /** Chance that the server refuses a command with an error of its own, per command. */
   troubles = 0;
-  /** The server is out of reach. */
+  /** Whether the server is unavailable. */
   isAway = false;
-  /** So many removals of rows are interrupted, or marks that void rows. */
+  /** Number of removals of rows, or of marks that void rows, that are to be interrupted. */
   interruptions = 0;
   /** Rows that open transactions have changed. */
   readonly #held = new Map<string, Transaction>();
   readonly #changedAt = new Map<string, number>();
   #changes = 0;
-  /** All that rows of these collections have ever been. */
+  /** All former states of the rows of these collections. */
   readonly past = new Map<string, Document[]>([['t.Counter', []]]);
-  /** Collections that a process has changed after another one had taken over from it. */
+  /** Collections that a fenced process has changed. */
   readonly late: string[] = [];
 
   constructor(world: World, unique: Readonly<Record<string, readonly string[]>>) {
@@ -70,7 +70,7 @@ export class SimulatedStore {
     const db = {
       collection: (name: string) => this.#collection(life, name),
       createCollection: (name: string) => this.command(life, `create ${name}`, () => void this.#of(name)),
-      /** `insert` alone. */
+      /** Only `insert` is supported. */
       command: async ({ insert, documents }: { insert: string; documents: DocumentSequence }, options?: { session?: Transaction }) => {
         try {
           await this.#collection(life, insert).insertMany([...documents.documents], options);
@@ -89,8 +89,8 @@ export class SimulatedStore {
   }
 
   /**
-   * One command: may be lost on its way, or its answer may.
-   * @param mayBeLate the server may go on with it after the connection broke; what belongs to a transaction ends with its own
+   * Carries out one command: it may be lost, or its answer may be.
+   * @param mayBeLate the server may carry it out after the connection broke; commands of a transaction end with it
    */
   async command<T>(life: Life, what: string, act: () => T, mayBeLate = false): Promise<T> {
     await this.#world.turn(life, what, true);
@@ -106,7 +106,7 @@ export class SimulatedStore {
     return result;
   }
 
-  /** The network, or a server that steps down: whether the command was carried out is not told. */
+  /** The error of a failed network, or of a server that steps down: it leaves open whether the command was carried out. */
   #broken(what: string): Error {
     if (this.#world.chance(0.5)) return new MongoNetworkError('the connection broke');
     const error = new MongoServerError({ message: 'the primary steps down', code: this.#world.pick(STEPPING_DOWN) });
@@ -114,24 +114,27 @@ export class SimulatedStore {
     return error;
   }
 
-  /** Fails a command on the journal that has its turn, in a world that does that. @throws Unauthorized */
+  /** Fails a command on the journal, in a world that interrupts them. @throws Unauthorized */
   interrupt(collection: string): void {
     if (collection !== 'journal' || this.interruptions === 0 || !this.#world.chance(INTERRUPTED_CHANCE)) return;
     this.interruptions--;
     throw new MongoServerError({ message: 'not authorized', code: INTERRUPTED });
   }
 
-  /** When a row was changed last. */
+  /** The time of a row's last change. */
   changedAt(collection: string, key: string): number {
     return this.#changedAt.get(`${collection} ${key}`) ?? 0;
   }
 
-  /** Takes a row for a transaction that is to change it. @throws WriteConflict when another one has, or somebody did since it began */
+  /**
+   * Locks a row for a transaction that is going to change it. @throws WriteConflict when another one has, or the row was changed since it
+   * began
+   */
   hold(transaction: Transaction, collection: string, key: string): void {
     const name = `${collection} ${key}`;
     const holder = this.#held.get(name);
     if (holder && holder !== transaction) {
-      // The server ends the transactions of those whose connections are gone or silent.
+      // The server ends the transactions of clients whose connections are gone or silent.
       if (holder.life.alive && !holder.life.isPaused) throw transient();
       holder.expire();
     }
@@ -176,19 +179,19 @@ export class SimulatedStore {
     return null;
   }
 
-  /** Whether a stored document has what is unique of this one. */
+  /** Whether a stored document has the unique key of this one. */
   isTaken(name: string, document: Document): boolean {
     return this.takes(name, this.#of(name), document) !== null;
   }
 
-  /** All at once, unless what was read has changed since. @param isAlone it is a command without a transaction */
+  /** Applies all changes at once, unless rows have changed since they were read. @param isAlone it is a command without a transaction */
   apply(changes: readonly Change[], life: Life, isAlone = false): void {
     for (const { collection, key, before, next } of changes) {
       const conflict = this.#of(collection).get(key) !== before || (next && !before && this.takes(collection, this.#of(collection), next));
       if (conflict) throw transient();
     }
-    // Messages are no effects, nor is the reply that is kept of what was carried out; and who ends a dead process's epoch once more changes nothing.
-    // An insert that no rule follows is a command of its own: it stands for itself, whenever it comes.
+    // Log messages are not effects, nor is the stored reply of a request; and closing a dead process's epoch once more changes nothing. An
+    // insert that starts no rule is a command of its own: it is valid whenever it arrives.
     const isEffect = ({ collection, before, next }: Change): boolean =>
       !NO_EFFECTS.has(collection) && next?.['closed'] !== true && !(isAlone && !before && collection.startsWith('t.'));
     const late = life.isFenced ? changes.filter(isEffect) : [];
@@ -202,7 +205,7 @@ export class SimulatedStore {
     }
   }
 
-  /** A journal row without what it is to forget. */
+  /** A journal row without the planted part. */
   #spoilt(row: Document): Document {
     if (this.planted === 'marks') return { ...row, done: [] };
     if (this.planted === 'journal') return { ...row, events: [] };
@@ -211,7 +214,7 @@ export class SimulatedStore {
   }
 
   #collection(life: Life, name: string) {
-    /** Works on the transaction's own view, or at once. */
+    /** Changes the transaction's own view, or the store at once. */
     const change = (session: Transaction | undefined, work: (rows: Rows) => Change[]): void => {
       if (!session) return this.apply(work(this.#of(name)), life, true);
       session.use();
@@ -306,7 +309,7 @@ export class SimulatedStore {
             else if (deleteOne) deletedCount += remove(deleteOne.filter as Filter, session, 1);
             else
               change(session, (rows) => {
-                // What its filter matched when the transaction began is looked for, not what is there now.
+                // The filter is evaluated on the rows at the beginning of the transaction, not on the present ones.
                 if (session && this.changedAt(name, keyOf(replaceOne.filter._id)) > session.beganAt) throw transient();
                 for (const [key, row] of candidates(rows, replaceOne.filter as Filter))
                   if (meets(row, this.planted === 'versions' ? { _id: replaceOne.filter._id } : (replaceOne.filter as Filter))) {
@@ -347,7 +350,7 @@ interface Change {
   readonly collection: string;
   readonly key: string;
   readonly before: Document | undefined;
-  /** Null: deleted. */
+  /** The new state; null: deleted. */
   readonly next: Document | null;
 }
 
@@ -355,9 +358,9 @@ class Transaction {
   readonly #store: SimulatedStore;
   readonly life: Life;
   #open = false;
-  /** The server has ended it. */
+  /** Whether the server has ended it. */
   #isGone = false;
-  /** Changes of the store that it sees, from its first command on. */
+  /** The number of the store's last change that it sees; set by its first command. */
   beganAt = 0;
   changes: Change[] = [];
 
@@ -428,7 +431,7 @@ class Transaction {
 const isRetriedByDriver = (error: MongoServerError): boolean =>
   STEPPING_DOWN.includes(Number(error.code)) || error.hasErrorLabel('TransientTransactionError');
 
-/** Nobody is there to hear of an error. */
+/** Ignores an error that nobody waits for. */
 function quietly(act: () => unknown): void {
   try {
     act();
@@ -450,7 +453,7 @@ function transient(code = 112): MongoServerError {
   return error;
 }
 
-/** A row by its id is found without a look at the others. */
+/** The rows that may match: a filter by id finds its row directly. */
 function candidates(rows: Rows, filter: Filter): Iterable<[string, Document]> {
   const id = filter['_id'];
   if (!(id instanceof ObjectId)) return rows;
@@ -500,7 +503,7 @@ function isTrue(value: unknown, name: string, bound: unknown): boolean {
   throw new TypeError(`the simulated store has no ${name}`);
 }
 
-/** The order of BSON, for what is stored here. */
+/** The order of BSON, for the values that are stored here. */
 function compare(a: unknown, b: unknown): number {
   const left = plain(a);
   const right = plain(b);

@@ -1,5 +1,5 @@
-// Time and chance in a simulated world: timers and clocks stand still until the world lets time pass, and Math.random follows the world's seed.
-// While it is installed they are those of the whole process, so that the parts under test need not know of it.
+// Time and chance in a simulated world: timers and clocks stand still until the world lets time pass, and Math.random follows the world's
+// seed. While it is installed they replace those of the whole process, so that the tested parts need not know of it.
 import type { Clock } from '../../../platform/clock/index.ts';
 import { randomFrom } from './world.ts';
 
@@ -9,12 +9,12 @@ interface Armed {
   dueMs: number;
 }
 
-/** 2030, in milliseconds since the epoch. */
+/** The year 2030, in milliseconds since the epoch. */
 const BEGIN_MS = 1_893_456_000_000;
 
 export class SimulatedTime implements Disposable {
   #nowMs = 0;
-  /** What the time of day is wrong by; what counts up knows nothing of it. */
+  /** The error of the time of day; the monotonic clock is not affected. */
   #wrongByMs = 0;
   readonly #armed = new Set<Armed>();
   readonly #real = [globalThis.setTimeout, globalThis.clearTimeout, globalThis.setInterval, globalThis.clearInterval] as const;
@@ -38,20 +38,20 @@ export class SimulatedTime implements Disposable {
     Object.defineProperty(performance, 'now', { value: () => this.#nowMs, configurable: true });
   }
 
-  /** A new world: nothing is armed, and chance begins where its seed says. */
+  /** Begins a new world: no timer is armed, and Math.random starts from its seed. */
   reset(seed: number): void {
     this.#armed.clear();
     this.#nowMs = 0;
     this.#wrongByMs = 0;
-    Math.random = randomFrom(~seed); // not the numbers that lead the world itself
+    Math.random = randomFrom(~seed); // a sequence other than the world's own
   }
 
-  /** Somebody sets the machine's clock. */
+  /** Simulates that somebody sets the machine's clock. */
   setWrongBy(ms: number): void {
     this.#wrongByMs = ms;
   }
 
-  /** Lets so much time pass; what is due is called in the order of its times. */
+  /** Lets time pass; due timers are called in the order of their times. */
   pass(ms: number): void {
     const untilMs = this.#nowMs + ms;
     for (;;) {
@@ -74,7 +74,7 @@ export class SimulatedTime implements Disposable {
   }
 }
 
-/** The clock of a simulated service, which goes by what counts up, as that of a real one does (platform/clock). */
+/** The clock of a simulated service, which follows the monotonic clock, as that of a real one does (platform/clock). */
 export const steadyClock: Clock = {
   now: () => BEGIN_MS + performance.now(),
   at(timeMs, call) {

@@ -1,7 +1,8 @@
 // A world in which nothing happens by itself: every command to the store, every answer of the sandbox and every timer waits until the
-// scheduler, led by a seed, lets it happen. A process can die at any such moment: what it had under way is then done or not, unheard.
+// scheduler, led by a seed, lets it happen. A process can die at any such moment: its commands in flight are then carried out or not, and
+// it gets no answer.
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+/** Random numbers from 0 to 1, the same for the same seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -14,26 +15,26 @@ export function randomFrom(seed: number): () => number {
 
 /** One life of a service. */
 export interface Life {
-  /** For reports. */
+  /** The name in reports. */
   readonly name?: string;
   alive: boolean;
-  /** It stands still: what it has sent may still arrive, nothing comes back to it. */
+  /** The service stalls: its messages may still arrive, but it gets none. */
   isPaused?: boolean;
-  /** Another one has taken over what it had begun: nothing of it may be stored any more. */
+  /** Another service has taken over: nothing of this one may be stored any more. */
   isFenced?: boolean;
 }
 
 interface Pending {
   readonly life: Life;
   readonly what: string;
-  /** It is on its way to the store already. */
+  /** Whether it is on its way to the store already. */
   readonly isSent: boolean;
   readonly happen: () => void;
 }
 
 export class World {
   readonly random: () => number;
-  /** Told what happens, for the report of a failing seed. */
+  /** Called with each step, for the report of a failing seed. */
   readonly onStep: ((what: string) => void) | null;
   #pending: Pending[] = [];
 
@@ -42,12 +43,12 @@ export class World {
     this.onStep = onStep;
   }
 
-  /** Resolves when it is this thing's turn; never in a life that is over. */
+  /** Resolves in its turn; never in a life that is over. */
   turn(life: Life, what: string, isSent = false): Promise<void> {
     return new Promise((happen) => this.#pending.push({ life, what, isSent, happen }));
   }
 
-  /** Calls it when it is its turn. */
+  /** Calls `happen` in its turn. */
   later(life: Life, what: string, happen: () => void, isSent = false): void {
     this.#pending.push({ life, what, isSent, happen });
   }
@@ -60,7 +61,7 @@ export class World {
     return from[Math.floor(this.random() * from.length)] as T;
   }
 
-  /** Lets one thing happen. False when nothing waits that can. */
+  /** Lets one thing happen. False when nothing that waits can happen. */
   advance(): boolean {
     const pending = this.#pending;
     for (let left = pending.length; left > 0; left--) {
@@ -73,7 +74,7 @@ export class World {
         next.happen();
         return true;
       }
-      // Out of the way of the others: the dead for good, those who stand still for this time.
+      // Moves it out of the way: that of a dead life for good, that of a stalled one for this time.
       pending[index] = pending[left - 1] as Pending;
       pending[left - 1] = next;
       if (!next.life.alive) {

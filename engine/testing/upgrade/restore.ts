@@ -1,13 +1,13 @@
-// Brings back the data that scripts/record-data.mjs has recorded: documents and indexes as another build of the service left them.
+// Restores the data that scripts/record-data.mjs has recorded: documents and indexes of another build of the service.
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import { BSON, type Document, MongoClient } from 'mongodb';
 
 export interface Recorded {
-  /** 64 hexadecimal digits. */
+  /** The master key in 64 hexadecimal digits. */
   readonly masterKey: string;
-  /** How much of what is to be there in the end. */
+  /** The expected counts at the end. */
   readonly expected: Readonly<Record<'orders' | 'longOpen' | 'justOpened' | 'redelivered' | 'planned', number>>;
 }
 
@@ -17,7 +17,7 @@ export async function restore(file: URL, uri: string): Promise<Recorded> {
   const next = (): Document => {
     const size = bytes.readInt32LE(offset);
     offset += size;
-    // Numbers and binary data as they were, not as JavaScript has them.
+    // Numbers and binary data keep their BSON types.
     return BSON.deserialize(bytes.subarray(offset - size, offset), { promoteValues: false });
   };
   const head = BSON.deserialize(bytes.subarray(0, (offset = bytes.readInt32LE(0))));

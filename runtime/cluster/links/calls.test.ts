@@ -1,4 +1,5 @@
-// Calls between processes over a bus that loses and repeats: each is carried out once, and only what was sealed with the installation's secret counts.
+// Calls between processes over a bus that loses and repeats messages: each is carried out once, and only messages that are sealed with the
+// installation's secret count.
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { type LocalNetwork, openLocalNetwork } from '../../../platform/bus/index.ts';
@@ -55,7 +56,7 @@ test('a call is carried out once though messages are lost and repeated, and its 
   expect(counted).toEqual(numbers);
 });
 
-test('a stream is taken a piece at a time, and closed when the other process is gone', async () => {
+test('a stream is read piece by piece, and closed when the other process is gone', async () => {
   const network = openLocalNetwork();
   const secret = randomBytes(32);
   const [a, b] = [join(network, 1, {}, secret), join(network, 2, {}, secret)];
@@ -73,7 +74,7 @@ test('a stream is taken a piece at a time, and closed when the other process is 
   await expect(b.call(1, 'any', {})).rejects.toThrow(LinkLost);
 });
 
-test('who has another secret is not heard', async () => {
+test('messages of a process with another secret are ignored', async () => {
   const network = openLocalNetwork();
   const received: unknown[] = [];
   const handlers = { tell: (_from: number, { head }: { head: object }) => (received.push(head), { head: {} }) };

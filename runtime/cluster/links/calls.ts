@@ -1,21 +1,22 @@
-// Calls between processes: a request with one answer, a post without any, and streams that the other side takes a piece at a time. Each is carried out once
-// as long as both processes live; when one of them is gone the open calls to it fail (LinkLost), and what became of them is not known.
+// Calls between processes: a request with one answer, a post without any, and streams that the other side reads piece by piece. Each call
+// is carried out once as long as both processes live; when one of them is gone its open calls fail (LinkLost), and their outcome is
+// unknown.
 
 import type { Bus } from '../../../platform/bus/index.ts';
 import { Link, type Timers } from './link.ts';
 import { SEAL_BYTES, Seals } from './sealing.ts';
 
-/** The other process is gone: what was asked of it may have been done, or not. */
+/** The other process is gone: it may have carried out the call, or not. */
 export class LinkLost extends Error {
   constructor() {
     super('the other process is gone');
   }
 }
 
-/** The other process was known to be gone: nothing was asked of it. */
+/** The other process was known to be gone: the call was not sent. */
 export class LinkClosed extends LinkLost {}
 
-/** More waits for the other process than is kept. */
+/** The queue for the other process is full. */
 export class LinkFull extends Error {
   constructor() {
     super('too much waits for the other process');
@@ -23,7 +24,7 @@ export class LinkFull extends Error {
 }
 
 export interface Message {
-  /** JSON. */
+  /** The head, as JSON. */
   readonly head: Readonly<Record<string, unknown>>;
   readonly body: Buffer;
 }
@@ -33,29 +34,29 @@ export interface Answer {
   readonly body?: Uint8Array;
 }
 
-/** @throws what the caller is told by `toAnswer` */
+/** @throws errors that `toFailure` converts for the caller */
 export type Handler = (from: number, message: Message) => Promise<Answer> | Answer;
 
-/** Bytes, a piece at a time. */
+/** A stream of bytes, in pieces. */
 export interface ByteStream {
-  /** null at the end. */
+  /** The next piece; null at the end. */
   next(): Promise<Uint8Array | null>;
   close(): Promise<void>;
 }
 
 export interface CallsOptions {
   readonly bus: Bus;
-  /** Names the installation in subjects: letters, digits and hyphens. */
+  /** The installation's name in subjects: letters, digits and hyphens. */
   readonly installation: string;
   readonly secret: Uint8Array;
-  /** Of this process. */
+  /** The epoch of this process. */
   readonly epoch: number;
-  /** By method. */
+  /** The handlers by method. */
   readonly handlers: Readonly<Record<string, Handler>>;
-  /** A handler has thrown: what the caller gets as the head of a failed answer. */
+  /** Converts an error of a handler to the head of a failed answer. */
   readonly toFailure: (error: unknown) => Record<string, unknown>;
   readonly fromFailure: (head: Readonly<Record<string, unknown>>) => Error;
-  /** Another process says that there is something to look at in the database. */
+  /** Called when another process asks to look at the database. */
   readonly onLook: () => void;
   readonly timers?: Timers;
 }
@@ -71,7 +72,7 @@ const MOST_CALLS = 20_000;
 const MOST_STREAMS = 10_000;
 const MOST_QUEUED_BYTES = 128 * 1024 * 1024;
 
-/** How long one that stops waits for the others to have its last answers. */
+/** Longest wait of a stopping process until the others have its last answers. */
 const LEAVE_WITHIN_MS = 3_000;
 const LOOK_EVERY_MS = 10;
 
@@ -80,7 +81,7 @@ const NOTHING = Buffer.alloc(0);
 interface Peer {
   readonly link: Link;
   readonly calls: Map<number, { resolve: (message: Message) => void; reject: (error: unknown) => void }>;
-  /** What it may take of this process. */
+  /** The streams that the other process may read here. */
   readonly streams: Map<number, ByteStream>;
 }
 
@@ -97,11 +98,11 @@ export class Calls implements AsyncDisposable {
   readonly #options: CallsOptions;
   readonly #seals: Seals;
   readonly #peers = new Map<number, Peer>();
-  /** Those that are dead: what they may still send counts no more. */
+  /** Epochs of dead processes: late messages of theirs do not count. */
   readonly #dropped = new Set<number>();
-  /** Those that have said that they stop: nothing more is asked of them. */
+  /** Epochs of processes that are stopping: no calls are sent to them. */
   readonly #leaving = new Set<number>();
-  /** Requests of others that are being carried out. */
+  /** Number of requests of other processes in progress. */
   #underWay = 0;
   readonly #listeners = new Set<(epoch: number) => void>();
   readonly #ends: (() => void)[];
@@ -120,7 +121,7 @@ export class Calls implements AsyncDisposable {
     ];
   }
 
-  /** @throws LinkLost (LinkClosed: it was not sent), LinkFull, and what the handler there has thrown */
+  /** Sends a request and waits for its answer. @throws LinkLost (LinkClosed: it was not sent), LinkFull, and the handler's error */
   async call(to: number, method: string, head: Readonly<Record<string, unknown>>, body: Uint8Array = NOTHING): Promise<Message> {
     if (this.#leaving.has(to)) throw new LinkClosed();
     const peer = this.#peer(to);
@@ -132,16 +133,16 @@ export class Calls implements AsyncDisposable {
     });
   }
 
-  /** Never answered. @returns false when too much waits already: it is not sent */
+  /** Sends a message without answer. @returns false when the queue is full: it is not sent */
   post(to: number, method: string, head: Readonly<Record<string, unknown>>, body: Uint8Array = NOTHING): boolean {
-    if (this.#dropped.has(to)) return true; // nobody is there
+    if (this.#dropped.has(to)) return true; // the receiver is gone
     const { link } = this.#peer(to);
     if (link.queuedBytes >= MOST_QUEUED_BYTES) return false;
     write(link, POST, 0, { ...head, method }, body);
     return true;
   }
 
-  /** Lets the other process take a stream. @returns its number, for `remote` there @throws LinkFull */
+  /** Lets the other process read a stream. @returns its number, for `remote` there @throws LinkFull */
   lend(to: number, stream: ByteStream): number {
     const { streams } = this.#peer(to);
     if (streams.size >= MOST_STREAMS) throw new LinkFull();
@@ -150,7 +151,7 @@ export class Calls implements AsyncDisposable {
     return id;
   }
 
-  /** It is lent no more. @returns it, if it was */
+  /** Withdraws a stream. @returns it, if it was lent */
   unlend(to: number, stream: number): ByteStream | undefined {
     const streams = this.#peers.get(to)?.streams;
     const lent = streams?.get(stream);
@@ -158,7 +159,7 @@ export class Calls implements AsyncDisposable {
     return lent;
   }
 
-  /** A stream that the other process lends; to be closed. */
+  /** A stream that the other process lends; the caller closes it. */
   remote(from: number, stream: number): ByteStream {
     return {
       next: async () => {
@@ -171,13 +172,13 @@ export class Calls implements AsyncDisposable {
     };
   }
 
-  /** All others look at the database. */
+  /** Asks all other processes to look at the database. */
   look(): void {
     const { bus } = this.#options;
     bus.publish(this.#subjectOf('all'), this.#seals.seal('all', NOTHING));
   }
 
-  /** These are gone. */
+  /** Drops a process that is gone. */
   drop(epoch: number): void {
     if (this.#dropped.has(epoch)) return;
     this.#dropped.add(epoch);
@@ -188,18 +189,18 @@ export class Calls implements AsyncDisposable {
     for (const listener of [...this.#listeners]) listener(epoch);
   }
 
-  /** @param listener told of each process that is gone @returns ends it */
+  /** @param listener called with each process that is gone @returns removes the listener */
   onDrop(listener: (epoch: number) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Whether it is gone, or about to be. */
+  /** Whether a process is gone, or stopping. */
   isGone(epoch: number): boolean {
     return this.#dropped.has(epoch) || this.#leaving.has(epoch);
   }
 
-  /** Says to all others that nothing more is to be asked here, answers what they have asked before, and sees that they get it. */
+  /** Tells all others to send no more calls, answers their open ones, and waits until the answers have arrived. */
   async leave(): Promise<void> {
     const until = performance.now() + LEAVE_WITHIN_MS;
     const notified = Promise.all([...this.#peers.keys()].map((epoch) => this.call(epoch, 'leaving', {}).catch(() => undefined)));
@@ -250,7 +251,7 @@ export class Calls implements AsyncDisposable {
     const head = JSON.parse(frame.toString('utf8', FRAME_HEAD_BYTES, bodyAt)) as Record<string, unknown>;
     const message: Message = { head, body: frame.subarray(bodyAt) };
     if (kind === REQUEST) return void this.#carryOut(from, peer, id, message);
-    if (kind === POST) return void this.#handle(from, peer, message).catch(() => undefined); // nobody waits for it
+    if (kind === POST) return void this.#handle(from, peer, message).catch(() => undefined); // a post: nobody waits for the answer
     const call = peer.calls.get(id);
     peer.calls.delete(id);
     if (kind === ANSWER) call?.resolve(message);
@@ -295,7 +296,7 @@ function write(link: Link, kind: number, id: number, head: object, body: Uint8Ar
 function end({ link, calls, streams }: Peer): void {
   link.close();
   for (const { reject } of calls.values()) reject(new LinkLost());
-  for (const stream of streams.values()) stream.close().catch(() => undefined); // nobody takes it any more
+  for (const stream of streams.values()) stream.close().catch(() => undefined); // nobody reads the streams any more
   calls.clear();
   streams.clear();
 }

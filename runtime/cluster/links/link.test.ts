@@ -1,9 +1,9 @@
-// What is written at one side of a link comes out at the other, whole, once and in its order, whatever the bus does with the messages.
+// Frames that are written at one end of a link arrive at the other, whole, once and in order, whatever the bus does with the messages.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Link, type Timers } from './link.ts';
 
-/** Time that passes when nothing else is to be done. */
+/** Simulated time, which passes when nothing else is due. */
 class Simulated implements Timers {
   #now = 0;
   #due: { at: number; then: () => void }[] = [];
@@ -18,7 +18,7 @@ class Simulated implements Timers {
     this.after(0, then);
   }
 
-  /** @returns false when nothing is left to happen */
+  /** @returns false when no timer is left */
   step(): boolean {
     const [first] = this.#due.toSorted((a, b) => a.at - b.at);
     if (!first) return false;
@@ -35,7 +35,7 @@ interface Pair {
   readonly received: readonly [string[], string[]];
 }
 
-/** @param fate after how many milliseconds each copy of a message arrives; none: it is lost */
+/** @param fate gives the delays in milliseconds after which the copies of a message arrive; none: it is lost */
 function pairOf(fate: () => readonly number[], mostBytes: number): Pair {
   const time = new Simulated();
   const received: [string[], string[]] = [[], []];
@@ -57,7 +57,7 @@ function pairOf(fate: () => readonly number[], mostBytes: number): Pair {
 
 const frames = fc.array(fc.tuple(fc.constantFrom(0 as const, 1 as const), fc.string({ maxLength: 300 })), { maxLength: 60 });
 
-test('frames come whole, once and in their order, though messages are lost, repeated and overtake each other', () => {
+test('frames arrive whole, once and in order, though messages are lost, repeated and reordered', () => {
   fc.assert(
     fc.property(frames, fc.integer({ min: 20, max: 200 }), fc.infiniteStream(fc.nat(99)), (written, mostBytes, luck) => {
       const next = (): number => luck.next().value as number;
@@ -80,7 +80,7 @@ test('frames come whole, once and in their order, though messages are lost, repe
   );
 });
 
-test('what nobody acknowledges is sent again more and more rarely, and no more of it is under way than its window', () => {
+test('unacknowledged segments are sent again with growing pauses, and no more than the window are in flight', () => {
   let messages = 0;
   const { time, ends } = pairOf(() => {
     messages++;
@@ -99,9 +99,9 @@ test('what nobody acknowledges is sent again more and more rarely, and no more o
   expect(ends[0].queuedBytes).toBeGreaterThan(100_000);
 });
 
-test('a message that nobody has sent is taken for nothing', () => {
+test('a message of no peer is ignored', () => {
   const { ends, received } = pairOf(() => [0], 100);
   ends[0].receive(Buffer.alloc(3));
-  ends[0].receive(Buffer.alloc(12)); // acknowledges nothing
+  ends[0].receive(Buffer.alloc(12)); // its acknowledgement number is 0
   expect(received).toEqual([[], []]);
 });

@@ -1,30 +1,31 @@
-// A stream of bytes to another process and back, over a bus that loses, repeats and reorders: segments are numbered, acknowledged, and sent again until they
-// are. As TCP does it; a lost message costs time, nothing else. Frames (whole messages of calls.ts) are cut out of the stream again.
+// A reliable stream of bytes to another process and back, over a bus that loses, repeats and reorders messages: as in TCP, segments are
+// numbered, acknowledged, and sent again until they are. A lost message costs time, nothing else. Frames (whole messages of calls.ts) are
+// cut out of the stream again.
 
 export interface Timers {
   after(ms: number, then: () => void): () => void;
-  /** In a turn of its own: what is written in this one goes together. */
+  /** Runs it in a later turn: everything that is written in this one is sent together. */
   defer(then: () => void): void;
 }
 
 export interface LinkOptions {
-  /** A segment, which may be lost. */
+  /** Sends a segment, which may be lost. */
   readonly send: (segment: Buffer) => void;
-  /** A frame of the other side, each once and in their order. */
+  /** Delivers a frame of the other side, each once and in order. */
   readonly deliver: (frame: Buffer) => void;
   readonly timers: Timers;
-  /** Of one segment. */
+  /** Bound of one segment. */
   readonly mostBytes: number;
 }
 
-/** Segments under way: with those of 256 KiB 8 MiB. */
+/** The window: segments in flight; with segments of 256 KiB, 8 MiB. */
 const MOST_UNDER_WAY = 32;
-/** A segment that was not acknowledged is sent again after so long, then after twice as long, and so on. */
+/** Time after which an unacknowledged segment is sent again; it doubles with each attempt. */
 const RESEND_AFTER_MS = 250;
 const RESEND_AT_LEAST_EVERY_MS = 2_000;
-/** An acknowledgement goes with what is sent anyway, or after so long alone. */
+/** Longest delay of an acknowledgement, which is sent alone then, and before that with other data. */
 const ACKNOWLEDGE_AFTER_MS = 20;
-/** At the latest after so many segments. */
+/** Bound of the segments without an acknowledgement. */
 const ACKNOWLEDGE_EACH = 8;
 
 const SEQUENCE_BYTES = 6;
@@ -33,7 +34,7 @@ const LENGTH_BYTES = 4;
 
 export class Link {
   readonly #options: LinkOptions;
-  // what is sent
+  // the sender's state
   #queue: Buffer[] = [];
   #queuedBytes = 0;
   #nextSequence = 1;
@@ -41,7 +42,7 @@ export class Link {
   #isFlushing = false;
   #resendMs = RESEND_AFTER_MS;
   #resend: (() => void) | null = null;
-  // what has come
+  // the receiver's state
   #received = 0;
   readonly #early = new Map<number, Buffer>();
   #unacknowledged = 0;
@@ -76,7 +77,7 @@ export class Link {
     if (!this.#isOpen || segment.length < HEAD_BYTES) return;
     this.#acknowledged(segment.readUIntBE(SEQUENCE_BYTES, SEQUENCE_BYTES));
     const sequence = segment.readUIntBE(0, SEQUENCE_BYTES);
-    if (sequence === 0) return; // an acknowledgement alone
+    if (sequence === 0) return; // a segment with an acknowledgement alone
     this.#unacknowledged++;
     const isNext = sequence === this.#received + 1;
     if (sequence > this.#received && sequence <= this.#received + 2 * MOST_UNDER_WAY)
@@ -104,7 +105,7 @@ export class Link {
   #acknowledged(upTo: number): void {
     let isProgress = false;
     for (const [sequence, { length }] of this.#underWay) {
-      if (sequence > upTo) break; // they are in their order
+      if (sequence > upTo) break; // segments are in order
       this.#underWay.delete(sequence);
       this.#queuedBytes -= length - HEAD_BYTES;
       isProgress = true;
@@ -137,7 +138,7 @@ export class Link {
     this.#watch();
   }
 
-  /** What of the queue goes into a segment. */
+  /** Takes the bytes of the next segment from the queue. */
   #cut(most: number): Buffer[] {
     let bytes = 0;
     let count = 0;
@@ -182,7 +183,7 @@ export class Link {
     this.#acknowledge = null;
   }
 
-  /** Bytes of the stream, in their order. */
+  /** Adds bytes of the stream, in order, and delivers complete frames. */
   #take(bytes: Buffer): void {
     this.#parts.push(bytes);
     this.#partBytes += bytes.length;
@@ -196,7 +197,7 @@ export class Link {
     }
   }
 
-  /** The first part, with the length of the frame whole in it. */
+  /** The first chunk, joined with others until it contains the length of the frame. */
   #peek(): Buffer {
     while (this.#parts[0]!.length < LENGTH_BYTES) this.#parts.splice(0, 2, Buffer.concat(this.#parts.slice(0, 2)));
     return this.#parts[0]!;

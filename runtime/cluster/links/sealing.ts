@@ -1,5 +1,5 @@
-// Messages between processes are sealed (AES-256-GCM) with a key that stands in the database only: who can reach the bus, and not the database, can
-// neither read nor forge one. Each pair of processes has a key for each direction, each message a number.
+// Seals messages between processes (AES-256-GCM) with a key that only the database holds: an attacker who can reach the bus, and not the
+// database, can neither read nor forge one. Each pair of processes has a key for each direction, and each message a number.
 
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
@@ -10,7 +10,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + EPOCH_BYTES + NUMBER_BYTES;
 
-/** What sealing adds to a message. */
+/** Number of bytes that sealing adds to a message. */
 export const SEAL_BYTES = HEAD_BYTES + TAG_BYTES;
 
 export class Seals {
@@ -37,7 +37,7 @@ export class Seals {
     return Buffer.concat([head, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** @returns null when no process of this installation has sent it to this one, or to all */
+  /** @returns null when the message is not from a process of this installation to this one, or to all */
   open(to: number | 'all', sealed: Uint8Array): { readonly from: number; readonly bytes: Buffer } | null {
     if (sealed.length < SEAL_BYTES || sealed[0] !== VERSION) return null;
     const message = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length);
@@ -51,16 +51,16 @@ export class Seals {
       this.#keep(from, to);
       return { from, bytes };
     } catch {
-      return null; // forged, or of another installation
+      return null; // forged, or from another installation
     }
   }
 
-  /** Nothing more comes from there. */
+  /** Forgets a process that is gone. */
   forget(epoch: number): void {
     for (const name of [nameOf(epoch, this.#own), nameOf(this.#own, epoch), nameOf(epoch, 'all')]) this.#keys.delete(name);
   }
 
-  /** @param isKept false: who sends it is only what it says; a key is kept once one of its messages was opened */
+  /** @param isKept false: the sender is not verified yet; a key is cached once one of its messages was opened */
   #key(from: number, to: number | 'all', isKept = true): Buffer {
     const name = nameOf(from, to);
     const known = this.#keys.get(name);

@@ -1,4 +1,4 @@
-// Random rules and events for the tests: few paths and few values, so that conditions meet events often, in every kind of value.
+// Random rules and events for the tests: few paths and few values, so that events often satisfy conditions, in every kind of value.
 import fc from 'fast-check';
 import type { CompareOperator, ConditionData, ExpressionData, TriggerSpec } from '../../../compiler/types.ts';
 import {
@@ -18,7 +18,7 @@ export const UNTYPED = '/topics/a/b/publish';
 
 const oneOf = <T>(values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values);
 
-/** One of every kind, and neighbours that compare equal across kinds. */
+/** A value of every kind, and neighbours that compare equal across kinds. */
 export const SCALARS: readonly Value[] = [
   null,
   true,
@@ -93,7 +93,7 @@ const value: fc.Arbitrary<Value> = fc.letrec<{ value: Value }>((tie) => ({
   ),
 })).value;
 
-/** What is published on a topic: mostly an Object, sometimes anything. */
+/** The value of a publication on a topic: mostly an Object, sometimes any value. */
 export const message: fc.Arbitrary<Value> = fc.oneof(
   { weight: 5, arbitrary: fc.dictionary(oneOf(['a', 'b', 'c']), value, { maxKeys: 3, noNullPrototype: true }) },
   { weight: 1, arbitrary: value },
@@ -159,7 +159,7 @@ function compare(left: fc.Arbitrary<ExpressionData>, constants: fc.Arbitrary<Val
   );
 }
 
-/** Conditions on one variable; `typed`: an instance of the type Any, else a message. */
+/** Conditions on one variable; `typed`: it holds an instance of the type Any, else a message. */
 function condition(typed: boolean, binds: 'event' | 'value'): fc.Arbitrary<ConditionData> {
   const inPayload = (typed ? typedSteps : untypedSteps).chain((steps) =>
     binds === 'value' ? fc.constant(steps) : oneOf(['value', 'newValue']).map((name) => [name, ...steps]),
