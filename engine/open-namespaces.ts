@@ -259,7 +259,7 @@ export class OpenNamespaces {
       this.#unavailable.add(name);
       const isKnown = this.#errors.has(name);
       this.#errors.set(name, error);
-      if (!isKnown) void this.#tryAgain(name);
+      if (!isKnown) void this.#retry(name);
       return false;
     }
   }
@@ -291,7 +291,7 @@ export class OpenNamespaces {
     return { ownership, space };
   }
 
-  async #tryAgain(name: string): Promise<void> {
+  async #retry(name: string): Promise<void> {
     const { log } = this.#options;
     const backoff = new Backoff();
     let loggedAt = Number.NEGATIVE_INFINITY;

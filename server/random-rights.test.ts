@@ -97,7 +97,7 @@ async function listenTo(person: Person): Promise<void> {
  * Checks received messages: an event, or the end of a subscription. No event discloses a row that was hidden from its receiver when it
  * happened.
  */
-function takeIn(world: World, person: Person): void {
+function checkReceived(world: World, person: Person): void {
   for (const { body, text } of person.caller.received()) {
     if (body['op'] === 'unsubscribe') {
       person.isListening = false;
@@ -115,7 +115,7 @@ async function followRights(world: World): Promise<void> {
     const maySelect = grantsOf(world, person).select !== undefined;
     if (!maySelect)
       await vi.waitFor(() => {
-        takeIn(world, person);
+        checkReceived(world, person);
         expect(person.isListening).toBe(false);
       });
     else if (!person.isListening) await listenTo(person);
@@ -183,7 +183,7 @@ const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) =
 const idsIn = (body: unknown): string[] => (body as { _id: string }[]).map(({ _id }) => _id).sort();
 
 /** Notes before and after a change of a row who can see it, and so may get its event. */
-function mayHear(world: World, row: Row): void {
+function noteReceivers(world: World, row: Row): void {
   for (const person of world.people) if (may(world, person, 'select', row)) person.secrets.add(row.secret);
 }
 
@@ -224,9 +224,9 @@ async function change(world: World, person: Person, asked: Asked, row: Row, afte
   let expected = changed(world, person, 'update', row);
   if (expected[0] === 200 && after.group !== undefined && !isMember(world, person, after.group))
     expected = [403, 'cascade.group.not.member'];
-  mayHear(world, row);
+  noteReceivers(world, row);
   const next = { ...row, ...after };
-  if (expected[0] === 200) mayHear(world, next);
+  if (expected[0] === 200) noteReceivers(world, next);
   const own = world.rows.has(row.id) && may(world, person, 'select', row) ? row : undefined;
   expect(statusOf(await ask(world, person, asked, own))).toEqual(expected);
   if (expected[0] === 200) Object.assign(row, after);
@@ -281,7 +281,7 @@ const STEPS_OF: Readonly<Record<string, Step>> = {
     const row: Row = { id: '', secret, site: pick(SITES), n: random(10), group, by: person.caller.username };
     const isAllowed = may(world, person, 'insert', row);
     const isIn = isMember(world, person, group);
-    if (isAllowed && isIn) mayHear(world, row);
+    if (isAllowed && isIn) noteReceivers(world, row);
     const body = { site: row.site, n: row.n, secret, ...(group !== null && { ars_group: group }) };
     const outcome = await ask(world, person, { op: 'insert', resource: Item, body }, row);
     if (isAllowed && isIn) expect(statusOf(outcome)).toEqual([200, null]);
@@ -312,14 +312,14 @@ const STEPS_OF: Readonly<Record<string, Step>> = {
     const row = anyRow(world);
     if (!row) return;
     const expected = changed(world, person, 'delete', row);
-    mayHear(world, row);
+    noteReceivers(world, row);
     const outcome = await ask(world, person, { op: 'delete', resource: Item, id: row.id });
     expect(statusOf(outcome)).toEqual(expected[0] === 200 ? [204, null] : expected);
     if (expected[0] === 200) world.rows.delete(row.id);
   },
   async removeMany(world, person) {
     const n = random(10);
-    for (const row of world.rows.values()) if (row.n === n) mayHear(world, row);
+    for (const row of world.rows.values()) if (row.n === n) noteReceivers(world, row);
     const outcome = await ask(world, person, { op: 'delete', resource: Item, where: { n } });
     const grants = grantsOf(world, person);
     if (grants.delete === undefined || grants.select === undefined) return expect(statusOf(outcome)).toEqual(DENIED);
@@ -367,7 +367,7 @@ const STEPS_OF: Readonly<Record<string, Step>> = {
     await set(false);
     expect((await person.caller.ask('REST', { op: 'select', resource: Item, where: {} })).status).toBe(401);
     await person.caller.ended();
-    takeIn(world, person);
+    checkReceived(world, person);
     await set(true);
     await person.caller.login();
     person.isListening = false;
@@ -388,7 +388,7 @@ test.each(ROUNDS)(
       const person = pick(world.people);
       try {
         await STEPS_OF[name]?.(world, person);
-        takeIn(world, person);
+        checkReceived(world, person);
       } catch (error) {
         const who = `${person.caller.username} (${person.profile}: ${JSON.stringify(grantsOf(world, person))})`;
         throw new Error(`step ${step}, ${name} by ${who}; seed ${SEED}`, { cause: error });
@@ -399,7 +399,7 @@ test.each(ROUNDS)(
         const { due, received } = person;
         await expect
           .poll(() => {
-            takeIn(world, person);
+            checkReceived(world, person);
             return received.length;
           })
           .toBe(due.size);

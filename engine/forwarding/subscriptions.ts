@@ -143,7 +143,7 @@ export class FollowedSubscriptions {
   async gather(namespace: string, listeners: readonly number[]): Promise<void> {
     const { epoch, calls } = this.#options;
     const missing = new Set(listeners.filter((one) => one !== epoch && !calls().isGone(one)));
-    const own = [...(this.#byNamespace.get(namespace)?.values() ?? [])].map((one) => this.#again(one, epoch));
+    const own = [...(this.#byNamespace.get(namespace)?.values() ?? [])].map((one) => this.#reattach(one, epoch));
     let timer: NodeJS.Timeout | undefined;
     const others = new Promise<void>((resolve) => {
       if (missing.size === 0) return resolve();
@@ -211,7 +211,7 @@ export class FollowedSubscriptions {
       },
       attach: async (from, { head }) => {
         const namespace = String(head['namespace']);
-        await Promise.all([...(this.#byNamespace.get(namespace)?.values() ?? [])].map((one) => this.#again(one, from)));
+        await Promise.all([...(this.#byNamespace.get(namespace)?.values() ?? [])].map((one) => this.#reattach(one, from)));
         this.#options.calls().post(from, 'attached', { namespace });
         return DONE;
       },
@@ -308,11 +308,11 @@ export class FollowedSubscriptions {
 
   /** Attaches subscriptions of the former owner to the next one. */
   #moved(namespace: string, owner: number): void {
-    for (const one of [...(this.#byNamespace.get(namespace)?.values() ?? [])]) if (one.owner === owner) void this.#again(one, null);
+    for (const one of [...(this.#byNamespace.get(namespace)?.values() ?? [])]) if (one.owner === owner) void this.#reattach(one, null);
   }
 
   /** @param at the owner to attach to; null: it has to be looked up */
-  #again(one: Followed, at: number | null): Promise<void> {
+  #reattach(one: Followed, at: number | null): Promise<void> {
     if (at !== null && one.owner === at) return Promise.resolve();
     const before = one.attaching ?? Promise.resolve();
     const attaching = (at === null ? before.then(() => this.#attachAgain(one)) : this.#attachTo(one, at)).finally(() => {

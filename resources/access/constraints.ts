@@ -8,7 +8,7 @@ import type { TypeDefinition } from '../../model/types/index.ts';
 
 const OPERATIONS = new Set(['select', 'insert', 'update', 'delete', 'aggregate']);
 /** A caller for checks: a constraint is not evaluated, so the caller does not matter. */
-const ANYBODY = { username: '', namespace: '', now: 0 };
+const ANY_CALLER = { username: '', namespace: '', now: 0 };
 
 /** The place of a constraint in a definition, for error messages. */
 export interface ConstraintPlace {
@@ -35,7 +35,7 @@ export function storedConstraint(type: TypeDefinition | null, place: ConstraintP
   const where = isWrapped ? getOwn(value, 'qual') : value;
   if (where === null) return value;
   try {
-    if (parseWhere(where, type, ANYBODY).near) throw invalid('$near orders a result, and restricts none');
+    if (parseWhere(where, type, ANY_CALLER).near) throw invalid('$near orders a result, and restricts none');
   } catch (error) {
     if (error instanceof CascadeError && error.code !== 'cascade.profile.constraint.invalid') throw invalid(error.message, error.code);
     throw error;

@@ -119,7 +119,7 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['ArsPushTarget', { select: 'own', write: 'own', delete: 'own', own: byProperty('username'), apart: { insert: 'all', upsert: 'all' } }],
   ['ArsChat', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('users') }],
   ['ArsActiveTrack', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('username') }],
-  ['ArsChatMessage', { select: 'own', write: 'admin', delete: 'admin', own: sentOrHeard }],
+  ['ArsChatMessage', { select: 'own', write: 'admin', delete: 'admin', own: sentOrReceived }],
   // Users reach the collaborations that name them through the service of that name.
   ['collaborations', ADMINS],
   ['deploystatus', ADMINS],
@@ -135,7 +135,7 @@ function ownOrPublic(username: string, reads: boolean): ObjectValue {
 }
 
 /** Messages of chats whose sender or receiver is the user. */
-function sentOrHeard(username: string): ObjectValue {
+function sentOrReceived(username: string): ObjectValue {
   return { $or: [{ sender: username }, { notified: username }] };
 }
 

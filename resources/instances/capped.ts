@@ -38,7 +38,7 @@ export function trimCapped(space: Namespace, type: TypeDefinition): Promise<void
 }
 
 /** An empty result when the type, and its collection, was deleted meanwhile. */
-function unlessGone(error: unknown): [] {
+function emptyIfDropped(error: unknown): [] {
   if (error instanceof MongoServerError && error.code === NAMESPACE_NOT_FOUND) return [];
   throw error;
 }
@@ -54,7 +54,7 @@ async function trim(space: Namespace, { collection: stored, maxStorage, maxObjec
     const [stats] = await collection
       .aggregate<{ storageStats: { size: number; count: number } }>([{ $collStats: { storageStats: {} } }])
       .toArray()
-      .catch(unlessGone);
+      .catch(emptyIfDropped);
     let { size = 0, count = 0 } = stats?.storageStats ?? {};
     const tooMany = (): boolean => size > maxStorage || (maxObjects > 0 && count > maxObjects);
     let last: unknown;

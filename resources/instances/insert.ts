@@ -37,7 +37,7 @@ export function insertOne(
 }
 
 /** Text that is made on first use: only a run's history, or an idempotency record, needs it. */
-class LateAnswer {
+class LazyText {
   readonly #json: () => string;
   constructor(json: () => string) {
     this.#json = json;
@@ -65,7 +65,7 @@ export async function insertStored(
   const shown = pending instanceof Promise ? await pending : pending;
   const { unit, json } = unitOf(space, resource, stamped, shown, actor);
   try {
-    await actor.commit(unit, new LateAnswer(json));
+    await actor.commit(unit, new LazyText(json));
   } catch (error) {
     throw asApiError(error, resource, stamped);
   }

@@ -13,7 +13,7 @@ export type OpenName = 'webSockets' | 'subscriptions';
 export type Release = () => void;
 
 /** Interval of looking at a rate of 0 again, since it may have been raised. */
-const NEVER_MS = 1_000;
+const ZERO_RATE_RETRY_MS = 1_000;
 
 export class Usage {
   /** All namespaces that share the quota. */
@@ -76,7 +76,7 @@ export class Usage {
   messageWaitMs(): number {
     const { receiveMessage } = this.#quota.rates;
     if (this.#isTaken('receiveMessage', receiveMessage, this.#credit('receiveMessage'))) return 0;
-    return Math.min(NEVER_MS, this.#rates.get('receiveMessage')?.waitMs(performance.now()) ?? NEVER_MS);
+    return Math.min(ZERO_RATE_RETRY_MS, this.#rates.get('receiveMessage')?.waitMs(performance.now()) ?? ZERO_RATE_RETRY_MS);
   }
 
   /** @throws cascade.quota.exceeded */
@@ -124,7 +124,7 @@ export class Usage {
         this.#timer = null;
         this.#serve();
       },
-      Math.min(NEVER_MS, waitMs),
+      Math.min(ZERO_RATE_RETRY_MS, waitMs),
     );
   }
 

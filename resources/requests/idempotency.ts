@@ -155,14 +155,14 @@ function keptReply(space: Namespace, request: ApiRequest, id: ObjectId, { body, 
 }
 
 /** Members of a creation's reply that are shown only once and never stored. */
-const TOLD_ONCE: ReadonlySet<string> = new Set(['accessToken', 'generatedPassword', 'code']);
+const SHOWN_ONCE: ReadonlySet<string> = new Set(['accessToken', 'generatedPassword', 'code']);
 
 function withoutSecrets(json: string): string {
   const strip = (value: Value): Value => {
     if (Array.isArray(value)) return value.map(strip);
     if (!isObject(value)) return value;
     const kept: ObjectValue = {};
-    for (const key of Object.keys(value)) if (!TOLD_ONCE.has(key)) setOwn(kept, key, strip(getOwn(value, key)));
+    for (const key of Object.keys(value)) if (!SHOWN_ONCE.has(key)) setOwn(kept, key, strip(getOwn(value, key)));
     return kept;
   };
   return toJson(strip(parseJson(json)));

@@ -98,7 +98,7 @@ export class TriggerIndex {
     const index = this.#events.get(path);
     if (!index) return NONE;
     const context = contextOf(payload, event);
-    this.#meet(index, context, true);
+    this.#collect(index, context, true);
     const first = this.#first;
     if (first === null) return NONE;
     if (this.#others.length === 0) return this.#applies(first, context) ? this.#chosen([first]) : NONE;
@@ -120,7 +120,7 @@ export class TriggerIndex {
   matchTriggers(path: string, payload: Value, event: () => ObjectValue): TriggerMatch[] {
     const index = this.#events.get(path);
     if (!index) return [];
-    this.#meet(index, contextOf(payload, event), false); // a correlation takes events in order and cannot wait for a program here
+    this.#collect(index, contextOf(payload, event), false); // a correlation takes events in order and cannot wait for a program here
     const matched = this.#first === null ? [] : [this.#first, ...this.#others];
     return matched.map(({ rule, trigger }) => ({ rule, trigger }));
   }
@@ -132,7 +132,7 @@ export class TriggerIndex {
   }
 
   /** Sets `#first` and `#others` to the entries that an event satisfies: most events satisfy one at most, and no array is made for that. */
-  #meet(index: EventIndex, context: EvaluationContext, mayAsk: boolean): void {
+  #collect(index: EventIndex, context: EvaluationContext, mayAsk: boolean): void {
     this.#mayAsk = mayAsk;
     this.#stamp++;
     this.#around = context;

@@ -16,7 +16,7 @@ const HELD_BYTES = 256 * 1024;
 
 const NOTHING = Buffer.alloc(0);
 
-interface Asker {
+interface Waiter {
   resolve(bytes: Uint8Array): void;
   reject(reason: unknown): void;
 }
@@ -36,7 +36,7 @@ export class Body {
   #whole: Uint8Array | null = null;
   #failure: Error | null = null;
   /** Callers that wait for the whole body. */
-  #askers: Asker[] = [];
+  #waiting: Waiter[] = [];
   readonly #exchange: Exchange;
   /** The body may be longer than the buffer: only a little is read ahead before there is a reader. */
   readonly #isLong: boolean;
@@ -83,7 +83,7 @@ export class Body {
     if (this.#whole) return this.#whole;
     if (this.#failure) throw this.#failure;
     this.#resume();
-    return new Promise((resolve, reject) => this.#askers.push({ resolve, reject }));
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
   /** The bytes as a stream; the connection is read no faster than the stream is. To be called before `received`. */
@@ -136,7 +136,7 @@ export class Body {
     if (!this.#isKept || !(this.#isStreamed || this.#isLong)) return false;
     if (chunk.byteLength > 0) this.#chunks.push(Buffer.from(chunk));
     this.#heldBytes += chunk.byteLength;
-    if (!isLast && !this.#isPaused && this.#heldBytes > HELD_BYTES && (this.#isStreamed || this.#askers.length === 0)) {
+    if (!isLast && !this.#isPaused && this.#heldBytes > HELD_BYTES && (this.#isStreamed || this.#waiting.length === 0)) {
       this.#isPaused = true;
       this.#exchange.pauseData();
     }
@@ -166,7 +166,7 @@ export class Body {
     const whole = this.#chunks.length === 1 ? this.#chunks[0]! : this.#chunks.length === 0 ? NOTHING : Buffer.concat(this.#chunks);
     this.#chunks = [];
     this.#whole = whole;
-    for (const { resolve } of this.#askers.splice(0)) resolve(whole);
+    for (const { resolve } of this.#waiting.splice(0)) resolve(whole);
   }
 
   #refusalOf(chunk: Uint8Array, isLast: boolean): Error | null {
@@ -181,7 +181,7 @@ export class Body {
     if (this.#whole) return;
     this.#failure ??= failure;
     this.#wake();
-    for (const { reject } of this.#askers.splice(0)) reject(this.#failure);
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
   }
 }
 

@@ -29,7 +29,7 @@ export async function* partsOf(
   encoding: string | undefined,
 ): AsyncGenerator<UploadedPart> {
   const parser = new Dicer({ boundary, maxHeaderPairs: MOST_HEADERS });
-  const found = new Handover<{ part: Dicer.PartStream; headers: Record<string, string[]> }>();
+  const found = new AsyncQueue<{ part: Dicer.PartStream; headers: Record<string, string[]> }>();
   let open: Dicer.PartStream | null = null;
   let count = 0;
   let failure: Error | null = null;
@@ -142,7 +142,7 @@ function decodeExtended(value: string): string | null {
 }
 
 /** A queue between one producer and one consumer, with an end. */
-class Handover<T> {
+class AsyncQueue<T> {
   readonly #waiting: T[] = [];
   #end: { readonly reason: Error | null } | null = null;
   #wake = (): void => undefined;

@@ -3,7 +3,7 @@ import type { Exchange } from '../transport/index.ts';
 import type { WireReply } from './headers.ts';
 
 /** Time without progress of a long body after which a client is disconnected. */
-const STANDSTILL_MS = 120_000;
+const STALL_MS = 120_000;
 const REPRIEVE_MS = 4_000;
 
 /** The head that GET would have, with the length of the body that HEAD leaves out. */
@@ -89,7 +89,7 @@ export class Connection {
   /** Resolves when there is room for more, or the client is gone. */
   #writable(): Promise<void> {
     if (this.#isGone) return Promise.resolve();
-    const until = performance.now() + STANDSTILL_MS;
+    const until = performance.now() + STALL_MS;
     return new Promise((resolve) => {
       const timer = setInterval(() => {
         if (performance.now() > until) this.cut();

@@ -6,15 +6,15 @@ import { canonicalAddress } from './addresses.ts';
 import type { PeerSocket, RequestHead, SocketEvents, SocketOptions } from './types.ts';
 
 /** Interval of the check for silent sockets. */
-const LOOK_MS = 4_000;
+const CHECK_MS = 4_000;
 /** Time that a client has to answer the frame that ends its socket. */
-const GOODBYE_MS = 10_000;
+const CLOSE_MS = 10_000;
 
 /** @returns false when the request is not for a socket: then nothing was sent */
 type Upgrade = (request: IncomingMessage, head: RequestHead, socket: Socket, behindHead: Buffer) => boolean;
 
 export function bindSockets({ below, mostMessageBytes, silenceSeconds, accept }: SocketOptions): Upgrade {
-  const limits = { maxPayload: mostMessageBytes, closeTimeout: GOODBYE_MS }; // the package's types lack the latter
+  const limits = { maxPayload: mostMessageBytes, closeTimeout: CLOSE_MS }; // the package's types lack the latter
   const server = new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false, ...limits });
   return (request, head, socket, behindHead) => {
     if (!head.path.startsWith(below) || !isUpgrade(head)) return false;
@@ -57,7 +57,7 @@ class NodeSocket implements PeerSocket {
       () => {
         if (performance.now() - this.#receivedAt > this.#silenceMs) this.#webSocket.terminate();
       },
-      Math.min(LOOK_MS, this.#silenceMs / 2),
+      Math.min(CHECK_MS, this.#silenceMs / 2),
     ).unref();
     this.#socket.on('data', onData);
     this.#socket.on('drain', () => {

@@ -67,7 +67,7 @@ export class Session {
   /** The amounts taken of the budget, by message. */
   readonly #counted = new Map<object, number>();
   /** Runs for other installations, by request id: they are aborted when nobody waits for them any more. */
-  readonly #endable = new Map<string, AbortController>();
+  readonly #abortable = new Map<string, AbortController>();
   /** Long messages that are being parsed, and those that arrived after them. */
   #reading: Promise<void> | null = null;
   #isEntering = false;
@@ -247,7 +247,7 @@ export class Session {
     this.#subscriptions.closeAll();
     this.#waiting.length = 0;
     this.#waitingBytes = 0;
-    for (const ending of this.#endable.values()) ending.abort();
+    for (const ending of this.#abortable.values()) ending.abort();
     for (const counted of [...this.#counted.keys()]) this.#uncount(counted);
   }
 
@@ -299,7 +299,7 @@ export class Session {
       await this.#subscriptions.acknowledge(message, identity);
       this.#ended(message); // acknowledgements are never answered (8.5)
     } else if (isCancel(message)) {
-      this.#endable.get(message.resourceId ?? '')?.abort();
+      this.#abortable.get(message.resourceId ?? '')?.abort();
       this.#ended(message); // a cancellation is not answered either
     } else this.#answered(message, await this.#ask(message, identity));
   }
@@ -313,9 +313,9 @@ export class Session {
     const id = requestIdOf(message);
     if (!request.federation || id === null) return engine.execute(request);
     const ending = new AbortController();
-    this.#endable.set(String(id), ending);
+    this.#abortable.set(String(id), ending);
     request.signal = ending.signal;
-    return engine.execute(request).finally(() => this.#endable.delete(String(id)));
+    return engine.execute(request).finally(() => this.#abortable.delete(String(id)));
   }
 
   #answered(message: Message, answer: Answer): void {

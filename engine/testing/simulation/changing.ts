@@ -18,7 +18,7 @@ interface Step {
 }
 
 /** The moment from which a step may be in force, and the one from which it must be. */
-interface Held {
+interface InForce {
   readonly text: string | null;
   readonly begunAt: number;
   doneAt: number;
@@ -59,7 +59,7 @@ export function changingRule(): Part {
   const waiting = new Set<string>();
   /** A counter that orders the observed moments. */
   let moments = 0;
-  const held: Held[] = [{ text: null, begunAt: 0, doneAt: 0 }];
+  const held: InForce[] = [{ text: null, begunAt: 0, doneAt: 0 }];
   const inserted = new Map<string, Inserted>();
 
   return {
@@ -68,7 +68,7 @@ export function changingRule(): Part {
         waiting.add('rules');
         const edit = async (): Promise<void> => {
           for (const change of STEPS) {
-            const step: Held = { text: change.text, begunAt: ++moments, doneAt: Number.POSITIVE_INFINITY };
+            const step: InForce = { text: change.text, begunAt: ++moments, doneAt: Number.POSITIVE_INFINITY };
             held.push(step);
             await untilDone(serving, change.ask, isGone);
             step.doneAt = ++moments;

@@ -19,7 +19,7 @@ export interface LinkOptions {
 }
 
 /** The window: segments in flight; with segments of 256 KiB, 8 MiB. */
-const MOST_UNDER_WAY = 32;
+const WINDOW_SEGMENTS = 32;
 /** Time after which an unacknowledged segment is sent again; it doubles with each attempt. */
 const RESEND_AFTER_MS = 250;
 const RESEND_AT_LEAST_EVERY_MS = 2_000;
@@ -80,7 +80,7 @@ export class Link {
     if (sequence === 0) return; // a segment with an acknowledgement alone
     this.#unacknowledged++;
     const isNext = sequence === this.#received + 1;
-    if (sequence > this.#received && sequence <= this.#received + 2 * MOST_UNDER_WAY)
+    if (sequence > this.#received && sequence <= this.#received + 2 * WINDOW_SEGMENTS)
       this.#early.set(sequence, segment.subarray(HEAD_BYTES));
     for (let next; (next = this.#early.get(this.#received + 1)); ) {
       this.#early.delete(++this.#received);
@@ -128,7 +128,7 @@ export class Link {
   }
 
   #flush(): void {
-    while (this.#queue.length > 0 && this.#underWay.size < MOST_UNDER_WAY) {
+    while (this.#queue.length > 0 && this.#underWay.size < WINDOW_SEGMENTS) {
       const sequence = this.#nextSequence++;
       const segment = Buffer.concat([this.#head(sequence), ...this.#cut(this.#options.mostBytes - HEAD_BYTES)]);
       this.#underWay.set(sequence, segment);
