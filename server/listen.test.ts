@@ -34,7 +34,7 @@ test('closing finishes open requests, accepts no new ones and ends the connectio
   const open = server.resource('types');
   await begun;
   const closed = server[Symbol.asyncDispose]();
-  // A client that connected before the service noticed its disconnection is answered; the next one is refused.
+  // A client that connected before the listening socket was closed is answered; the next one is refused.
   for (let isOpen = true; isOpen; )
     isOpen = await fetch(`${server.url}/healthz`).then(
       ({ status }) => expect(status).toBe(500) === undefined,

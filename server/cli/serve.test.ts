@@ -122,7 +122,7 @@ test('a lost password is reset on the folder while the service is stopped; the s
   const headers = { Authorization: `Bearer ${await tokenOf(again.url, 'admin', 'new admin 9')}` };
   expect(await (await fetch(audits, { headers })).json()).toMatchObject([{ entity: '/users/admin', op: 'update', username: 'system' }]);
 
-  // The service may run on a database of its user's own, too; such a database stops within a second after it.
+  // With a database that is named by its address the service may be running; it follows the change within a second.
   const { port } = JSON.parse(await readFile(join(dataDir, 'mongod.json'), 'utf8')) as { port: number };
   const user = JSON.parse(await readFile(join(dataDir, 'mongod.user.json'), 'utf8')) as { name: string; password: string };
   const uri = join(dataDir, 'uri.txt');

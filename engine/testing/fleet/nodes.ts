@@ -16,7 +16,7 @@ export class SimulatedNode {
   readonly name: string;
   /** The effects that it has stored, in order. */
   readonly effects: { readonly requestId: string; readonly k: number }[] = [];
-  /** Requests for pages of rows, by statement. */
+  /** Whether it answers no requests. */
   isDown = false;
   readonly #remembered = new Map<string, NodeAnswer>();
 

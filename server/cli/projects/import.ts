@@ -93,7 +93,7 @@ class Bundle {
     this.#put(one, rows, bytes);
   }
 
-  /** Skipped files are named to the service, too, so that its report covers all. */
+  /** Files that the service will skip are sent, too, so that its notice covers all of them. */
   #put(one: LocalFile, value: unknown, bytes = Buffer.byteLength(JSON.stringify(value))): void {
     this.#files[nameOf(one)] = value;
     this.#bytes += bytes;
