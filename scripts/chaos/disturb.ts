@@ -52,12 +52,11 @@ export async function pause(service: StartedService, part: Part, random: () => n
   signal(pid, 'SIGCONT');
 }
 
-/** SIGSTOP for longer than its lease: nobody else has its database, so it must go on when it wakes. */
+/** SIGSTOP for longer than its lease. */
 export async function pauseBeyondLease(service: StartedService): Promise<void> {
   signal(service.process.pid as number, 'SIGSTOP');
   await sleep(STOP_BEYOND_LEASE_MS);
   signal(service.process.pid as number, 'SIGCONT');
-  await serving(service);
 }
 
 /** It runs and stands still in turn, most of the time the latter. */

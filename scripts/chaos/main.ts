@@ -4,6 +4,7 @@ import { buildWith, CHAOS_FAULTS, repository } from './faults.ts';
 import { chaosOfTwo } from './pair.ts';
 import { chaosOfMembers } from './members.ts';
 import { chaosOfPower } from './power.ts';
+import { chaosOfProcesses } from './processes.ts';
 import { chaos } from './run.ts';
 
 const HELP = `npm run chaos -- [--kills N] [--seed S] [--verbose]
@@ -12,6 +13,9 @@ const HELP = `npm run chaos -- [--kills N] [--seed S] [--verbose]
 npm run chaos -- --stands N [--seed S] [--verbose]
   Two processes serve one database; N times one of them stands still for longer than its lease, is taken over by the other one, wakes and
   is started again.
+npm run chaos -- --processes N [--seed S] [--verbose]
+  Three processes serve one database; N times one of them ends and is started again: three of four times it is killed, the fourth time it is stopped in order, or
+  stands still (each hundredth time for longer than its lease).
 npm run chaos -- --members N [--seed S] [--verbose]
   One process on a replica set of three members; N times a primary is killed, steps down, stands still or cannot be reached, or a secondary is killed, now and
   then with the service or its sandbox at the same time, and the clock of the service jumps (needs libfaketime; without it, it does not).
@@ -25,6 +29,7 @@ const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '100' },
     stands: { type: 'string' },
+    processes: { type: 'string' },
     members: { type: 'string' },
     power: { type: 'string' },
     seed: { type: 'string', default: '1' },
@@ -40,16 +45,17 @@ if (values.help) {
 /** What ends how often, and what that is called. */
 const MODES = {
   stands: [chaosOfTwo, 'stands'],
+  processes: [chaosOfProcesses, 'ends of processes'],
   members: [chaosOfMembers, 'ends of members'],
   power: [chaosOfPower, 'failures of the power'],
   kills: [chaos, 'kills'],
 } as const;
-const mode = (['stands', 'members', 'power'] as const).find((name) => values[name] !== undefined) ?? 'kills';
+const mode = (['stands', 'processes', 'members', 'power'] as const).find((name) => values[name] !== undefined) ?? 'kills';
 const [run, ends] = MODES[mode];
 const kills = Number(values[mode]);
 const seed = Number(values.seed);
 if (!Number.isSafeInteger(kills) || kills < 0 || !Number.isSafeInteger(seed))
-  throw new Error('--kills, --stands, --members, --power and --seed take whole numbers');
+  throw new Error('--kills, --stands, --processes, --members, --power and --seed take whole numbers');
 const isUnheard = mode === 'power' && values.without === 'syncs';
 const fault = CHAOS_FAULTS.find(({ name }) => name === values.without);
 if (values.without !== undefined && !fault && !isUnheard)

@@ -66,6 +66,7 @@ export async function chaos({ kills, seed, program, onOutput, onStep = () => und
         if ((done + 1) % KILLS_A_LONG_STOP === 0) {
           onStep('stops the service for longer than its lease');
           await pauseBeyondLease(service);
+          await serving(service); // nobody else has its database, so it goes on
         }
         const parts = KILLS[Math.floor(random() * KILLS.length)] as readonly Part[];
         onStep(`${done + 1}: kills ${parts.join(' and ')}`);

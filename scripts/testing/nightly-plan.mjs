@@ -93,6 +93,11 @@ export function plan({ only, minutes, seed }) {
       command: npm('chaos', '--stands', '10', '--seed', String(seed)),
     },
     {
+      name: 'chaos:processes',
+      what: 'three processes, 80 times one of which is killed, stopped or stands still (needs nats-server)',
+      command: npm('chaos', '--processes', '80', '--seed', String(seed)),
+    },
+    {
       name: 'chaos:members',
       what: 'a replica set of three whose members die, step down, stand still and are cut off 60 times, with clocks that jump',
       command: npm('chaos', '--members', '60', '--seed', String(seed)),
