@@ -75,6 +75,7 @@ const DEFINITIONS: [resource: string, body: object | string][] = [
   ['procedures', 'PROCEDURE Plant.twice(n Integer): Integer\nreturn n * 2'],
   ['rules', 'RULE notes WHEN INSERT OCCURS ON Pump AS p INSERT Alarm(text: "pump " + p.code + " " + Plant.twice(21))'],
   ['scheduledevents', { name: 'rounds', periodic: true, interval: 86_400_000, topic: '/plant/rounds', message: { check: 'oil' } }],
+  ['scheduledevents', { name: 'dawn', periodic: true, cron: '0 6 * * MON-FRI', zone: 'Europe/Berlin', topic: '/plant/rounds' }],
   ['configurations', { name: 'mill', resources: [] }],
   ['projects', { name: 'all', resources: [{ resourceReference: '/types/Pump' }] }],
 ];

@@ -49,3 +49,9 @@ test('the name of a program is read from its text', () => {
   expect(programName('/* PROCEDURE x */ PROCEDURE A.b(c)')).toBe('A.b');
   expect(programName('var a = 1')).toBeNull();
 });
+
+test('the next time of a scheduled event by the calendar is no part of it, the first one of an interval is', () => {
+  const event = { name: 'tick', periodic: true, occursAt: '2027-01-01T06:00:00.000Z' };
+  expect(toSend({ ...event, cron: '0 6 * * *', zone: 'UTC' })).toEqual({ name: 'tick', periodic: true, cron: '0 6 * * *', zone: 'UTC' });
+  expect(toSend({ ...event, interval: 60_000 })).toHaveProperty('occursAt');
+});

@@ -43,9 +43,13 @@ export function isOwn(folder: string, name: string): boolean {
 
 /** A definition as project files have it: without members of the service, and without unset members. */
 export function written(object: Members): Members {
-  const kept = Object.entries(object).filter(([key, value]) => !LEFT_OUT.has(key) && value !== null);
+  const kept = Object.entries(object).filter(([key, value]) => !LEFT_OUT.has(key) && value !== null && !isNextTick(key, object));
   return Object.fromEntries(kept);
 }
+
+/** Whether a member is the next time of a scheduled event with `cron`, which the service computes. */
+const isNextTick = (key: string, { cron, periodic }: Members): boolean =>
+  key === 'occursAt' && periodic === true && typeof cron === 'string';
 
 /** JSON with sorted members, indented by two blanks, with a newline at the end. */
 export const toText = (value: unknown): string => `${JSON.stringify(sorted(value), null, 2)}\n`;

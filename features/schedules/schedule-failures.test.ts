@@ -32,6 +32,7 @@ function scheduledEvent(version = 1, dueMs = START + 10_000): ObjectValue {
 interface World {
   readonly clock: VirtualClock;
   readonly schedule: Schedule;
+  readonly space: Namespace;
   /** The stored units, by the second of their commit. */
   readonly stored: { readonly second: number; readonly writes: number; readonly events: number }[];
   /** Errors for the next attempts to store a unit; null lets one succeed. */
@@ -49,6 +50,9 @@ function newWorld(): World {
   const world: World = {
     clock,
     schedule: new Schedule(() => space),
+    get space() {
+      return space;
+    },
     stored: [],
     failures: [],
     inStore: scheduledEvent(),
@@ -121,6 +125,20 @@ test('a unit after the delivery is stored without a change of the event', async 
   });
   await world.pass(10_000);
   expect(world.stored.map(({ writes }) => writes)).toEqual([1, 0]);
+});
+
+test('the delivery of an event with an unknown zone is retried until the zone is known, and delays no other event', async () => {
+  const { definitions } = world.space.catalog;
+  const lost: ObjectValue = { ...scheduledEvent(), _id: 'fedcba987654321001234567', name: 'lost', cron: '* * * * *', zone: 'Mars/Olympus' };
+  definitions.put(KIND, 'lost', lost);
+  world.schedule.put('lost', lost);
+  await world.pass(65_000);
+  expect(world.stored.map(({ second }) => second)).toEqual([10, 20, 30, 40, 50, 60]);
+  const found = { ...lost, zone: 'UTC' };
+  definitions.put(KIND, 'lost', found);
+  definitions.remove(KIND, 'tick');
+  await world.pass(60_000);
+  expect(world.stored.slice(6).map(({ second }) => second)).toEqual([73.5, 120]); // 63.5 s after the first attempt, then the full minute
 });
 
 test('an event that was deleted during its delivery is not due again', async () => {

@@ -155,8 +155,9 @@ export class Schedule implements AsyncDisposable {
     const stored = space.catalog.definitions.get(KIND, name);
     if (!stored) return;
     if (!isActive(stored) || dueOf(stored) > space.clock.now()) return this.put(name, stored); // changed meanwhile
-    const next = afterTick(stored, space.clock.now());
+    let next: ObjectValue | null;
     try {
+      next = afterTick(stored, space.clock.now());
       await this.#publish(space, name, stored, next);
     } catch (error) {
       if (error instanceof Fenced) return; // the next owner delivers it

@@ -1,10 +1,23 @@
-// Scheduled events (integrations.md 10): messages to publish at a time, or at intervals. schedule.ts delivers them.
+// Scheduled events (integrations.md 10): messages to publish at a time, at intervals, or by the calendar. schedule.ts delivers them.
 
 import { DateTime, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { convert } from '../../stdlib/convert/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { afterDelivery, afterNewInterval, firstDelivery, MOST_TRANSIENT_MS, Past, Unplanned } from '../../runtime/timers/index.ts';
+import {
+  afterDelivery,
+  afterNewPeriod,
+  BadPattern,
+  type Calendar,
+  firstDelivery,
+  MOST_TRANSIENT_MS,
+  NeverDue,
+  Past,
+  type Period,
+  UnknownZone,
+  Unplanned,
+  type Wanted,
+} from '../../runtime/timers/index.ts';
 import { checkName, newId } from '../../model/types/index.ts';
 import { SCHEDULED_EVENT_SHAPE, type Defined, type DefinitionResource, type Namespace, omit } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, textField, putDefinition } from '../../resources/definitions/index.ts';
@@ -14,6 +27,7 @@ import { scheduleOf } from './namespace-state.ts';
 const NAME = 'scheduledevents';
 /** Stored with the event and not shown: the time of the last delivery. */
 const LAST = 'lastDelivery';
+const DEFAULT_ZONE = 'UTC';
 
 export const SCHEDULED_EVENTS: DefinitionResource = {
   kind: 'definitions',
@@ -21,6 +35,7 @@ export const SCHEDULED_EVENTS: DefinitionResource = {
   systemType: 'ArsScheduledEvent',
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
   onExisting: (stored) => (isPeriodic(stored) ? 'update' : 'conflict'),
+  replaces: { interval: ['cron', 'zone'], cron: ['interval'] },
   type: SCHEDULED_EVENT_SHAPE,
   isTransient: (stored) => getOwn(stored, 'isTransient') === true,
   enforce(space, name, object) {
@@ -44,7 +59,7 @@ const BY_STATEMENT: DefinitionResource = {
   define: async (space, body, stored) => defined(space, body, stored, 'at once'),
 };
 
-const KEYS_OF_STATEMENT: ReadonlySet<string> = new Set(['name', 'periodic', 'interval', 'occursAt', 'isTransient']);
+const KEYS_OF_STATEMENT: ReadonlySet<string> = new Set(['name', 'periodic', 'interval', 'cron', 'zone', 'occursAt', 'isTransient']);
 
 /**
  * Carries out PUBLISH … SCHEDULE (integrations.md 10.5).
@@ -67,15 +82,15 @@ function defined(space: Namespace, body: ObjectValue, stored: ObjectValue | null
   if (stored && !isPeriodic(stored))
     throw apiError('cascade.scheduledevent.onetime.immutable', name, 'a one-time event is never changed, only deleted');
   if (!stored && Object.hasOwn(body, 'name') && getOwn(body, 'name') !== null) checkName('scheduledevent', name);
-  const fields = checkFields(SCHEDULED_EVENTS, omit(body, ['message', 'interval', LAST]), 'refused');
+  const fields = checkFields(SCHEDULED_EVENTS, omit(body, ['message', 'interval', 'cron', 'zone', LAST]), 'refused');
   const periodic = getOwn(fields, 'periodic') === true;
   if (stored && !periodic) throw apiError('cascade.resource.key.immutable', NAME, 'periodic');
   const topic = textField(NAME, body, 'topic');
   checkTopic(topic);
   const active = getOwn(fields, 'active') !== false;
   if (!periodic && !active) throw invalid(name, 'a one-time event is always active');
-  const intervalMs = intervalIn(name, body);
-  const occursAtMs = planned(() => nextOf({ periodic, active, intervalMs, occursAtMs: occursAtIn(body) }, stored, nowMs, past), name);
+  const wanted = { periodic, active, intervalMs: intervalIn(name, body), calendar: calendarIn(name, body), occursAtMs: occursAtIn(body) };
+  const occursAtMs = planned(() => nextOf(wanted, stored, nowMs, past), name);
   const isTransient = getOwn(fields, 'isTransient') === true;
   if (isTransient && (periodic || occursAtMs - nowMs > MOST_TRANSIENT_MS))
     throw invalid(name, `what is transient occurs once, at most ${MOST_TRANSIENT_MS} ms ahead`);
@@ -84,7 +99,7 @@ function defined(space: Namespace, body: ObjectValue, stored: ObjectValue | null
     name,
     periodic,
     occursAt: new DateTime(occursAtMs),
-    ...(periodic ? { interval: intervalMs } : {}),
+    ...(periodic && (wanted.calendar ?? { interval: wanted.intervalMs })),
     topic,
     message: Object.hasOwn(body, 'message') ? getOwn(body, 'message') : null,
     active,
@@ -94,34 +109,37 @@ function defined(space: Namespace, body: ObjectValue, stored: ObjectValue | null
   return { name, object, apply: (kept) => scheduleOf(space).put(name, kept) };
 }
 
-interface Schedule {
-  readonly periodic: boolean;
+interface Schedule extends Wanted {
   readonly active: boolean;
-  readonly intervalMs: number | null;
-  readonly occursAtMs: number | null;
 }
 
-/** The next delivery, in milliseconds since the epoch (10.2, 10.3). @throws Unplanned, Past */
+/** The next delivery, in milliseconds since the epoch (10.2, 10.3). @throws Unplanned and its subclasses */
 function nextOf(wanted: Schedule, stored: ObjectValue | null, nowMs: number, past: 'refused' | 'at once'): number {
   const storedAtMs = stored && dueOf(stored);
-  if (!stored || storedAtMs === null) return firstDelivery(wanted, nowMs, past);
-  const { intervalMs } = wanted;
-  if (wanted.occursAtMs !== null && wanted.occursAtMs !== storedAtMs) return firstDelivery(wanted, nowMs, past);
-  firstDelivery({ ...wanted, occursAtMs: null }, nowMs, past); // the interval must be valid by itself
-  if (intervalMs === null || intervalMs === getOwn(stored, 'interval'))
-    return isActive(stored) || !wanted.active || storedAtMs > nowMs ? storedAtMs : afterDelivery(storedAtMs, intervalMs ?? 1, nowMs);
+  if (!stored || storedAtMs === null) return firstDelivery(wanted, nowMs, past).firstMs;
+  if (wanted.occursAtMs !== null && wanted.occursAtMs !== storedAtMs) return firstDelivery(wanted, nowMs, past).firstMs;
+  const { period } = firstDelivery({ ...wanted, occursAtMs: null }, nowMs, past); // the period must be valid by itself
+  if (!period || isSame(period, periodOf(stored)))
+    return isActive(stored) || !wanted.active || storedAtMs > nowMs || !period ? storedAtMs : afterDelivery(storedAtMs, period, nowMs);
   const last = (Object.hasOwn(stored, LAST) ? getOwn(stored, LAST) : getOwn(stored, 'ars_createdAt')) as DateTime;
-  return afterNewInterval(last.ms, intervalMs, nowMs);
+  return afterNewPeriod(last.ms, period, nowMs);
 }
 
 function planned(plan: () => number, name: string): number {
   try {
     return plan();
   } catch (error) {
-    if (error instanceof Past) throw apiError('cascade.scheduledevent.occurs.past', name, error.message);
-    if (error instanceof Unplanned) throw invalid(name, error.message);
+    if (error instanceof Unplanned) throw apiError(codeOf(error), name, error.message);
     throw error;
   }
+}
+
+function codeOf(reason: Unplanned) {
+  if (reason instanceof Past) return 'cascade.scheduledevent.occurs.past';
+  if (reason instanceof BadPattern) return 'cascade.scheduledevent.cron.invalid';
+  if (reason instanceof NeverDue) return 'cascade.scheduledevent.cron.never';
+  if (reason instanceof UnknownZone) return 'cascade.scheduledevent.zone.unknown';
+  return 'cascade.scheduledevent.schedule.invalid';
 }
 
 function intervalIn(name: string, body: ObjectValue): number | null {
@@ -130,6 +148,15 @@ function intervalIn(name: string, body: ObjectValue): number | null {
   if (!isInteger(value) || typeof value !== 'number' || value < 1)
     throw invalid(name, 'the interval is a whole number of milliseconds above 0');
   return value;
+}
+
+function calendarIn(name: string, body: ObjectValue): Calendar | null {
+  const [cron, zone] = ['cron', 'zone'].map((key) => (Object.hasOwn(body, key) ? getOwn(body, key) : null));
+  if (cron === null && zone === null) return null;
+  if (cron === null) throw invalid(name, 'zone is for cron');
+  if (typeof cron !== 'string') throw apiError('cascade.scheduledevent.cron.invalid', name, 'cron is a String');
+  if (zone !== null && typeof zone !== 'string') throw apiError('cascade.scheduledevent.zone.unknown', name, 'zone is a String');
+  return { cron, zone: zone ?? DEFAULT_ZONE };
 }
 
 function occursAtIn(body: ObjectValue): number | null {
@@ -147,15 +174,27 @@ const invalid = (name: Value, reason: string) => apiError('cascade.scheduledeven
 const isPeriodic = (stored: ObjectValue): boolean => getOwn(stored, 'periodic') === true;
 export const isActive = (stored: ObjectValue): boolean => getOwn(stored, 'active') !== false;
 
+/** The period of a stored periodic event. */
+function periodOf(stored: ObjectValue): Period {
+  if (!Object.hasOwn(stored, 'cron')) return { intervalMs: Number(getOwn(stored, 'interval')) };
+  return { cron: String(getOwn(stored, 'cron')), zone: String(getOwn(stored, 'zone')) };
+}
+
+function isSame(one: Period, other: Period): boolean {
+  if ('intervalMs' in one || 'intervalMs' in other)
+    return 'intervalMs' in one && 'intervalMs' in other && one.intervalMs === other.intervalMs;
+  return one.cron === other.cron && one.zone === other.zone;
+}
+
 /** When a stored event is due, in milliseconds since the epoch. */
 export const dueOf = (stored: ObjectValue): number => (getOwn(stored, 'occursAt') as DateTime).ms;
 
-/** The event to store after a delivery; null for a one-time event, which is removed. */
+/** The event to store after a delivery; null for a one-time event, which is removed. @throws UnknownZone, NeverDue */
 export function afterTick(stored: ObjectValue, nowMs: number): ObjectValue | null {
   if (!isPeriodic(stored)) return null;
   const plannedMs = dueOf(stored);
   const next = omit(stored, []);
-  next['occursAt'] = new DateTime(afterDelivery(plannedMs, Number(getOwn(stored, 'interval')), nowMs));
+  next['occursAt'] = new DateTime(afterDelivery(plannedMs, periodOf(stored), nowMs));
   next[LAST] = new DateTime(plannedMs);
   next['ars_version'] = Number(getOwn(stored, 'ars_version')) + 1;
   return next;

@@ -146,6 +146,8 @@ export const SCHEDULED_EVENT_SHAPE = systemType(
     periodic: 'Boolean',
     occursAt: 'DateTime',
     interval: 'Integer',
+    cron: 'String',
+    zone: 'String',
     topic: 'String',
     message: 'Object',
     active: 'Boolean',

@@ -164,6 +164,8 @@ export interface DefinitionResource {
   readonly onExisting: 'update' | 'conflict' | ((stored: ObjectValue) => 'update' | 'conflict');
   /** Lists whose elements a patch removes by value (2.8), with the form in which elements are compared. */
   readonly removedByValue?: Readonly<Record<string, (element: Value) => Value>>;
+  /** Alternatives: a change that sets a property removes these stored ones, unless it sets them, too. */
+  readonly replaces?: Readonly<Record<string, readonly string[]>>;
   /** Whether it is kept in memory only, so that a restart forgets it. */
   readonly isTransient?: (stored: ObjectValue) => boolean;
   /** Each change of one is audited (8.3). */

@@ -102,10 +102,15 @@ async function changeOnce(
   if (Object.hasOwn(body, 'name') && getOwn(body, 'name') !== getOwn(stored, 'name'))
     throw apiError('cascade.resource.key.immutable', kind.name, 'name');
   const merged: ObjectValue = {};
-  for (const source of [stored, body]) for (const key of Object.keys(source)) setOwn(merged, key, getOwn(source, key));
+  for (const source of [omit(stored, replacedBy(kind, body)), body])
+    for (const key of Object.keys(source)) setOwn(merged, key, getOwn(source, key));
   const defined = await kind.define(space, merged, stored, actor);
   return store(space, kind, defined, stored, actor);
 }
+
+/** The stored properties that the properties of a change replace. */
+const replacedBy = ({ replaces = {} }: DefinitionResource, body: ObjectValue): string[] =>
+  Object.keys(replaces).flatMap((name) => (Object.hasOwn(body, name) && getOwn(body, name) !== null ? (replaces[name] ?? []) : []));
 
 async function store(
   space: Namespace,

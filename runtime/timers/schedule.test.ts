@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { afterDelivery, afterNewInterval, DueHeap, firstDelivery, Past, Unplanned } from './index.ts';
+import { afterDelivery, afterNewPeriod, DueHeap, firstDelivery, Past, type Period, Unplanned } from './index.ts';
 
 const MINUTE = 60_000;
 const NOW = Date.UTC(2026, 0, 1, 10, 7);
 const at = (hour: number, minute: number): number => Date.UTC(2026, 0, 1, hour, minute);
 const first = (periodic: boolean, intervalMs: number | null, occursAtMs: number | null, past: 'refused' | 'at once' = 'refused'): number =>
-  firstDelivery({ periodic, intervalMs, occursAtMs }, NOW, past);
+  firstDelivery({ periodic, intervalMs, calendar: null, occursAtMs }, NOW, past).firstMs;
+const every = (minutes: number): Period => ({ intervalMs: minutes * MINUTE });
 
 test('integrations.md 10.2: valid and invalid schedules, and the time of the first delivery', () => {
   expect(first(false, 500, null)).toBe(NOW + 500);
@@ -25,15 +26,15 @@ test('integrations.md 10.2: valid and invalid schedules, and the time of the fir
 });
 
 test('integrations.md 10.2: a statement at 10:07 with occursAt 10:00 and 5 minutes goes on at 10:10 and 10:15', () => {
-  const second = afterDelivery(first(true, 5 * MINUTE, at(10, 0), 'at once'), 5 * MINUTE, NOW);
+  const second = afterDelivery(first(true, 5 * MINUTE, at(10, 0), 'at once'), every(5), NOW);
   expect(second).toBe(at(10, 10));
-  expect(afterDelivery(second, 5 * MINUTE, second + 3)).toBe(at(10, 15));
-  expect(afterDelivery(second, 5 * MINUTE, at(12, 2))).toBe(at(12, 5)); // many missed: one delivery, then the grid
+  expect(afterDelivery(second, every(5), second + 3)).toBe(at(10, 15));
+  expect(afterDelivery(second, every(5), at(12, 2))).toBe(at(12, 5)); // many missed: one delivery, then the grid
 });
 
 test('integrations.md 10.3: a new interval counts from the last delivery', () => {
-  expect(afterNewInterval(at(10, 5), 10 * MINUTE, NOW)).toBe(at(10, 15));
-  expect(afterNewInterval(at(10, 5), MINUTE, NOW)).toBe(NOW + MINUTE);
+  expect(afterNewPeriod(at(10, 5), every(10), NOW)).toBe(at(10, 15));
+  expect(afterNewPeriod(at(10, 5), every(1), NOW)).toBe(NOW + MINUTE);
 });
 
 test('the heap gives the same names as a sorted list, whatever is changed or removed', () => {
