@@ -13,12 +13,13 @@ import { type Collection, MongoClient } from 'mongodb';
 import pino from 'pino';
 import { type CompiledRule, compile } from '../compiler/index.ts';
 import { BindingsContext, Correlation, type MatchedEvent, EventValues } from '../runtime/correlation/index.ts';
-import { type Engine, type Identity, openEngine } from '../engine/index.ts';
+import { type Engine, openEngine } from '../engine/index.ts';
 import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 import { builtinTable } from '../stdlib/builtins/index.ts';
 import type { ObjectValue } from '../stdlib/values/index.ts';
 import { runPeer } from './peers/index.ts';
 import { type Figure, median, progress, timesAsMuch } from './report.ts';
+import { admit, benchUser, requireNoFailures } from './user.ts';
 
 const ROUNDS = 5;
 const EVENTS = 1_000_000;
@@ -245,7 +246,8 @@ async function throughEngine(
   rules: readonly string[],
   { at, inFlight, keys }: Load,
 ): Promise<() => Promise<void>> {
-  const identity: Identity = { username: 'bench', namespace, profiles: ['admin', 'admin__system'] };
+  const identity = benchUser(namespace);
+  await admit(engine, identity);
   const ask = (op: string, resourceName: string, rest: object): Promise<unknown> =>
     engine.execute({ identity, op, resourceName, custom: false, parameters: {}, ...rest });
   if (at > 1) for (const name of ['/a', '/b']) await ask('insert', 'topics', { object: { name, autoUnwind: true } });
@@ -260,6 +262,7 @@ async function throughEngine(
   return async () => {
     for (const resourceId of ['/a', '/b']) await many(keys / at, inFlight, (i) => publish(resourceId, i));
     await engine.settled();
+    await requireNoFailures(engine, identity);
   };
 }
 

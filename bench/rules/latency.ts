@@ -8,9 +8,10 @@ import { createHistogram, performance, type RecordableHistogram } from 'node:per
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import pino from 'pino';
-import { type ApiRequest, type Engine, type Identity, openEngine } from '../../engine/index.ts';
+import { type ApiRequest, type Engine, openEngine } from '../../engine/index.ts';
 import { openEmbeddedMongod } from '../../platform/mongod/index.ts';
 import { type Aim, type Figure, median, progress } from '../report.ts';
+import { admit, benchUser, requireNoFailures } from '../user.ts';
 
 const ROUNDS = 5;
 const RULES = 200;
@@ -20,7 +21,9 @@ const INSERTS = 600;
 const EVERY_MS = 10;
 const AT_ONCE = 2;
 const log = pino({ level: 'silent' });
-const identity: Identity = { username: 'bench', namespace: 'bench', profiles: ['admin', 'admin__system'] };
+const identity = benchUser('bench');
+/** An effect that takes longer will never come. */
+const EFFECT_WITHIN_MS = 30_000;
 
 const ruleText = (n: number, text: string): string =>
   `RULE watch${n} WHEN INSERT OCCURS ON Reading AS r WHERE r.meter == ${n} INSERT Alarm(nth: r.nth, text: "${text}")`;
@@ -44,6 +47,7 @@ export async function latency(): Promise<Figure[]> {
 async function measured(engine: Engine, client: MongoClient): Promise<Figure[]> {
   const ask = (op: string, resourceName: string, rest: Partial<ApiRequest>): Promise<unknown> =>
     engine.execute({ identity, op, resourceName, custom: false, parameters: {}, ...rest });
+  await admit(engine, identity);
   const typed = (type: string): object => ({ type });
   await ask('insert', 'types', { object: { name: 'Reading', properties: { meter: typed('Integer'), nth: typed('Integer') } } as never });
   await ask('insert', 'types', { object: { name: 'Alarm', properties: { nth: typed('Integer'), text: typed('String') } } as never });
@@ -73,7 +77,11 @@ async function measured(engine: Engine, client: MongoClient): Promise<Figure[]> 
     const swapping = meanwhile?.();
     await evenly(insert);
     await swapping;
-    while (inserted.size > 0) await sleep(5);
+    for (const until = performance.now() + EFFECT_WITHIN_MS; inserted.size > 0; await sleep(5)) {
+      if (performance.now() < until) continue;
+      await requireNoFailures(engine, identity);
+      throw new Error(`${inserted.size} inserts had no effect`);
+    }
     return effects;
   };
   let swap = 0;
