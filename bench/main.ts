@@ -11,7 +11,7 @@ import { htmlOf } from './html.ts';
 import { type Figure, machine, toText } from './report.ts';
 import { api } from './api.ts';
 import { builtins } from './builtins.ts';
-import { cluster } from './cluster.ts';
+import { cluster } from './cluster/index.ts';
 import { compilation } from './compile.ts';
 import type { Effort } from './compare.ts';
 import { correlate } from './correlate.ts';

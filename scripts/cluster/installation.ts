@@ -18,13 +18,21 @@ export interface Installation extends AsyncDisposable {
   readonly clients: readonly RestClient[];
   readonly nats: Broker;
   readonly mongoUri: string;
+  readonly mongodPid: number;
   readonly client: MongoClient;
   /** Which of the services owns a namespace. */
   ownerOf(namespace: string): Promise<number>;
 }
 
-/** @returns null where nats-server is not installed */
-export async function openInstallation(count: number, expects: 'any' | readonly RegExp[] = []): Promise<Installation | null> {
+/**
+ * @param prepare what the database gets before the first process is there
+ * @returns null where nats-server is not installed
+ */
+export async function openInstallation(
+  count: number,
+  expects: 'any' | readonly RegExp[] = [],
+  prepare: (mongoUri: string) => Promise<void> = async () => undefined,
+): Promise<Installation | null> {
   const nats = await startNats();
   if (!nats) return null;
   const opened: AsyncDisposable[] = [nats];
@@ -36,6 +44,7 @@ export async function openInstallation(count: number, expects: 'any' | readonly 
     opened.push({ [Symbol.asyncDispose]: () => rm(dataDir, { recursive: true, force: true }) });
     const mongod = await openEmbeddedMongod({ dataDir, log: pino({ level: 'silent' }) });
     opened.push(mongod);
+    await prepare(mongod.uri);
     const client = new MongoClient(mongod.uri);
     opened.push({ [Symbol.asyncDispose]: () => client.close() });
     const args = ['--mongo', mongod.uri, '--nats', `nats://127.0.0.1:${nats.port}`, '--lanes', '1', '--outbound-addresses', '127.0.0.1'];
@@ -54,6 +63,7 @@ export async function openInstallation(count: number, expects: 'any' | readonly 
       clients,
       nats,
       mongoUri: mongod.uri,
+      mongodPid: mongod.pid ?? 0,
       client,
       async ownerOf(namespace) {
         const cascade = client.db('cascade');

@@ -473,7 +473,12 @@ class OneWorld {
           successor.left.splice(successor.left.indexOf(one), 1);
         }
       },
-      () => successor.life.alive && !successor.life.isFenced && this.#end(successor, true), // the next start takes over
+      () => {
+        if (!successor.life.alive || successor.life.isFenced) return;
+        // One that stands still has a successor already; any other gets one, which takes over.
+        if (this.#serving.includes(successor)) this.#end(successor, true);
+        else successor.life.alive = false;
+      },
     );
   }
 

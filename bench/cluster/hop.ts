@@ -5,13 +5,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
-import { RestClient, startService } from '../conformance/client/index.ts';
-import { openEmbeddedMongod } from '../platform/mongod/index.ts';
-import { openInstallation } from '../scripts/cluster/index.ts';
-import { compare, type Contestant, type Effort } from './compare.ts';
-import { HTTP, httpRequest } from './load.ts';
-import { expectOk } from './processes.ts';
-import type { Figure } from './report.ts';
+import { RestClient, startService } from '../../conformance/client/index.ts';
+import { openEmbeddedMongod } from '../../platform/mongod/index.ts';
+import { openInstallation } from '../../scripts/cluster/index.ts';
+import { compare, type Contestant, type Effort } from '../compare.ts';
+import { HTTP, httpRequest } from '../load.ts';
+import { expectOk } from '../processes.ts';
+import type { Figure } from '../report.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const PATH = '/api/v1/resources/custom/BenchHop';
@@ -26,7 +26,7 @@ interface Place {
 }
 
 /** @throws Error where nats-server is not installed */
-export async function cluster(effort: Effort): Promise<Figure[]> {
+export async function hop(effort: Effort): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), 'cascade-bench-'));
   const mongod = await openEmbeddedMongod({ dataDir: folder, log: pino({ level: 'silent' }) });
   const alone = await startService({ args: ['--mongo', mongod.uri, '--lanes', '1'] });
