@@ -305,6 +305,7 @@ test('a file that is none, cut off, changed, of another format or another passph
   const begin = { op: 'beginRestore', data: { head: { ...JSON.parse(whole[0]!), check: null, passphrase: undefined } } };
   const { restore: first } = JSON.parse(await ok(system, 'POST', '/backups/plant3', begin)) as { restore: string };
   await ok(system, 'POST', '/backups/plant3', begin);
+  expect((await system.send('GET', '/backups/plant3', {})).status).toBe(405);
   const late = await system.send('POST', '/backups/plant3', { body: { op: 'restore', data: { restore: first, rows: [] } } as never });
   expect([late.status, late.text]).toEqual([400, expect.stringContaining('another restore')]);
   // After all of these it still takes a whole one.

@@ -15,6 +15,9 @@ import { keyOf } from './sealing.ts';
 
 const NAME = 'backups';
 
+/** Operations of resources that have instances: a backup is none. */
+const GENERIC = new Set(['select', 'selectOne', 'insert', 'update', 'upsert', 'patch', 'delete', 'aggregate']);
+
 type Carry = (space: Namespace, namespace: string, data: ObjectValue, request: ApiRequest, actor: Actor) => Promise<ApiReply>;
 
 const OPERATIONS: Readonly<Record<string, Carry>> = {
@@ -81,6 +84,7 @@ async function carryOut(space: Namespace, request: ApiRequest, actor: Actor): Pr
   const { system, restricted, lent } = actor.identity;
   if (system !== true || restricted === true || lent === true) throw apiError('cascade.authorization.denied', op, NAME);
   if (resourceId === undefined) throw apiError('cascade.method.not.allowed', op, NAME);
+  if (GENERIC.has(op)) throw apiError('cascade.method.not.allowed', op, NAME);
   if (!Object.hasOwn(OPERATIONS, op)) throw apiError('cascade.operation.unknown', op);
   return OPERATIONS[op]!(space, resourceId, objectOf(request.object ?? null), request, actor);
 }

@@ -1,11 +1,12 @@
 // The state of federation in a namespace of this process: a client per node, and the statements in progress.
-import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
+import type { ConnectionOptions } from 'node:tls';
+import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import type { Outlet } from '../../platform/egress/index.ts';
+import { type Outlet, tlsOptions } from '../../platform/egress/index.ts';
 import { StateKey } from '../../resources/states.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
-import { nodeCredentials, type NodeCredentials } from '../nodes/index.ts';
-import { HttpClient, tlsOptions } from '../sources/index.ts';
+import { nodeCredentials, type NodeCredentials, nodeOptions } from '../nodes/index.ts';
+import { HttpClient } from '../sources/index.ts';
 import type { NodeClient } from './node-client.ts';
 import { Outbox } from './outbox.ts';
 import { RestNodeClient } from './rest-client.ts';
@@ -60,12 +61,17 @@ export class Federation {
 
   #clientFor(name: string, node: ObjectValue): NodeClient {
     const { outlet } = this;
-    const options = getOwn(node, 'clientOptions');
-    const tls = isObject(options) ? tlsOptions(options) : {};
+    const tls = async (): Promise<ConnectionOptions> => {
+      try {
+        return tlsOptions(await nodeOptions(this.#space(), name, node));
+      } catch {
+        throw apiError('cascade.federation.unreachable', name, 'the certificates or keys of its clientOptions cannot be read');
+      }
+    };
     const credentials = (): Promise<NodeCredentials | null> => nodeCredentials(this.#space(), name, node);
     const uri = new URL(String(getOwn(node, 'uri')));
     if (/^wss?:$/.test(uri.protocol)) return new SocketNodeClient(name, { uri, outlet, tls, credentials });
-    return new RestNodeClient(name, uri.href, new HttpClient({ outlet, tls }), credentials);
+    return new RestNodeClient(name, uri.href, async () => new HttpClient({ outlet, tls: await tls() }), credentials);
   }
 
   open(): void {

@@ -24,7 +24,7 @@ export interface LinkTarget {
   /** `ws:` or `wss:`; path, query and fragment are ignored. */
   readonly uri: URL;
   readonly outlet: Outlet;
-  readonly tls: ConnectionOptions;
+  readonly tls: () => Promise<ConnectionOptions>;
   /** Null where no stored credentials can be opened. */
   readonly credentials: () => Promise<NodeCredentials | null>;
   readonly refusal: (status: number, body: Value) => CascadeError;
@@ -78,7 +78,7 @@ export class NodeLink {
     const url = new URL(PATH, uri);
     let socket: OutgoingSocket;
     try {
-      socket = await openWebSocket(outlet, { url, tls, timeoutMs, mostBytes: MOST_ANSWER_BYTES });
+      socket = await openWebSocket(outlet, { url, tls: await tls(), timeoutMs, mostBytes: MOST_ANSWER_BYTES });
     } catch (error) {
       throw error instanceof NoWebSocket ? noProtocol(error.message) : error;
     }

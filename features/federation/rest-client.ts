@@ -18,20 +18,25 @@ interface Token {
 
 export class RestNodeClient extends NodeClient {
   readonly #origin: string;
-  readonly #http: HttpClient;
+  readonly #open: () => Promise<HttpClient>;
+  #http: Promise<HttpClient> | null = null;
   readonly #credentials: () => Promise<NodeCredentials | null>;
   #login: Promise<Token> | null = null;
 
-  /** @param credentials credentials for the login; null where none can be opened */
-  constructor(node: string, uri: string, http: HttpClient, credentials: () => Promise<NodeCredentials | null>) {
+  /**
+   * @param open opens the connections when they are needed
+   * @param credentials credentials for the login; null where none can be opened
+   */
+  constructor(node: string, uri: string, open: () => Promise<HttpClient>, credentials: () => Promise<NodeCredentials | null>) {
     super(node);
     this.#origin = new URL(uri).origin;
-    this.#http = http;
+    this.#open = open;
     this.#credentials = credentials;
   }
 
   async close(): Promise<void> {
-    await this.#http[Symbol.asyncDispose]();
+    const http = await this.#http?.catch(() => null);
+    await http?.[Symbol.asyncDispose]();
   }
 
   protected async carry(request: NodeRequest, carriage: Carriage): Promise<NodeAnswer> {
@@ -105,9 +110,20 @@ export class RestNodeClient extends NodeClient {
     return answer;
   }
 
+  async #client(): Promise<HttpClient> {
+    const opening = (this.#http ??= this.#open());
+    try {
+      return await opening;
+    } catch (error) {
+      if (this.#http === opening) this.#http = null;
+      throw error;
+    }
+  }
+
   async #asked(ask: HttpAsk): Promise<HttpAnswer> {
     try {
-      const answer = await this.#http.ask(ask);
+      const http = await this.#client();
+      const answer = await http.ask(ask);
       this.state = 'reachable';
       return answer;
     } catch (error) {
@@ -149,8 +165,8 @@ interface Spelling {
 
 /** Converts a message to a request of REST (resources-and-api.md 2). */
 export function spelt({ op, resource, isType, id, parameters = {}, object }: NodeRequest): Spelling {
-  const base = `${isType ? 'custom/' : ''}${encodeURIComponent(resource)}`;
-  const path = id === undefined ? base : `${base}/${id.split('/').map(encodeURIComponent).join('/')}`;
+  const base = `${isType ? 'custom/' : ''}${encodeURIComponent(resource.toWellFormed())}`;
+  const path = id === undefined ? base : `${base}/${id.toWellFormed().split('/').map(encodeURIComponent).join('/')}`;
   const query = { ...parameters };
   switch (op) {
     case 'select': {

@@ -57,7 +57,12 @@ async function openNode(respond: Respond): Promise<Node> {
 function clientOf(port: number, password = 'right'): SocketNodeClient {
   const outlet = new Egress({ allowed: ['127.0.0.0/8'] }).outletOf('main');
   const credentials = async (): Promise<{ username: string; password: string }> => ({ username: 'ann', password });
-  const client = new SocketNodeClient('far', { uri: new URL(`ws://127.0.0.1:${port}/ignored?x#y`), outlet, tls: {}, credentials });
+  const client = new SocketNodeClient('far', {
+    uri: new URL(`ws://127.0.0.1:${port}/ignored?x#y`),
+    outlet,
+    tls: async () => ({}),
+    credentials,
+  });
   closing.push(() => client.close());
   return client;
 }

@@ -1,5 +1,5 @@
 // The door of nodes: their records, conditions on them, and their credentials.
-export { nodeCredentials, type NodeCredentials } from './credentials.ts';
+export { nodeCredentials, type NodeCredentials, nodeOptions } from './credentials.ts';
 export { NODE_SHAPE, nodeConditionFault, nodesThat, shownNode } from './conditions.ts';
 export { NODES_OUTLET } from './outlet.ts';
 export { nodes } from './feature.ts';

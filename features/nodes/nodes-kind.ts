@@ -11,10 +11,14 @@ import { checkFields, textField, definitionJson, deleteDefinition, putDefinition
 import { SELF_RECORD } from './conditions.ts';
 import { NODES_OUTLET } from './outlet.ts';
 import { EgressError } from '../../platform/egress/index.ts';
-import { placeOf } from './credentials.ts';
+import { hasPlaceFor, optionsFault, pathInOptions, splitOptions, withSecret } from './client-options.ts';
+import { opened, placeOf } from './credentials.ts';
 
 const SEALED = 'sealed';
-const CREDENTIALS: Readonly<Record<string, readonly string[]>> = { userpass: ['username', 'password'], token: ['accessToken'] };
+const CREDENTIALS: ReadonlyMap<Value, readonly string[]> = new Map([
+  ['userpass', ['username', 'password']],
+  ['token', ['accessToken']],
+]);
 const SECRET = ['password', 'accessToken'];
 const DELIVERY = new Set(['bestEffort', 'reliable']);
 const DEFAULT_TTL_SECONDS = 86_400;
@@ -64,10 +68,15 @@ export const NODES: DefinitionResource = {
     checkUri(name, own(fields, 'uri'));
     checkAddress(space, String(own(fields, 'uri')));
     const credentialType = own(fields, 'credentialType') ?? 'userpass';
-    const needed = CREDENTIALS[String(credentialType)];
-    if (!needed) throw invalid(name, `credentialType is none of ${Object.keys(CREDENTIALS).join(', ')}`);
-    const sealed = await sealAll(space, name, fields, stored);
+    const needed = CREDENTIALS.get(credentialType);
+    if (!needed) throw invalid(name, `credentialType is none of ${[...CREDENTIALS.keys()].join(', ')}`);
+    const options = own(fields, 'clientOptions');
+    const { open, secrets } = splitOptions(isObject(options) ? options : {});
+    for (const field of SECRET) if (own(fields, field) !== null) secrets.set(field, own(fields, field));
+    const sealed = await sealAll(space, name, secrets, open, stored);
     for (const field of needed) if (!(own(fields, field) || Object.hasOwn(sealed, field))) throw invalid(name, `${field} is missing`);
+    const token = own(fields, 'accessToken');
+    if (token !== null && !/^[!-~]+$/.test(String(token))) throw invalid(name, 'accessToken has other characters than printable ASCII');
     const deliveryMode = own(fields, 'deliveryMode');
     if (deliveryMode === null) throw invalid(name, 'deliveryMode is missing');
     if (!DELIVERY.has(String(deliveryMode)))
@@ -82,7 +91,7 @@ export const NODES: DefinitionResource = {
       deliveryTTL,
       properties,
       ars_properties: properties,
-      clientOptions: own(fields, 'clientOptions') ?? {},
+      clientOptions: open,
       [SEALED]: sealed,
     };
     return { name, object, apply: () => undefined };
@@ -143,17 +152,37 @@ function eachField(sealed: ObjectValue, change: (field: string, text: string) =>
   return after;
 }
 
-/** Sealed secrets as base64 texts by field; absent fields keep their stored secret. */
-async function sealAll(space: Namespace, node: string, fields: ObjectValue, stored: ObjectValue | null): Promise<ObjectValue> {
+/**
+ * Sealed secrets as base64 texts by field; absent fields keep their stored secret, null removes one.
+ * @param options the `clientOptions` without secrets
+ * @throws node.invalid for options that no connection could be made with
+ */
+async function sealAll(
+  space: Namespace,
+  node: string,
+  secrets: ReadonlyMap<string, Value>,
+  options: ObjectValue,
+  stored: ObjectValue | null,
+): Promise<ObjectValue> {
   const before = stored && own(stored, SEALED);
-  const sealed: ObjectValue = isObject(before ?? null) ? { ...(before as ObjectValue) } : {};
-  for (const field of SECRET) {
-    const secret = own(fields, field);
+  const sealed: ObjectValue = {};
+  let whole = options;
+  for (const [field, text] of Object.entries(isObject(before ?? null) ? (before as ObjectValue) : {})) {
+    const path = pathInOptions(field);
+    if (secrets.has(field) || (path && !hasPlaceFor(options, path))) continue;
+    setOwn(sealed, field, text);
+    if (path) whole = withSecret(whole, path, await opened(space, node, field, String(text)));
+  }
+  for (const [field, secret] of secrets) {
     if (secret === null) continue;
+    const path = pathInOptions(field);
+    if (path) whole = withSecret(whole, path, secret);
     if (!space.installation.keys.areAvailable) throw apiError('cascade.server.unavailable');
     const cipher = await space.installation.keys.ensureCipher(space.name);
-    sealed[field] = Buffer.from(cipher.seal(encodeInner(secret), placeOf(node, field))).toString('base64');
+    setOwn(sealed, field, Buffer.from(cipher.seal(encodeInner(secret), placeOf(node, field))).toString('base64'));
   }
+  const wrong = optionsFault(whole);
+  if (wrong !== null) throw invalid(node, wrong);
   return sealed;
 }
 

@@ -1,6 +1,6 @@
 // Scheduled events (integrations.md 10): messages to publish at a time, at intervals, or by the calendar. schedule.ts delivers them.
 
-import { DateTime, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import { DateTime, dateTimeOf, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { convert } from '../../stdlib/convert/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -91,6 +91,9 @@ function defined(space: Namespace, body: ObjectValue, stored: ObjectValue | null
   if (!periodic && !active) throw invalid(name, 'a one-time event is always active');
   const wanted = { periodic, active, intervalMs: intervalIn(name, body), calendar: calendarIn(name, body), occursAtMs: occursAtIn(body) };
   const occursAtMs = planned(() => nextOf(wanted, stored, nowMs, past), name);
+  // A periodic event has at least a second time.
+  if (dateTimeOf(occursAtMs + (periodic ? (wanted.intervalMs ?? 0) : 0)) === null)
+    throw invalid(name, 'it occurs after the last time that there is');
   const isTransient = getOwn(fields, 'isTransient') === true;
   if (isTransient && (periodic || occursAtMs - nowMs > MOST_TRANSIENT_MS))
     throw invalid(name, `what is transient occurs once, at most ${MOST_TRANSIENT_MS} ms ahead`);

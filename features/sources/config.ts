@@ -1,9 +1,9 @@
 // Checks the config of a source (integrations.md 1.1): its fields by the protocol, and whether its addresses may be reached.
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { EgressError, type Outlet } from '../../platform/egress/index.ts';
+import { EgressError, isNamedSecret, type Outlet } from '../../platform/egress/index.ts';
 import type { Direction, Protocol } from './protocols/index.ts';
-import { isNamedSecret, own } from './protocols/fields.ts';
+import { own } from './protocols/fields.ts';
 
 export const DIRECTIONS: readonly string[] = ['SOURCE', 'SINK', 'BOTH'] satisfies Direction[];
 

@@ -11,5 +11,4 @@ export { SOURCES_STATE, sourcesOf } from './namespace-state.ts';
 export { transportFor } from './protocols/push/connection.ts';
 export type { PushNote, PushOutcome } from './protocols/push/transport.ts';
 export { DEFAULT_CONTACT, type VapidKey, newVapidKey, openWebPush } from './protocols/push/web-push.ts';
-export { tlsOptions } from './protocols/tls.ts';
 export { SOURCES } from './sources-kind.ts';

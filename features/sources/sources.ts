@@ -17,7 +17,7 @@ import { secretNamed } from '../secrets/index.ts';
 import { withNamedSecrets } from './named-secrets.ts';
 import { type Connection, ConnectionFailure, type Direction, protocolOf, type SourceContext } from './protocols/index.ts';
 import { own } from './protocols/fields.ts';
-import { faultyTls, tlsOptions } from './protocols/tls.ts';
+import { faultyTls, tlsOptions } from '../../platform/egress/index.ts';
 import { Polls } from './polls.ts';
 import { type ConsumerState, SourceRecords } from './records.ts';
 import { wholeConfig } from './secrets.ts';

@@ -5,6 +5,7 @@ import { apiError } from '../../model/errors/index.ts';
 import { isServiceSet, checkTypeChange, compareTypes, parseType, type TypeDefinition, typeToValue } from '../../model/types/index.ts';
 import { TYPE_SHAPE, type DefinitionResource, knownNames, type Namespace, type NameScope, omit } from '../../resources/catalog/index.ts';
 import { accessLevelsOf } from './access-levels.ts';
+import { checkCallersProperties } from '../../resources/definitions/index.ts';
 import { servicesWithState, stateChanged } from '../services/index.ts';
 import { buildAfter, buildBefore, indexBuildsOf, addedBy, removeInBackground, removeValues } from '../../resources/instances/index.ts';
 
@@ -35,6 +36,7 @@ export const TYPES: DefinitionResource = {
   async define(space, body, stored) {
     for (const key of Object.keys(body))
       if (/^(ars)?_/.test(key) && !isServiceSet(key) && !CALLERS.includes(key)) throw apiError('cascade.type.property.name.reserved', key);
+    checkCallersProperties('types', body);
     const checked = await parsed(space, omit(body, [BUILDS]));
     let type = stored ? { ...checked, collection: space.catalog.definitions.collectionOf(stored) } : checked;
     if (space.catalog.scalars.has(type.name)) throw apiError('cascade.type.name.reserved', type.name);

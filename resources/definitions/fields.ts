@@ -2,6 +2,7 @@
 
 import { isServiceSet } from '../../model/types/index.ts';
 import type { Diagnostic } from '../../compiler/index.ts';
+import { convert } from '../../stdlib/convert/index.ts';
 import { DateTime, encodeInner, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { type CascadeError, apiError } from '../../model/errors/index.ts';
 import type { PropertyDefinition } from '../../model/types/index.ts';
@@ -15,12 +16,14 @@ export function textField(resource: string, body: ObjectValue, name: string): st
   return value;
 }
 
+type Form = PropertyDefinition['base'] | 'list' | 'relationships';
+
 /** System properties that callers may set, with the types of their values. */
-const CALLERS: Readonly<Record<string, PropertyDefinition['base'] | 'list'>> = {
+const CALLERS: Readonly<Record<string, Form>> = {
   ars_group: 'String',
   ars_properties: 'Object',
   ars_public: 'Boolean',
-  ars_relationships: 'list',
+  ars_relationships: 'relationships',
   ars_dependentResource: 'ResourceReference',
 };
 /** Derived fields that a client may send back as it read them; the service computes them itself. */
@@ -47,19 +50,36 @@ export function checkFields(kind: Pick<DefinitionResource, 'name' | 'type'>, bod
 }
 
 /** Definitions are not coerced: a value of a wrong type is refused. Null is "not set". */
-function requireFit(resource: string, field: string, base: PropertyDefinition['base'] | 'list', value: Value): void {
-  if (value !== null && !FITS[base]?.(value)) throw invalidField(resource, field, base === 'list' ? 'no array' : `no ${base}`);
+function requireFit(resource: string, field: string, base: Form, value: Value): void {
+  if (value !== null && !FITS[base]?.(value))
+    throw invalidField(resource, field, base === 'list' ? 'no array' : base === 'relationships' ? 'no array of Objects' : `no ${base}`);
 }
 
-const FITS: Readonly<Partial<Record<PropertyDefinition['base'] | 'list', (value: Value) => boolean>>> = {
+/** Checks the system properties that callers may set, for kinds that check their own fields themselves. @throws resource.property.invalid */
+export function checkCallersProperties(resource: string, body: ObjectValue): void {
+  for (const [field, base] of Object.entries(CALLERS))
+    if (Object.hasOwn(body, field)) requireFit(resource, field, base, getOwn(body, field));
+}
+
+const FITS: Readonly<Partial<Record<Form, (value: Value) => boolean>>> = {
   String: (value) => typeof value === 'string',
   Boolean: (value) => typeof value === 'boolean',
   Integer: isInteger,
   Object: isObject,
-  ResourceReference: (value) => typeof value === 'string' || isObject(value),
+  ResourceReference: isReference,
   DateTime: (value) => typeof value === 'string' || isInteger(value) || value instanceof DateTime,
   list: Array.isArray,
+  relationships: (value) => Array.isArray(value) && value.every(isObject),
 };
+
+function isReference(value: Value): boolean {
+  try {
+    convert(value, { type: 'ResourceReference' }, 'property');
+    return true;
+  } catch {
+    return false; // whatever is wrong with it: it is no reference
+  }
+}
 
 export const invalidField = (resource: string, field: string, reason: string): CascadeError =>
   apiError('cascade.resource.property.invalid', resource, field, reason);

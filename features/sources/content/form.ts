@@ -15,7 +15,7 @@ export function pairsOf(object: ObjectValue): [string, string][] {
 const parameter = (value: Value): string => (Array.isArray(value) || isObject(value) ? toJson(value) : text(value));
 
 export const encodePairs = (pairs: readonly (readonly [string, string])[]): string =>
-  pairs.map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`).join('&');
+  pairs.map((pair) => pair.map((text) => encodeURIComponent(text.toWellFormed())).join('=')).join('&');
 
 export function writeForm(value: Value): string {
   if (typeof value === 'string') return value;

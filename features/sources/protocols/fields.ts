@@ -7,9 +7,6 @@ export type Fits = (value: Value) => string | null;
 
 export const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
 
-/** Whether a text names a secret in place of holding it: what it stands for is known when the source is activated. */
-export const isNamedSecret = (value: unknown): boolean => typeof value === 'string' && /@secrets\(.+\)/.test(value);
-
 export const text: Fits = (value) => (typeof value === 'string' && value !== '' ? null : 'no String');
 /** A media type, with or without parameters. */
 export const mediaTypeText: Fits = (value) =>

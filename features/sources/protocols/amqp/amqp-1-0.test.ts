@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { newAuthority } from '../../testing/certificates.ts';
 import { contextOf, NOBODY } from '../testing/context.ts';
-import { tlsOptions } from '../tls.ts';
+import { tlsOptions } from '../../../../platform/egress/index.ts';
 import { openAmqp10 } from './amqp-1-0.ts';
 import { AMQP } from './index.ts';
 

@@ -16,7 +16,7 @@ import {
   whole,
 } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
-import { TLS_FIELDS } from '../tls.ts';
+import { TLS_FIELDS } from '../../../../platform/egress/index.ts';
 import { openAmqp091 } from './amqp-0-9-1.ts';
 import { openAmqp10 } from './amqp-1-0.ts';
 import { addressesOf, mechanismsOf, publicationOf } from './common.ts';

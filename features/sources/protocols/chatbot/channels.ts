@@ -9,7 +9,8 @@ const PREFIX = 'channel/';
 const inner = (object: ObjectValue, ...names: string[]): Value =>
   names.reduce<Value>((at, name) => (isObject(at) ? own(at, name) : null), object);
 
-const keyOf = (service: string, channel: string): string => `${PREFIX}${encodeURIComponent(service)}/${encodeURIComponent(channel)}`;
+const keyOf = (service: string, channel: string): string =>
+  `${PREFIX}${encodeURIComponent(service.toWellFormed())}/${encodeURIComponent(channel.toWellFormed())}`;
 
 /** Handles a `conversationUpdate`: added members store the channel, the removal of the bot deletes it. */
 export async function followUpdate({ store, now }: SourceContext, message: ObjectValue): Promise<void> {

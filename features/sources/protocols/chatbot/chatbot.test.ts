@@ -206,3 +206,24 @@ test('a webhook accepts signed deliveries, and each of them once', async () => {
   });
   await expect(post('hook', '{', signed('{', now, 'k5'), 'webhook')).rejects.toMatchObject({ status: 400 });
 });
+
+test('6.3: an id never leads to another path of the service, whatever its characters are', async () => {
+  const reply = (id: string, more: object = {}) =>
+    t.ask('publish', 'sources', {
+      id: 'bot',
+      body: JSON.stringify({ text: 'a', serviceUrl: `${outside.url}/svc/`, conversation: { id }, ...more }),
+    });
+  await expect(reply('..')).rejects.toMatchObject({ code: 'cascade.chatbot.message.invalid', status: 400 });
+  await expect(reply('c', { id: '.' })).rejects.toMatchObject({ code: 'cascade.chatbot.message.invalid', status: 400 });
+  const lone = `return ResourceAPI.executeOp({op: "publish", resourceName: "sources", resourceId: "bot",
+    object: {text: "a", serviceUrl: "${outside.url}/svc/", conversation: {id: "\\ud800"}}})`;
+  await t.program('procedures', `PROCEDURE loneSurrogate()\n${lone}`);
+  await t.ask('execute', 'procedures', { id: 'loneSurrogate' });
+});
+
+test('WEBHOOK: headers of a config may be named as members of every object', async () => {
+  await source('named', { inboundSecret: 's', signatureHeader: 'constructor', idempotencyHeader: '__proto__' }, 'WEBHOOK');
+  const signature = `sha256=${createHmac('sha256', 's').update('1').digest('hex')}`;
+  await expect(post('named', '1', {}, 'webhook')).rejects.toMatchObject({ code: 'cascade.webhook.authentication.failed' });
+  for (let i = 0; i < 2; i++) expect(await post('named', '1', { constructor: signature }, 'webhook')).toMatchObject({ body: '{}' });
+});

@@ -4,6 +4,8 @@ import { address, COMMON, hostsIn, oneOf, own, text, texts } from '../fields.ts'
 import type { Protocol } from '../protocol.ts';
 import { openChatbot } from './connection.ts';
 
+const SERVICE = address('https?');
+
 export const CHATBOT: Protocol = {
   type: 'CHATBOT',
   directions: ['BOTH'],
@@ -20,7 +22,7 @@ export const CHATBOT: Protocol = {
     inboundSecret: text,
     tokenUri: address('https?'),
     tokenScope: text,
-    allowedServiceUrls: texts,
+    allowedServiceUrls: (value) => texts(value) ?? ((value as string[]).length === 0 ? null : SERVICE(value)),
   },
   crossCheck: (config: ObjectValue) =>
     own(config, 'inboundAuth') === 'jwt' && own(config, 'openIdMetadataUri') === null ? ['openIdMetadataUri', 'needed for jwt'] : null,

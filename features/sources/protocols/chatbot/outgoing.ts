@@ -82,10 +82,8 @@ export class Outgoing implements AsyncDisposable {
     const prefixes = Array.isArray(allowed) ? allowed.map(String) : [];
     const isAllowed = prefixes.length === 0 ? base.protocol === 'https:' : prefixes.some((prefix) => isWithin(base, prefix));
     if (!isAllowed) throw refuse();
-    const end = activity === null ? '' : `/${encodeURIComponent(activity)}`;
-    return new URL(
-      `${base.origin}${base.pathname.replace(/\/+$/, '')}/v3/conversations/${encodeURIComponent(conversation)}/activities${end}`,
-    );
+    const end = activity === null ? '' : `/${segmentOf(activity)}`;
+    return new URL(`${base.origin}${base.pathname.replace(/\/+$/, '')}/v3/conversations/${segmentOf(conversation)}/activities${end}`);
   }
 
   async #post(url: URL, body: ObjectValue): Promise<void> {
@@ -139,6 +137,12 @@ export class Outgoing implements AsyncDisposable {
     this.#token = { text: token, until: performance.now() + Math.max(life - BEFORE_END_S, 0) * 1_000 };
     return token;
   }
+}
+
+/** An id as one segment of a path. @throws cascade.chatbot.message.invalid for an id that would lead to another path */
+function segmentOf(id: string): string {
+  if (id === '.' || id === '..') throw apiError('cascade.chatbot.message.invalid', `the id ${id} is no segment of a path`);
+  return encodeURIComponent(id.toWellFormed());
 }
 
 /** Whether an address is below the prefix, by whole segments of the path. */

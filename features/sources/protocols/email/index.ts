@@ -1,7 +1,7 @@
 // EMAIL (integrations.md 5): sends mails by SMTP.
 import { COMMON, flag, host, object, oneOf, own, text, whole } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
-import { TLS_FIELDS } from '../tls.ts';
+import { TLS_FIELDS } from '../../../../platform/egress/index.ts';
 import { openEmail } from './connection.ts';
 
 export const EMAIL: Protocol = {

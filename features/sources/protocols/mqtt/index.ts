@@ -2,7 +2,7 @@
 import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
 import { address, ANY_DIRECTION, COMMON, type Fits, flag, hostsIn, mediaTypeText, oneOf, own, texts, whole } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
-import { TLS_FIELDS } from '../tls.ts';
+import { TLS_FIELDS } from '../../../../platform/egress/index.ts';
 import { openMqtt } from './connection.ts';
 import { publicationOf, qosOf, shortText, usualType } from './publishing.ts';
 

@@ -6,7 +6,7 @@ import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { newAuthority } from '../../testing/certificates.ts';
 import { type MqttBroker, openMqttBroker } from './testing/mqtt-broker.ts';
 import { contextOf, NOBODY } from '../testing/context.ts';
-import { tlsOptions } from '../tls.ts';
+import { tlsOptions } from '../../../../platform/egress/index.ts';
 import { openMqtt } from './connection.ts';
 
 let broker: MqttBroker;

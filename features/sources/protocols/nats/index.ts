@@ -2,7 +2,7 @@
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { address, ANY_DIRECTION, COMMON, type Fits, flag, hostsIn, mediaTypeText, oneOf, own, text, texts, whole } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
-import { TLS_FIELDS } from '../tls.ts';
+import { TLS_FIELDS } from '../../../../platform/egress/index.ts';
 import { openNats } from './connection.ts';
 import { isFilter, publicationOf } from './publishing.ts';
 

@@ -3,8 +3,8 @@
 import forge from 'node-forge';
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { HttpClient } from '../../http/index.ts';
+import { openStore } from '../../../../platform/egress/index.ts';
 import { own } from '../fields.ts';
-import { openStore } from '../pkcs12.ts';
 import { type Connection, ConnectionFailure, type SourceContext } from '../protocol.ts';
 import { type ApnsKey, openApns } from './apns.ts';
 import { openFcm } from './fcm.ts';

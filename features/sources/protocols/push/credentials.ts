@@ -1,6 +1,6 @@
 // Checks of the credentials of push services: what is wrong with one without its service is told when it is stored.
 import { type Fits, text } from '../fields.ts';
-import { storeFault } from '../pkcs12.ts';
+import { storeFault } from '../../../../platform/egress/index.ts';
 import { serviceAccountIn } from './fcm.ts';
 import { privateKeyOf } from './tokens.ts';
 

@@ -6,7 +6,7 @@ import { ContentError } from '../../content/index.ts';
 import { basic, type HttpAnswer, HttpClient, HttpFailure } from '../../http/index.ts';
 import { own } from '../fields.ts';
 import type { Caller, Connection, SourceContext } from '../protocol.ts';
-import { tlsOptions } from '../tls.ts';
+import { tlsOptions } from '../../../../platform/egress/index.ts';
 import { mergedRequest } from './merge.ts';
 import { Tokens } from './oauth.ts';
 import { Polling } from './polling.ts';

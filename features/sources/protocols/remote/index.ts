@@ -16,7 +16,7 @@ import {
   whole,
 } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
-import { TLS_FIELDS } from '../tls.ts';
+import { TLS_FIELDS } from '../../../../platform/egress/index.ts';
 import { openRemote } from './connection.ts';
 import { mergedRequest } from './merge.ts';
 import { planRequest, RequestProblem } from './request.ts';

@@ -121,6 +121,7 @@ function tokenRequest(
   const headers = (typeof pairs === 'string' ? [] : pairs).filter(([name]) => !/^(?:content-type|accept)$/i.test(name));
   headers.push(['Content-Type', contentType], ['Accept', 'application/json']);
   // RFC 6749 2.3.1 encodes both parts.
-  if (usesBasic && id != null) headers.push(['Authorization', basic(encodeURIComponent(id), encodeURIComponent(secret ?? ''))]);
+  if (usesBasic && id != null)
+    headers.push(['Authorization', basic(encodeURIComponent(id.toWellFormed()), encodeURIComponent((secret ?? '').toWellFormed()))]);
   return { body: encodeContent(contentType, fields), headers };
 }

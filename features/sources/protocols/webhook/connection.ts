@@ -26,7 +26,7 @@ export function openWebhook(context: SourceContext): Connection {
   const isSigned = ({ headers, body }: InboundRequest): boolean => {
     const hmac = createHmac(algorithm, setting('inboundSecret', ''));
     if (timestampHeader !== null) {
-      const timestamp = headers[String(timestampHeader).toLowerCase()] ?? '';
+      const timestamp = valueOf(headers, String(timestampHeader).toLowerCase()) ?? '';
       const tolerance = Number(own(context.config, 'timestampTolerance') ?? DEFAULT_TOLERANCE_S);
       if (!/^\d{1,13}$/.test(timestamp) || Math.abs(context.now() / 1_000 - Number(timestamp)) > tolerance) return false;
       hmac.update(`${timestamp}.`);
@@ -34,7 +34,7 @@ export function openWebhook(context: SourceContext): Connection {
     const expected = Buffer.from(
       setting('signaturePrefix', `${algorithm}=`) + hmac.update(body).digest(setting('encoding', 'hex') as 'hex'),
     );
-    const given = Buffer.from(headers[signatureHeader] ?? '', 'latin1');
+    const given = Buffer.from(valueOf(headers, signatureHeader) ?? '', 'latin1');
     return given.length === expected.length && timingSafeEqual(given, expected);
   };
 
@@ -46,7 +46,7 @@ export function openWebhook(context: SourceContext): Connection {
         throw apiError('cascade.webhook.authentication.failed');
       }
       if (body.length > most) throw apiError('cascade.request.body.too.large', most);
-      const key = headers[idempotencyHeader];
+      const key = valueOf(headers, idempotencyHeader);
       if (key !== undefined && key.length > LONGEST_KEY)
         throw apiError('cascade.request.parameter.invalid', idempotencyHeader, key.slice(0, 50));
       const value = decoded(setting('contentType', headers['content-type'] ?? 'application/json'), body);
@@ -57,6 +57,10 @@ export function openWebhook(context: SourceContext): Connection {
     close: async () => undefined,
   };
 }
+
+/** The names come from the config: `constructor` is a header there, too. */
+const valueOf = (headers: InboundRequest['headers'], name: string): string | undefined =>
+  Object.hasOwn(headers, name) ? headers[name] : undefined;
 
 function decoded(contentType: string, body: Buffer) {
   try {

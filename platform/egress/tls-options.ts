@@ -2,9 +2,18 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { type ConnectionOptions, createSecureContext } from 'node:tls';
 import forge from 'node-forge';
-import { isObject, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
-import { type Fits, flag, isNamedSecret, object, own } from './fields.ts';
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { openStore, storeFault } from './pkcs12.ts';
+
+/** Returns why a value does not fit, or null. */
+type Fits = (value: Value) => string | null;
+
+const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
+const flag: Fits = (value) => (typeof value === 'boolean' ? null : 'no Boolean');
+const object: Fits = (value) => (isObject(value) ? null : 'no Object');
+
+/** Whether a text names a secret in place of holding it: what it stands for is known when the connection is opened. */
+export const isNamedSecret = (value: unknown): boolean => typeof value === 'string' && /@secrets\(.+\)/.test(value);
 
 /** Fields that name files of the server, which no namespace may read. */
 const FILE_FIELDS = ['path', 'certPath', 'certPaths', 'keyPath', 'keyPaths'];
