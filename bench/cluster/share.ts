@@ -11,6 +11,8 @@ import { COPY, JSON_TYPE, namesOf, PASSWORD, prepare, TYPE } from './prepare.ts'
 
 const NAMESPACES = 12;
 const CONNECTIONS = 240;
+/** Code is compiled while it warms. */
+const LEAST_SECONDS = 4;
 const PATH = `/api/v1/resources/custom/${TYPE}`;
 
 /** Where the requests of some namespaces go. */
@@ -56,7 +58,7 @@ export async function share({ rounds: count, seconds }: Effort): Promise<Figure>
   for (let round = 0; round <= count; round++)
     for (const contestant of contestants) {
       progress(`events of ${NAMESPACES} namespaces: ${contestant.name}, ${round === 0 ? 'warming' : `round ${round} of ${count}`}`);
-      const result = await measured(contestant, names, round === 0 ? seconds / 4 : seconds);
+      const result = await measured(contestant, names, Math.max(seconds, LEAST_SECONDS));
       if (round === 0) continue;
       (rounds[contestant.name] ??= []).push(result.perSecond);
       const notes = (noted[contestant.name] ??= { p50: [], cpu: [], mongod: [] });
@@ -121,7 +123,7 @@ async function measured({ pids, mongodPid, client, routes }: Contestant, names: 
     });
   const results = await Promise.all(loads);
   const requests = results.reduce((sum, one) => sum + one.requests, 0);
-  while ((await copiesOf(client, names)) < there + requests) await sleep(20);
+  while ((await copiesOf(client, names)) < there + requests) await sleep(100);
   const took = (performance.now() - begun) / 1_000;
   return {
     perSecond: requests / took,
