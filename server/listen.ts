@@ -14,7 +14,7 @@ import {
 } from './http/index.ts';
 import { openMetrics, type Working } from './metrics.ts';
 import { openTransport, type TransportKind } from './transport/index.ts';
-import { bindWebSocket, type WebSocketOptions } from './websocket/index.ts';
+import { asyncApiText, bindWebSocket, type WebSocketOptions } from './websocket/index.ts';
 
 /** Time that open requests have to end once the service stops. */
 const DRAIN_MS = 10_000;
@@ -79,7 +79,8 @@ export async function listen({
   metrics.watch({ cascade_ws_connections: () => sockets.open, cascade_ws_subscriptions: () => sockets.subscriptions });
   let isDraining = false;
   const health = (): Health => (isDraining ? { ready: false, status: 'draining' } : engine.health());
-  const binding = openBinding({ engine, log, timeoutMs, metrics, health, documentLimitBytes: options.documentLimitBytes });
+  const { documentLimitBytes } = options;
+  const binding = openBinding({ engine, log, timeoutMs, metrics, health, documentLimitBytes, describeSockets: asyncApiText });
   const http = bindHttp(transport, binding, { log, clientOf, ...options, budget });
   const actual = await transport.listen(host, port);
   return {

@@ -2,7 +2,7 @@
 // (resources-and-api.md 2). It knows no sockets; these are in `sockets.ts`.
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { ApiReply, Engine, Health, Identity } from '../../resources/api.ts';
+import type { ApiDescription, ApiReply, Engine, Health, Identity } from '../../resources/api.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { readBuild } from '../../platform/about/index.ts';
 import type { Metrics } from '../metrics.ts';
@@ -40,6 +40,8 @@ export interface BindingOptions {
   metrics: Metrics;
   /** Bound of one document; default 100 MiB. */
   documentLimitBytes?: number | undefined;
+  /** The document of the WebSocket API, as JSON. @param host of the request */
+  describeSockets: (description: ApiDescription, host: string) => string;
   /** The answer of /healthz and /readyz; the engine's own when absent. */
   health?: () => Health;
 }
@@ -52,6 +54,7 @@ export function openBinding({
   timeoutMs = 120_000,
   metrics,
   documentLimitBytes = 100 * 1024 * 1024,
+  describeSockets,
   health = () => engine.health(),
 }: BindingOptions): (http: HttpRequest) => Promise<HttpReply> {
   const deadlines = new Deadlines(timeoutMs);
@@ -77,6 +80,10 @@ export function openBinding({
     openapi: async (http, query) => {
       const identity = await identify(http, query, engine.identity);
       return { status: 200, body: await openApiText(await engine.describe(identity)) };
+    },
+    asyncapi: async (http, query) => {
+      const identity = await identify(http, query, engine.identity);
+      return { status: 200, body: describeSockets(await engine.describe(identity), http.headers.get('host') ?? 'localhost') };
     },
     socketInfo: () => ({ status: 200, body: socketInfo(randomInt(2 ** 32)) }),
     document: async (http, query) => documentReply(http, engine, await identify(http, query, engine.identity)),

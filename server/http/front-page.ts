@@ -8,6 +8,7 @@ import type { HttpReply, HttpRequest } from './types.ts';
 const LINKS = [
   ['The manual', 'manual', '/manual/'],
   ['Description of the API (OpenAPI, with a login)', 'description', '/api/v1/openapi.json'],
+  ['Description of the WebSocket (AsyncAPI, with a login)', 'events', '/api/v1/asyncapi.json'],
   ['Is it alive?', 'health', '/healthz'],
   ['Is it ready?', 'readiness', '/readyz'],
 ] as const;

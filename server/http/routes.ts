@@ -54,6 +54,7 @@ export type PlainKind =
   | 'session'
   | 'batch'
   | 'openapi'
+  | 'asyncapi'
   | 'socketInfo'
   | 'healthz'
   | 'readyz'
@@ -104,6 +105,7 @@ export const PLAIN: ReadonlyMap<string, PlainRoute> = new Map([
   ['/api/v1/_status', plain('session', 'GET')],
   ['/api/v1/batch', plain('batch', 'POST')],
   ['/api/v1/openapi.json', plain('openapi', 'GET')],
+  ['/api/v1/asyncapi.json', plain('asyncapi', 'GET')],
   ['/api/v1/wsock/info', plain('socketInfo', 'GET')],
   ['/healthz', plain('healthz', 'GET')],
   ['/readyz', plain('readyz', 'GET')],

@@ -6,10 +6,9 @@ import { isObject } from '../../stdlib/values/index.ts';
 import { sessionBody } from '../http/index.ts';
 import { limitKey } from '../transport/index.ts';
 import { type Message, textIn } from './message.ts';
+import { isLoginOperation } from './operations.ts';
 
-const LOGINS = new Set(['authenticate', 'validate']);
-
-export const isLogin = ({ op }: Message): boolean => op !== undefined && LOGINS.has(op);
+export const isLogin = ({ op }: Message): boolean => isLoginOperation(op);
 
 /** The token was revoked while its socket was open: the socket closes with 4401. */
 export class Ended extends Error {}

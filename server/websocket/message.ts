@@ -145,5 +145,9 @@ export function eventText(
   const who = `"namespace":${JSON.stringify(namespace)},"username":${JSON.stringify(username)}`;
   const sequence = reliable ? `,${JSON.stringify(reliable).slice(1, -1)}` : '';
   const body = `{"path":${JSON.stringify(path)},"value":${valueJson},"createdAt":${createdAt},${who}${sequence}}`;
-  return `{"status":100,"contentType":"application/json","headers":${headers},"body":${body}}`;
+  return noticeText(headers, body);
 }
+
+/** A message that answers no request. */
+export const noticeText = (headers: string, body: string): string =>
+  `{"status":100,"contentType":"application/json","headers":${headers},"body":${body}}`;

@@ -1,37 +1,9 @@
 // Translates a message to a request on a resource in the engine's form (resources-and-api.md 2.17). Pure.
 import { apiError } from '../../model/errors/index.ts';
 import type { ApiRequest, Identity } from '../../engine/index.ts';
-import { federationIn, type ParameterName, parameterValues, typedRequest } from '../http/index.ts';
+import { federationIn, parameterValues, typedRequest } from '../http/index.ts';
 import { memberOf, type Message } from './message.ts';
-
-interface Reading {
-  /** The engine's name of the operation, where it differs. */
-  readonly op?: ApiRequest['op'];
-  readonly id?: 'required' | 'none';
-  readonly object?: 'required' | 'none';
-  readonly parameters: readonly ParameterName[];
-}
-
-const READINGS: Readonly<Record<string, Reading>> = {
-  select: { object: 'none', parameters: ['where', 'props', 'sort', 'page', 'limit', 'count'] },
-  selectOne: { object: 'none', parameters: ['where', 'props'] },
-  insert: { id: 'none', object: 'required', parameters: ['count', 'upsert', 'active'] },
-  update: { id: 'required', object: 'required', parameters: [] },
-  upsert: { id: 'none', object: 'required', parameters: ['count', 'active'] },
-  delete: { object: 'none', parameters: ['where', 'count'] },
-  deleteOne: { op: 'delete', object: 'none', parameters: ['where', 'count'] },
-  patch: { id: 'required', object: 'required', parameters: [] },
-  aggregate: { parameters: ['pipeline'] },
-  publish: { id: 'required', parameters: [] },
-  execute: { id: 'required', parameters: [] },
-  query: { id: 'required', object: 'required', parameters: [] },
-};
-
-/** Another installation updates instances by a condition (integrations.md 11.3). */
-const UPDATE_WHERE: Reading = { id: 'none', object: 'required', parameters: ['where'] };
-
-/** Custom commands (2.13): the operation is the command, its data the object. */
-const COMMAND: Reading = { parameters: [] };
+import { readingOf, UPDATE_WHERE } from './operations.ts';
 
 /** @throws operation.unknown, request.parameter.invalid, federation.hops */
 export function apiRequest(message: Message, identity: Identity): ApiRequest {
@@ -39,7 +11,7 @@ export function apiRequest(message: Message, identity: Identity): ApiRequest {
   if (op === undefined) throw apiError('cascade.operation.unknown', null);
   const federation = federationIn((header) => headerIn(message, header));
   const isUpdateWhere = federation !== undefined && op === 'update' && message.resourceId === undefined;
-  const reading = isUpdateWhere ? UPDATE_WHERE : Object.hasOwn(READINGS, op) ? READINGS[op]! : COMMAND;
+  const reading = isUpdateWhere ? UPDATE_WHERE : readingOf(op);
   const name = required('resourceName', message.resourceName);
   const request: ApiRequest = {
     identity,

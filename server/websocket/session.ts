@@ -18,6 +18,7 @@ import {
   readMessage,
   requestIdOf,
 } from './message.ts';
+import { isOwn, type Own } from './operations.ts';
 import { apiRequest } from './requests.ts';
 import { Subscriptions } from './subscriptions.ts';
 
@@ -290,19 +291,26 @@ export class Session {
 
   async #carryOut(message: Message, identity: Identity): Promise<void> {
     if (message.wrong) throw apiError('cascade.request.parameter.invalid', message.wrong.name, message.wrong.value);
-    if (message.op === 'subscribe') {
+    if (isOwn(message.op) && (message.op !== 'cancel' || isCancel(message))) await this.#own[message.op](message, identity);
+    else this.#answered(message, await this.#ask(message, identity));
+  }
+
+  readonly #own: Readonly<Record<Own, (message: Message, identity: Identity) => Promise<void> | void>> = {
+    subscribe: async (message, identity) => {
       const { answer, answered } = await this.#subscriptions.subscribe(message, identity);
       this.#answered(message, answer);
       answered();
-    } else if (message.op === 'unsubscribe') this.#answered(message, await this.#subscriptions.unsubscribe(message, identity));
-    else if (message.op === 'acknowledge') {
+    },
+    unsubscribe: async (message, identity) => this.#answered(message, await this.#subscriptions.unsubscribe(message, identity)),
+    acknowledge: async (message, identity) => {
       await this.#subscriptions.acknowledge(message, identity);
       this.#ended(message); // acknowledgements are never answered (8.5)
-    } else if (isCancel(message)) {
+    },
+    cancel: (message) => {
       this.#abortable.get(message.resourceId ?? '')?.abort();
       this.#ended(message); // a cancellation is not answered either
-    } else this.#answered(message, await this.#ask(message, identity));
-  }
+    },
+  };
 
   #ask(message: Message, identity: Identity): Promise<Answer> {
     const request = apiRequest(message, identity);
@@ -358,7 +366,7 @@ export class Session {
   }
 }
 
-/** Whether another installation cancels its request with this id. */
-const isCancel = ({ op, parameters }: Message): boolean => op === 'cancel' && String(memberOf(parameters, 'X-Cascade-Federation')) === '1';
+/** Whether another installation cancels its request; for clients `cancel` is a command like others. */
+const isCancel = ({ parameters }: Message): boolean => String(memberOf(parameters, 'X-Cascade-Federation')) === '1';
 
 const headersIn = (message: Message): string | null => (isLogin(message) ? null : headersOf(message));

@@ -3,7 +3,7 @@ import { CascadeError, apiError } from '../../model/errors/index.ts';
 import type { Engine, Identity, Notice, Subscription } from '../../engine/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { isObject, isReal, text, type Value } from '../../stdlib/values/index.ts';
-import { type Answer, eventText, headersOf, memberOf, type Message } from './message.ts';
+import { type Answer, eventText, headersOf, memberOf, type Message, noticeText } from './message.ts';
 import { required } from './requests.ts';
 
 const MOST = 1_000;
@@ -97,9 +97,7 @@ export class Subscriptions {
     if (name === undefined) return { answer: { status: 200, body: `{${where}}` }, answered };
     entry.name = name;
     // Clients of persistent subscriptions wait for two messages, in this order.
-    this.#options.send(
-      `{"status":100,"contentType":"application/json","headers":${headers},"body":{"subscriptionName":${JSON.stringify(name)},"requestId":${requestIdIn(message)}}}`,
-    );
+    this.#options.send(noticeText(headers, `{"subscriptionName":${JSON.stringify(name)},"requestId":${requestIdIn(message)}}`));
     return { answer: { status: 200, body: `{"name":${JSON.stringify(name)},${where}}` }, answered };
   }
 
@@ -235,5 +233,5 @@ function whole(value: Value): number | null {
 /** The notice that a subscription continues elsewhere, or that its right was withdrawn (8.5). @param name of a persistent one */
 function endedText({ path, namespace, headers }: Entry, name: string | undefined): string {
   const body = JSON.stringify({ op: 'unsubscribe', path, namespace, subscriptionName: name });
-  return `{"status":100,"contentType":"application/json","headers":${headers},"body":${body}}`;
+  return noticeText(headers, body);
 }

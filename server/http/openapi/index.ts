@@ -47,7 +47,7 @@ function headOf({ namespace, resources }: ApiDescription): ObjectValue {
       description:
         'Types, instances, rules and procedures behind one set of operations. Paths are taken as they come; ids may hold slashes, escaped or not. ' +
         'Any request may name another namespace with the header X-Target-Namespace, and give its own X-Request-Id. Errors are arrays of ' +
-        '{code, message, params}; programs go by the code. Events come over WebSocket, which this document does not describe.',
+        '{code, message, params}; programs go by the code. Events come over WebSocket, which /api/v1/asyncapi.json describes.',
     },
     servers: [{ url: '/' }],
     security: [{ token: [] }, { tokenParameter: [] }],

@@ -53,6 +53,7 @@ const WORDS: Record<PlainKind, Words> = {
     body: { required: true, content: json({ type: 'array', maxItems: 100, items: BATCH_ITEM }) },
   },
   openapi: { summary: 'This document', answer: { type: 'object', required: ['openapi', 'info', 'paths'] } },
+  asyncapi: { summary: 'The same of the WebSocket', answer: { type: 'object', required: ['asyncapi', 'info', 'channels'] } },
   socketInfo: { summary: 'What a SockJS client asks before it connects', answer: { type: 'object' }, security: ANYBODY },
   healthz: { summary: 'Whether requests can be served', answer: STATUS, security: ANYBODY },
   readyz: { summary: 'Whether the database answers', answer: STATUS, security: ANYBODY },

@@ -1,11 +1,12 @@
 // The operations of resources: the route gives the address, the action the operation, and its reading the parameters and body.
 import { type ApiDescription, type DescribedProcedure, type DescribedResource, OPERATIONS } from '../../../resources/api.ts';
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
-import { CHECKS, isArray, isBoolean, isInteger, isStrings, type ParameterName } from '../parameters.ts';
+import type { ParameterName } from '../parameters.ts';
 import { AGGREGATE_BY_GET, operationOf, type Reading, READINGS } from '../resources.ts';
 import { type Action, type Address, addressesOf, RESOURCES } from '../routes.ts';
 import type { Method } from '../types.ts';
 import { errorResponses, json } from './components.ts';
+import { queryParameter } from './query-parameters.ts';
 import { newSchema, readSchema, schemaRef } from './schemas.ts';
 
 export function* resourcePaths({ resources, procedures }: ApiDescription): Generator<[string, Value]> {
@@ -93,40 +94,10 @@ const SUMMARIES: Record<Action, string> = {
 
 const pathParameter = (name: string): ObjectValue => ({ name, in: 'path', required: true, schema: { type: 'string', minLength: 1 } });
 
-const DESCRIPTIONS: Record<ParameterName, string> = {
-  where: 'The condition',
-  props: 'Properties to answer; [] means all',
-  sort: 'Property to 1 or -1, in order',
-  page: 'From 1',
-  limit: 'Instances in a page',
-  count: 'Whether X-Total-Count is wanted',
-  pipeline: 'The stages',
-  upsert: 'Whether what is there is changed',
-  active: 'Of a rule',
-  stream: 'Whether a sequence is sent while it is made',
-  maxBufferSize: 'Bytes that are sent together',
-  maxFlushInterval: 'Milliseconds after which they are sent; 0: by size alone, -1: each element',
-};
-
 /** @param isOne an id names the instance, so there is no condition */
 function parametersOf({ isProgram }: DescribedResource, action: Action, { parameters }: Reading, isOne: boolean): ObjectValue[] {
   const names: readonly ParameterName[] = isProgram && action === 'insert' ? [...parameters, 'active'] : parameters;
-  return names
-    .filter((name) => !(isOne && name === 'where'))
-    .map((name) => ({ name, in: 'query', description: DESCRIPTIONS[name], ...spelling(name) }));
-}
-
-/** The schema of a parameter's text: numbers and Booleans are written plainly in an address; all others as JSON. */
-function spelling(name: ParameterName): ObjectValue {
-  const check = CHECKS[name];
-  if (check === isBoolean) return { schema: { type: 'boolean' } };
-  if (check === isInteger)
-    return {
-      schema: { type: 'integer', ...(name === 'page' && { minimum: 1 }), ...(name === 'limit' && { minimum: 0, maximum: 10_000 }) },
-    };
-  const schema: ObjectValue =
-    check === isStrings ? { type: 'array', items: { type: 'string' } } : check === isArray ? { type: 'array' } : { type: 'object' };
-  return { content: json(schema) };
+  return names.filter((name) => !(isOne && name === 'where')).map(queryParameter);
 }
 
 function headersOf(action: Action): ObjectValue[] {
