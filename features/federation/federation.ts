@@ -63,7 +63,7 @@ export class Federation {
     const { outlet } = this;
     const tls = async (): Promise<ConnectionOptions> => {
       try {
-        return tlsOptions(await nodeOptions(this.#space(), name, node));
+        return await tlsOptions(await nodeOptions(this.#space(), name, node));
       } catch {
         throw apiError('cascade.federation.unreachable', name, 'the certificates or keys of its clientOptions cannot be read');
       }

@@ -256,7 +256,7 @@ export class Sources {
     const protocol = protocolOf(String(own(source, 'type')));
     if (protocol) checkConfig(protocol, config, outlet); // named secrets may have made the config invalid
     const client = own(config, 'clientOptions');
-    const faulty = faultyTls(config) ?? faultyTls(isObject(client) ? client : {});
+    const faulty = (await faultyTls(config)) ?? (await faultyTls(isObject(client) ? client : {}));
     if (faulty) {
       const { code, message } = apiError('cascade.source.config.invalid', ...faulty);
       throw new ConnectionFailure(message, { code });
@@ -269,7 +269,7 @@ export class Sources {
       config,
       consumes,
       outlet,
-      tls: tlsOptions(config),
+      tls: await tlsOptions(config),
       signal,
       now: () => space.clock.now(),
       deliver: (message) => inbox.deliver(message),

@@ -1,9 +1,8 @@
 // The TLS options of a config (integrations.md 1.11): checks them, and converts them to those of Node.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { type ConnectionOptions, createSecureContext } from 'node:tls';
-import forge from 'node-forge';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { openStore, storeFault } from './pkcs12.ts';
+import { readStore, type StoreContents, type StoreEntry, storeFault } from './pkcs12.ts';
 
 /** Returns why a value does not fit, or null. */
 type Fits = (value: Value) => string | null;
@@ -82,12 +81,12 @@ export const TLS_FIELDS: Readonly<Record<string, Fits>> = {
 };
 
 /** Checks the certificates and keys themselves: the field and the reason. @param config with its secrets */
-export function faultyTls(config: ObjectValue): readonly [string, string] | null {
+export async function faultyTls(config: ObjectValue): Promise<readonly [string, string] | null> {
   for (const field of ['pemTrustOptions', 'trustStoreOptions', 'pemKeyCertOptions', 'keyStoreOptions']) {
     const options = own(config, field);
     if (options === null) continue;
     try {
-      createSecureContext(tlsOptions({ [field]: options }));
+      createSecureContext(await tlsOptions({ [field]: options }));
     } catch {
       return [field, 'it cannot be read, or its password is wrong'];
     }
@@ -96,7 +95,7 @@ export function faultyTls(config: ObjectValue): readonly [string, string] | null
 }
 
 /** @param config with its secrets; absent fields have the system's defaults @throws Error for unreadable certificates or keys */
-export function tlsOptions(config: ObjectValue): ConnectionOptions {
+export async function tlsOptions(config: ObjectValue): Promise<ConnectionOptions> {
   const options: ConnectionOptions = {};
   if (own(config, 'trustAll') === true) options.rejectUnauthorized = false;
   const trust = own(config, 'pemTrustOptions');
@@ -107,17 +106,20 @@ export function tlsOptions(config: ObjectValue): ConnectionOptions {
     options.key = all(keys, 'keyValues').join('\n');
   }
   const keyStore = own(config, 'keyStoreOptions');
-  if (isObject(keyStore) && own(keyStore, 'alias') !== null) Object.assign(options, keyNamed(keyStore, String(own(keyStore, 'alias'))));
-  else if (isObject(keyStore)) options.pfx = [storeOf(keyStore)];
+  if (isObject(keyStore)) {
+    const alias = own(keyStore, 'alias');
+    Object.assign(options, keyOf(await contentsOf(keyStore), alias === null ? null : String(alias)));
+  }
   const trustStore = own(config, 'trustStoreOptions');
-  if (isObject(trustStore)) options.ca = [...[options.ca ?? []].flat(), ...certificatesOf(trustStore)];
+  if (isObject(trustStore)) {
+    const { certificates: trusted } = await contentsOf(trustStore);
+    options.ca = [...[options.ca ?? []].flat(), ...trusted.map(({ pem }) => pem)];
+  }
   return options;
 }
 
-const storeOf = (options: ObjectValue): { buf: Buffer; passphrase: string } => ({
-  buf: Buffer.from(String(own(options, 'value')), 'base64'),
-  passphrase: String(own(options, 'password') ?? ''),
-});
+const contentsOf = (options: ObjectValue): Promise<StoreContents> =>
+  readStore(String(own(options, 'value')), String(own(options, 'password') ?? ''));
 
 const all = (options: ObjectValue, name: string): string[] => {
   const values = own(options, name);
@@ -128,33 +130,17 @@ const all = (options: ObjectValue, name: string): string[] => {
   });
 };
 
-const opened = (options: ObjectValue): forge.pkcs12.Pkcs12Pfx =>
-  openStore(String(own(options, 'value')), String(own(options, 'password') ?? ''));
-
-/** The key of that alias, and its certificate. @throws Error for an unreadable store, or one without the alias */
-function keyNamed(options: ObjectValue, alias: string): { key: string; cert: string } {
-  const store = opened(options);
-  const { pkcs8ShroudedKeyBag = '', keyBag = '', certBag = '' } = forge.pki.oids;
-  const keys = [pkcs8ShroudedKeyBag, keyBag].flatMap((bagType) => store.getBags({ bagType })[bagType] ?? []);
-  const named = ({ attributes = {} }: forge.pkcs12.Bag): boolean => [attributes.friendlyName ?? []].flat().includes(alias);
-  const id = (bag: forge.pkcs12.Bag): unknown => [bag.attributes?.localKeyId ?? []].flat()[0];
-  const found = keys.find(named);
-  const certificate = (store.getBags({ bagType: certBag })[certBag] ?? []).find(
-    (bag) => bag.cert && (named(bag) || (found && id(found) !== undefined && id(bag) === id(found))),
-  );
-  if (!found?.key || !certificate?.cert) throw new Error(`there is no key ${alias}`);
-  return { key: forge.pki.privateKeyToPem(found.key), cert: forge.pki.certificateToPem(certificate.cert) };
-}
-
 /**
- * The certificates of a PKCS#12 store as PEM. forge reads them: OpenSSL in Node reads no store without a key.
- * @throws Error for an unreadable store
+ * A key of a store with its certificate, and the other certificates as its chain.
+ * @param alias null: the first key
+ * @throws Error where the store has no such key
  */
-function certificatesOf(options: ObjectValue): string[] {
-  const store = opened(options);
-  const bags = store.getBags({ bagType: forge.pki.oids['certBag'] })[forge.pki.oids['certBag'] as string] ?? [];
-  return bags.map((bag) => {
-    const der = forge.asn1.toDer(bag.cert ? forge.pki.certificateToAsn1(bag.cert) : (bag as { asn1: forge.asn1.Asn1 }).asn1).getBytes();
-    return `-----BEGIN CERTIFICATE-----\n${Buffer.from(der, 'binary').toString('base64')}\n-----END CERTIFICATE-----`;
-  });
+export function keyOf({ keys, certificates: all }: StoreContents, alias: string | null): { key: string; cert: string } {
+  const key = alias === null ? keys[0] : keys.find(({ names }) => names.includes(alias));
+  const isItsOwn = ({ names, id }: StoreEntry): boolean =>
+    (key?.id !== null && id === key?.id) || (alias !== null && names.includes(alias));
+  const certificate = all.find(isItsOwn) ?? (alias === null ? all[0] : undefined);
+  if (!key || !certificate) throw new Error(alias === null ? 'the store has no key with its certificate' : `there is no key ${alias}`);
+  const chain = [certificate, ...all.filter((one) => one !== certificate)];
+  return { key: key.pem, cert: chain.map(({ pem }) => pem).join('\n') };
 }

@@ -135,7 +135,7 @@ test('over TLS the broker’s certificate is verified, and a client certificate 
     pemKeyCertOptions: { certValues: [client.cert], keyValues: [client.key] },
   };
   const sasl = { enabledSaslMechanisms: ['EXTERNAL'] };
-  const { source } = await open(received.port, { ...config, ...sasl }, { tls: tlsOptions(config) }, 'amqps');
+  const { source } = await open(received.port, { ...config, ...sasl }, { tls: await tlsOptions(config) }, 'amqps');
   await source.publish!({ topic: 'out', message: 'sealed' }, NOBODY);
   expect(received.messages).toEqual(['"sealed"']);
   await source.close();

@@ -47,7 +47,7 @@ test('a source connects over TLS and over WebSocket', async () => {
   await using secure = await openMqttBroker('tls', authority.issue('broker', '127.0.0.1'));
   for (const scheme of ['mqtts', 'ssl', 'tcps']) {
     const config = { serverURI: `${scheme}://127.0.0.1:${secure.port}`, pemTrustOptions: { certValues: [authority.cert] } };
-    await (await openMqtt({ ...contextOf(config), tls: tlsOptions(config) })).close();
+    await (await openMqtt({ ...contextOf(config), tls: await tlsOptions(config) })).close();
     await expect(openMqtt(contextOf({ serverURI: config.serverURI }))).rejects.toMatchObject({ failure: 'tls' });
   }
   await using web = await openMqttBroker('ws');

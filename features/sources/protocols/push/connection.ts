@@ -1,9 +1,8 @@
 // The connection of a PUSH_NOTIF source: sends notes to phones by the transports of its config. Queues, retries and records of deliveries
 // belong to the caller (features/notifications).
-import forge from 'node-forge';
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { HttpClient } from '../../http/index.ts';
-import { openStore } from '../../../../platform/egress/index.ts';
+import { keyOf, readStore } from '../../../../platform/egress/index.ts';
 import { own } from '../fields.ts';
 import { type Connection, ConnectionFailure, type SourceContext } from '../protocol.ts';
 import { type ApnsKey, openApns } from './apns.ts';
@@ -39,7 +38,7 @@ export async function openPush(context: SourceContext): Promise<Connection> {
   try {
     const fcm = fcmOf(context, http);
     if (fcm) transports.set('android', fcm);
-    const apns = apnsOf(context);
+    const apns = await apnsOf(context);
     if (apns) transports.set('ios', apns);
   } catch (error) {
     await http[Symbol.asyncDispose]();
@@ -60,12 +59,13 @@ function fcmOf({ config, now }: SourceContext, http: HttpClient): PushTransport 
   return serverKey === null ? null : openFcm({ serverKey, uri: text(config, 'fcmUri'), http, now });
 }
 
-function apnsOf({ config, outlet, tls, now }: SourceContext): PushTransport | null {
+async function apnsOf({ config, outlet, tls, now }: SourceContext): Promise<PushTransport | null> {
   const [topic, uri, contents] = [text(config, 'iosAppId'), text(config, 'apnsUri'), text(config, 'pkcs12Contents')];
   const signing = signingOf(config);
   if (topic === null || (contents === null && signing === null)) return null;
   const isPlain = uri !== null && new URL(uri).protocol === 'http:';
-  const certificate = contents === null || signing !== null || isPlain ? {} : certificateIn(contents, text(config, 'pkcs12Password') ?? '');
+  const certificate =
+    contents === null || signing !== null || isPlain ? {} : keyOf(await readStore(contents, text(config, 'pkcs12Password') ?? ''), null);
   const isDevelopment = own(config, 'useAPNSDevelopmentServer') === true;
   return openApns({ topic, uri, isDevelopment, signing, tls: { ...tls, ...certificate }, outlet, now });
 }
@@ -73,14 +73,4 @@ function apnsOf({ config, outlet, tls, now }: SourceContext): PushTransport | nu
 function signingOf(config: ObjectValue): ApnsKey | null {
   const [pem, keyId, teamId] = [text(config, 'apnsKey'), text(config, 'apnsKeyId'), text(config, 'apnsTeamId')];
   return pem === null || keyId === null || teamId === null ? null : { key: privateKeyOf(pem), keyId, teamId };
-}
-
-/** The first key and its certificate. forge reads them, since OpenSSL refuses the old ciphers of such files. @throws Error */
-function certificateIn(contents: string, password: string): { key: string; cert: string } {
-  const store = openStore(contents, password);
-  const { pkcs8ShroudedKeyBag = '', keyBag = '', certBag = '' } = forge.pki.oids;
-  const [key] = [pkcs8ShroudedKeyBag, keyBag].flatMap((bagType) => store.getBags({ bagType })[bagType] ?? []);
-  const [certificate] = store.getBags({ bagType: certBag })[certBag] ?? [];
-  if (!key?.key || !certificate?.cert) throw new Error('pkcs12Contents holds no key with its certificate');
-  return { key: forge.pki.privateKeyToPem(key.key), cert: forge.pki.certificateToPem(certificate.cert) };
 }

@@ -16,7 +16,7 @@ import { bodyOfAnswer, fullResponse, headersOfAnswer, textOfAnswer, typeOfAnswer
 const REDIRECTS = 5;
 
 export async function openRemote(context: SourceContext): Promise<Connection> {
-  const remote = new Remote(context);
+  const remote = new Remote(context, await clientFor(context, context.config));
   try {
     await remote.start();
     return remote;
@@ -27,13 +27,13 @@ export async function openRemote(context: SourceContext): Promise<Connection> {
 }
 
 /** The HTTP client of a REMOTE config. */
-function clientFor(context: SourceContext, config: ObjectValue): HttpClient {
+async function clientFor(context: SourceContext, config: ObjectValue): Promise<HttpClient> {
   const options = own(config, 'clientOptions');
   const client = isObject(options) ? options : {};
   const connectTimeout = own(client, 'connectTimeout');
   return new HttpClient({
     outlet: context.outlet,
-    tls: tlsOptions(client),
+    tls: await tlsOptions(client),
     proxy: proxyOf(client),
     unpacks: own(client, 'decompressionSupported') === true,
     ...(connectTimeout === null ? {} : { connectTimeoutMs: Number(connectTimeout) }),
@@ -61,10 +61,10 @@ class Remote implements Connection {
   #underWay = 0;
   #idle: (() => void) | null = null;
 
-  constructor(context: SourceContext) {
+  constructor(context: SourceContext, client: HttpClient) {
     this.#context = context;
     this.#config = context.config;
-    this.#client = clientFor(context, context.config);
+    this.#client = client;
     this.#tokens = new Tokens(context, (config) => clientFor(context, config));
     this.#bases = [own(this.#config, 'uri'), own(this.#config, 'serverURIs')].flat().filter((one) => typeof one === 'string');
     const seconds = Number(own(this.#config, 'pollingInterval') ?? 0);

@@ -14,7 +14,7 @@ const FORM = 'application/x-www-form-urlencoded';
 const KEPT_REFRESH_TOKEN = 'oauthRefreshToken';
 
 /** Creates the HTTP client for the config of the source that issues tokens. */
-export type ClientFor = (config: ObjectValue) => HttpClient;
+export type ClientFor = (config: ObjectValue) => Promise<HttpClient>;
 
 export class Tokens {
   readonly #context: SourceContext;
@@ -52,7 +52,7 @@ export class Tokens {
     if (grant !== 'client_credentials' && grant !== 'refresh_token') throw failed('there is no oauthGrantType');
     if (grant === 'refresh_token' && refreshToken === null) throw failed('there is no refresh token');
     const { body, headers } = tokenRequest(setting, String(grant), refreshToken, other.config);
-    const client = this.#clientFor(other.config);
+    const client = await this.#clientFor(other.config);
     let answer: Awaited<ReturnType<HttpClient['ask']>>;
     try {
       answer = await client.ask({ url: new URL(url), method: 'POST', headers, body, timeoutMs: TIMEOUT_MS });
