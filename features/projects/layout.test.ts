@@ -55,3 +55,9 @@ test('the next time of a scheduled event by the calendar is no part of it, the f
   expect(toSend({ ...event, cron: '0 6 * * *', zone: 'UTC' })).toEqual({ name: 'tick', periodic: true, cron: '0 6 * * *', zone: 'UTC' });
   expect(toSend({ ...event, interval: 60_000 })).toHaveProperty('occursAt');
 });
+
+test('members that are called as those of every object are compared as all others', () => {
+  const read = (text: string): string => canonical(parseExact(text) as Members);
+  expect(agrees(read('{"name":"/t","constructor":1,"__proto__":2}'), read('{"__proto__":2,"constructor":1,"name":"/t"}'))).toBe(true);
+  expect(agrees(read('{"name":"/t","constructor":1}'), read('{"name":"/t","constructor":2}'))).toBe(false);
+});

@@ -55,11 +55,15 @@ const isNextTick = (key: string, { cron, periodic }: Members): boolean =>
 export const toText = (value: unknown): string => `${JSON.stringify(sorted(value), null, 2)}\n`;
 
 /** Values that mean "not set" in older files (11). */
-const EMPTY: Readonly<Record<string, readonly unknown[]>> = { maxStorage: [0], maxObjects: [0], activationConstraint: [''] };
+const EMPTY: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ['maxStorage', 0],
+  ['maxObjects', 0],
+  ['activationConstraint', ''],
+]);
 
 /** A text that is equal for equal definitions, regardless of the order of members and of unset members. */
 export function canonical(object: Members): string {
-  const set = Object.entries(written(object)).filter(([key, value]) => !EMPTY[key]?.includes(value));
+  const set = Object.entries(written(object)).filter(([key, value]) => !EMPTY.has(key) || EMPTY.get(key) !== value);
   return JSON.stringify(sorted(Object.fromEntries(set)));
 }
 

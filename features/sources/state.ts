@@ -1,5 +1,5 @@
 // Reads from a source's definition whether it is active, whether it is mocked, and whether its pipeline exists.
-import type { ObjectValue } from '../../stdlib/values/index.ts';
+import { isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { own } from './protocols/fields.ts';
 
@@ -11,6 +11,12 @@ export function pipelineOf(source: ObjectValue): string[] {
   return Array.isArray(rules) ? rules.map(String) : [];
 }
 
-/** The first rule of the pipeline that does not exist; null when all do. */
+/** The first rule of the pipeline that does not exist, or does not listen to the source; null: there is none. */
 export const unresolvedRule = (space: Pick<Namespace, 'catalog'>, source: ObjectValue): string | null =>
-  pipelineOf(source).find((rule) => !space.catalog.definitions.get('rules', rule)) ?? null;
+  pipelineOf(source).find((rule) => !listensTo(space.catalog.definitions.get('rules', rule), String(own(source, 'name')))) ?? null;
+
+function listensTo(rule: ObjectValue | undefined, source: string): boolean {
+  const triggers = rule ? own(rule, 'triggers') : null;
+  const paths = (Array.isArray(triggers) ? triggers : []).map((one) => (isObject(one) ? own(one, 'path') : null));
+  return paths.includes(`/sources/${source}/publish`);
+}

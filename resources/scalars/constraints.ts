@@ -185,7 +185,7 @@ async function lists(
   let notAmong: Value[] | null = null;
   for (const name of Object.keys(operators)) {
     const operand = getOwn(operators, name);
-    const holds = SIGNS[name];
+    const holds = Object.hasOwn(SIGNS, name) ? SIGNS[name] : undefined;
     const isList = name === '$in' || name === '$nin';
     const constants = isList ? (Array.isArray(operand) ? operand : null) : operand === null ? null : [operand];
     if (name === '$not' && isObject(operand)) setOwn(result, name, await lists(space, resource, property, operand, actor));

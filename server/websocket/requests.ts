@@ -28,7 +28,8 @@ export function apiRequest(message: Message, identity: Identity): ApiRequest {
   if (id !== undefined && reading.id !== 'none') request.resourceId = id;
   const object = reading.object === 'required' ? required('object', message.object) : message.object;
   if (object !== undefined && reading.object !== 'none') request.object = object;
-  return (SHAPES[op] ?? unchanged)(typedRequest(request));
+  const shape = Object.hasOwn(SHAPES, op) ? SHAPES[op] : undefined;
+  return (shape ?? unchanged)(typedRequest(request));
 }
 
 /** Operations that change nothing, and are answered anew each time. */
