@@ -1,5 +1,6 @@
 // The parts that the operations of the document share: authentication, errors, headers.
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
+import { apiError, type CascadeError } from '../../../model/errors/index.ts';
 import { schemaRef } from './schemas.ts';
 
 /** The statuses of the API, as interface.md has them, with their causes. */
@@ -14,9 +15,27 @@ const ERRORS = {
   '500': 'A fault of the service, or it is not available',
 } as const;
 
+const EXAMPLES: Readonly<Record<keyof typeof ERRORS, CascadeError>> = {
+  '400': apiError('cascade.type.property.required', 'Pump', 'site'),
+  '401': apiError('cascade.security.credentials.missing'),
+  '403': apiError('cascade.authorization.denied', 'insert', 'rules'),
+  '404': apiError('cascade.resource.not.found', '/rules/tooFast'),
+  '405': apiError('cascade.method.not.allowed', 'insert', 'logs'),
+  '409': apiError('cascade.resource.duplicate.key', 'Pump', 'site=north'),
+  '429': apiError('cascade.quota.exceeded', 'requestsPerSecond', 100),
+  '500': apiError('cascade.server.unavailable'),
+};
+
+/** An error as it is told. */
+export const exampleOf = ({ code, message, params }: CascadeError): ObjectValue => ({ code, message, params: [...params] });
+
 const TEXT: ObjectValue = { type: 'string' };
 
-export const json = (schema: ObjectValue): ObjectValue => ({ 'application/json': { schema } });
+/** Content of a media type. @param example undefined: there is none */
+export const content = (media: string, schema: ObjectValue, example?: Value): ObjectValue => ({
+  [media]: { schema, ...(example !== undefined && { example }) },
+});
+export const json = (schema: ObjectValue, example?: Value): ObjectValue => content('application/json', schema, example);
 
 /** Shared schemas, with names that no type can have. */
 export const SHARED_SCHEMAS: ObjectValue = {
@@ -61,7 +80,7 @@ export const SHARED: ObjectValue = {
         description,
         ...(status === '401' && { headers: { 'WWW-Authenticate': { schema: TEXT } } }),
         ...(status === '405' && { headers: { Allow: { schema: TEXT } } }),
-        content: json(schemaRef('-Errors')),
+        content: json(schemaRef('-Errors'), [exampleOf(EXAMPLES[status as keyof typeof ERRORS])]),
       },
     ]),
   ),

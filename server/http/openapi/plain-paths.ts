@@ -1,12 +1,14 @@
 // Paths that are not resources: sessions, batches, health. A kind of route without a description does not compile.
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
 import { PLAIN, type PlainKind } from '../routes.ts';
-import { errorResponses, json } from './components.ts';
+import { content, errorResponses, json } from './components.ts';
 import { schemaRef } from './schemas.ts';
 
 interface Words {
   readonly summary: string;
   readonly answer: ObjectValue;
+  /** Of the answer; absent where that is bytes. */
+  readonly example?: Value;
   readonly body?: ObjectValue;
   /** The media type of the answer, where it is not JSON. */
   readonly media?: string;
@@ -16,7 +18,18 @@ interface Words {
 
 const ANYBODY: Value[] = [];
 const STATUS: ObjectValue = { type: 'object', required: ['status'], properties: { status: { type: 'string' } } };
-const TOKEN_TEXT: ObjectValue = { required: true, content: { 'text/plain': { schema: { type: 'string' } } } };
+const OK: Value = { status: 'ok' };
+const TOKEN = 'css_6rSxwKz0bH2q';
+const SESSION: Value = {
+  accessToken: TOKEN,
+  idToken: TOKEN,
+  expiresAt: '2026-11-22T04:03:26.057Z',
+  username: 'ann',
+  preferredUsername: 'ann',
+  namespace: 'main',
+  profiles: ['admin', 'user__system'],
+};
+const TOKEN_TEXT: ObjectValue = { required: true, content: content('text/plain', { type: 'string' }, TOKEN) };
 const BATCH_ITEM: ObjectValue = {
   type: 'object',
   required: ['uri'],
@@ -39,29 +52,60 @@ const WORDS: Record<PlainKind, Words> = {
   root: {
     summary: 'Which service this is, and where to go on; a page for browsers',
     answer: { type: 'object', required: ['service', 'version', 'status'] },
+    example: { service: 'cascade', version: '0.1.0', status: 'ok', manual: '/manual/', description: '/api/v1/openapi.json' },
     security: ANYBODY,
   },
-  manual: { summary: 'Addresses of the documents of this version', answer: { type: 'string' }, media: 'text/plain', security: ANYBODY },
-  inbox: { summary: 'The web inbox', answer: { type: 'string' }, media: 'text/html', security: ANYBODY },
-  authenticate: { summary: 'Log in', answer: schemaRef('-Session'), security: [{ password: [] }, { token: [] }] },
-  refresh: { summary: 'A new session for a token', answer: schemaRef('-Session'), body: TOKEN_TEXT, security: ANYBODY },
-  revoke: { summary: 'End a session', answer: { type: 'object' }, body: TOKEN_TEXT, security: ANYBODY },
-  session: { summary: 'Whether the token is good', answer: STATUS },
+  manual: {
+    summary: 'Addresses of the documents of this version',
+    answer: { type: 'string' },
+    example: '/manual/api.md',
+    media: 'text/plain',
+    security: ANYBODY,
+  },
+  inbox: { summary: 'The web inbox', answer: { type: 'string' }, example: '<!doctype html>…', media: 'text/html', security: ANYBODY },
+  authenticate: { summary: 'Log in', answer: schemaRef('-Session'), example: SESSION, security: [{ password: [] }, { token: [] }] },
+  refresh: { summary: 'A new session for a token', answer: schemaRef('-Session'), example: SESSION, body: TOKEN_TEXT, security: ANYBODY },
+  revoke: { summary: 'End a session', answer: { type: 'object' }, example: {}, body: TOKEN_TEXT, security: ANYBODY },
+  session: { summary: 'Whether the token is good', answer: STATUS, example: OK },
   batch: {
     summary: 'Up to 100 requests in one, carried out at the same time',
     answer: { type: 'array', items: BATCH_REPLY },
-    body: { required: true, content: json({ type: 'array', maxItems: 100, items: BATCH_ITEM }) },
+    example: [
+      { status: 200, headers: { 'X-Total-Count': '1', 'Content-Type': 'application/json' }, body: [{ site: 'north', rate: 91 }] },
+      { status: 200, headers: { 'Content-Type': 'application/json' }, body: {} },
+    ],
+    body: {
+      required: true,
+      content: json({ type: 'array', maxItems: 100, items: BATCH_ITEM }, [
+        { method: 'GET', uri: '/custom/Pump?limit=1&count=true' },
+        { method: 'POST', uri: '/topics//plant/door', body: { open: true } },
+      ]),
+    },
   },
-  openapi: { summary: 'This document', answer: { type: 'object', required: ['openapi', 'info', 'paths'] } },
-  asyncapi: { summary: 'The same of the WebSocket', answer: { type: 'object', required: ['asyncapi', 'info', 'channels'] } },
-  socketInfo: { summary: 'What a SockJS client asks before it connects', answer: { type: 'object' }, security: ANYBODY },
-  healthz: { summary: 'Whether requests can be served', answer: STATUS, security: ANYBODY },
-  readyz: { summary: 'Whether the database answers', answer: STATUS, security: ANYBODY },
+  openapi: {
+    summary: 'This document',
+    answer: { type: 'object', required: ['openapi', 'info', 'paths'] },
+    example: { openapi: '3.1.0', info: {}, paths: {} },
+  },
+  asyncapi: {
+    summary: 'The same of the WebSocket',
+    answer: { type: 'object', required: ['asyncapi', 'info', 'channels'] },
+    example: { asyncapi: '3.0.0', info: {}, channels: {} },
+  },
+  socketInfo: {
+    summary: 'What a SockJS client asks before it connects',
+    answer: { type: 'object' },
+    example: { websocket: true, origins: ['*:*'], cookie_needed: false, entropy: 2761716803 },
+    security: ANYBODY,
+  },
+  healthz: { summary: 'Whether requests can be served', answer: STATUS, example: OK, security: ANYBODY },
+  readyz: { summary: 'Whether the database answers', answer: STATUS, example: OK, security: ANYBODY },
   document: { summary: 'The content of a document', answer: BYTES, media: '*/*' },
   publicDocument: { summary: 'The content of a public document', answer: BYTES, media: '*/*', security: ANYBODY },
   metrics: {
     summary: 'Figures for Prometheus: for this machine, or the system admin',
     answer: { type: 'string' },
+    example: 'cascade_ws_connections 3',
     media: 'text/plain',
     security: [{ token: [] }, {}],
   },
@@ -78,7 +122,7 @@ export function plainPaths(): ObjectValue {
 }
 
 function operation(kind: PlainKind): ObjectValue {
-  const { summary, answer, body, security, media } = WORDS[kind];
+  const { summary, answer, example, body, security, media = 'application/json' } = WORDS[kind];
   const health = kind === 'healthz' || kind === 'readyz';
   return {
     operationId: kind,
@@ -87,8 +131,8 @@ function operation(kind: PlainKind): ObjectValue {
     ...(security && { security }),
     ...(body && { requestBody: body }),
     responses: {
-      '200': { description: summary, content: media === undefined ? json(answer) : { [media]: { schema: answer } } },
-      ...(health ? { '500': { description: 'It is not', content: json(STATUS) } } : errorResponses()),
+      '200': { description: summary, content: content(media, answer, example) },
+      ...(health ? { '500': { description: 'It is not', content: json(STATUS, { status: 'database' }) } } : errorResponses()),
     },
   };
 }

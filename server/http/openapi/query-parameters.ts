@@ -2,6 +2,7 @@
 import type { ObjectValue } from '../../../stdlib/values/index.ts';
 import { CHECKS, isArray, isBoolean, isInteger, isStrings, type ParameterName } from '../parameters.ts';
 import { json } from './components.ts';
+import { parameterExample } from './examples.ts';
 
 const DESCRIPTIONS: Record<ParameterName, string> = {
   where: 'The condition',
@@ -30,9 +31,10 @@ export function parameterSchema(name: ParameterName): ObjectValue {
 /** The same with what it means, where parameters are values (WebSocket). */
 export const describedParameter = (name: ParameterName): ObjectValue => ({ description: DESCRIPTIONS[name], ...parameterSchema(name) });
 
-/** Numbers and Booleans are written plainly in an address, all others as JSON. */
-export function queryParameter(name: ParameterName): ObjectValue {
+/** Numbers and Booleans are written plainly in an address, all others as JSON. @param properties of the resource, for examples */
+export function queryParameter(name: ParameterName, properties: readonly string[]): ObjectValue {
+  const example = parameterExample(name, properties);
   const schema = parameterSchema(name);
   const isPlain = schema['type'] === 'boolean' || schema['type'] === 'integer';
-  return { name, in: 'query', description: DESCRIPTIONS[name], ...(isPlain ? { schema } : { content: json(schema) }) };
+  return { name, in: 'query', description: DESCRIPTIONS[name], ...(isPlain ? { schema, example } : { content: json(schema, example) }) };
 }

@@ -1,11 +1,12 @@
 // The operations of resources: the route gives the address, the action the operation, and its reading the parameters and body.
 import { type ApiDescription, type DescribedProcedure, type DescribedResource, OPERATIONS } from '../../../resources/api.ts';
-import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
+import { getOwn, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import type { ParameterName } from '../parameters.ts';
 import { AGGREGATE_BY_GET, operationOf, type Reading, READINGS } from '../resources.ts';
 import { type Action, type Address, addressesOf, RESOURCES } from '../routes.ts';
 import type { Method } from '../types.ts';
-import { errorResponses, json } from './components.ts';
+import { content, errorResponses, json } from './components.ts';
+import { answerExample, bodyExample, callExample, valueExample } from './examples.ts';
 import { queryParameter } from './query-parameters.ts';
 import { newSchema, readSchema, schemaRef } from './schemas.ts';
 
@@ -95,9 +96,12 @@ const SUMMARIES: Record<Action, string> = {
 const pathParameter = (name: string): ObjectValue => ({ name, in: 'path', required: true, schema: { type: 'string', minLength: 1 } });
 
 /** @param isOne an id names the instance, so there is no condition */
-function parametersOf({ isProgram }: DescribedResource, action: Action, { parameters }: Reading, isOne: boolean): ObjectValue[] {
-  const names: readonly ParameterName[] = isProgram && action === 'insert' ? [...parameters, 'active'] : parameters;
-  return names.filter((name) => !(isOne && name === 'where')).map(queryParameter);
+const propertyNames = ({ schema }: DescribedResource): string[] =>
+  Object.keys(Object.hasOwn(schema, 'properties') ? Object(getOwn(schema, 'properties')) : {});
+
+function parametersOf(resource: DescribedResource, action: Action, { parameters }: Reading, isOne: boolean): ObjectValue[] {
+  const names: readonly ParameterName[] = resource.isProgram && action === 'insert' ? [...parameters, 'active'] : parameters;
+  return names.filter((name) => !(isOne && name === 'where')).map((name) => queryParameter(name, propertyNames(resource)));
 }
 
 function headersOf(action: Action): ObjectValue[] {
@@ -125,12 +129,16 @@ const orSeveral = (schema: ObjectValue): ObjectValue => ({ oneOf: [schema, { typ
 function bodyOf(resource: DescribedResource, action: Action, reading: Reading): ObjectValue | null {
   if (reading.body === 'none') return null;
   const required = reading.body === 'required';
+  const example = bodyExample(resource, action, commandNames(resource));
   if (resource.isProgram && (action === 'insert' || action === 'update'))
     return {
       required,
-      content: { 'text/plain': { schema: { type: 'string' } }, ...json({ oneOf: [{ type: 'string' }, { type: 'object' }] }) },
+      content: {
+        ...content('text/plain', { type: 'string' }, example),
+        ...json({ oneOf: [{ type: 'string' }, { type: 'object' }] }, example),
+      },
     };
-  return { required, content: json(bodySchema(resource, action)) };
+  return { required, content: json(bodySchema(resource, action), example) };
 }
 
 function bodySchema(resource: DescribedResource, action: Action): ObjectValue {
@@ -174,8 +182,9 @@ const COUNTED: ObjectValue = { 'X-Total-Count': { description: 'With count=true'
 function successOf(resource: DescribedResource, action: Action): ObjectValue {
   const one = readSchema(resource);
   const many: ObjectValue = { type: 'array', items: one };
+  const example = answerExample(resource, action, commandNames(resource));
   const ok = (schema: ObjectValue, headers?: ObjectValue): ObjectValue => ({
-    '200': { description: 'Done', ...(headers && { headers }), content: json(schema) },
+    '200': { description: 'Done', ...(headers && { headers }), content: json(schema, example) },
   });
   const dropped: ObjectValue = { '204': { description: 'A BEFORE rule has dropped the change' } };
   switch (action) {
@@ -204,13 +213,22 @@ function successOf(resource: DescribedResource, action: Action): ObjectValue {
     case 'schema':
     case 'status':
       return ok({ type: 'object' });
+    case 'read':
+    case 'dismiss':
+    case 'retry':
+      return { '204': { description: 'Done' } };
+    case 'preview':
+      return {
+        '200': { description: 'Done', content: { ...json({}, example), ...content('text/html', { type: 'string' }, '<!doctype html>…') } },
+      };
     default:
       return ok({});
   }
 }
 
 /** A call of a procedure: its arguments in order, or by name. */
-function calling({ description, parameters, returns }: DescribedProcedure): ObjectValue {
+function calling(procedure: DescribedProcedure): ObjectValue {
+  const { description, parameters, returns } = procedure;
   const orNull = (schema: ObjectValue): ObjectValue => (Object.keys(schema).length === 0 ? schema : { anyOf: [schema, { type: 'null' }] });
   const described = (one: DescribedProcedure['parameters'][number]): ObjectValue => ({
     ...orNull(one.schema),
@@ -232,8 +250,11 @@ function calling({ description, parameters, returns }: DescribedProcedure): Obje
   if (parameters.length === 0) delete inOrder['prefixItems']; // an empty list would be an invalid schema
   return {
     ...(description !== null && { description }),
-    requestBody: { required: lastRequired >= 0, content: json({ oneOf: [inOrder, byName] }) },
-    responses: { '200': { description: 'The value', content: json(returns ? orNull(returns) : {}) }, ...errorResponses() },
+    requestBody: { required: lastRequired >= 0, content: json({ oneOf: [inOrder, byName] }, callExample(procedure)) },
+    responses: {
+      '200': { description: 'The value', content: json(returns ? orNull(returns) : {}, valueExample(procedure)) },
+      ...errorResponses(),
+    },
   };
 }
 
@@ -244,10 +265,10 @@ function publicPaths(): ObjectValue {
     tags: ['service'],
     security: [],
     parameters: ['namespace', 'id'].map(pathParameter),
-    responses: { '200': { description: 'Done', content: json({}) }, '304': { description: 'Still that version' }, ...errorResponses() },
+    responses: { '200': { description: 'Done', content: json({}, 42) }, '304': { description: 'Still that version' }, ...errorResponses() },
     ...more,
   });
-  const body: ObjectValue = { required: false, content: json({ oneOf: [{ type: 'array' }, { type: 'object' }] }) };
+  const body: ObjectValue = { required: false, content: json({ oneOf: [{ type: 'array' }, { type: 'object' }] }, [21]) };
   return {
     [`${RESOURCES}public/{namespace}/procedures/{id}`]: {
       get: open('SELECT one that is open to everybody', { operationId: 'publicProcedure' }),

@@ -1,5 +1,7 @@
 // The messages of the service.
+import { apiError, type CascadeError } from '../../../model/errors/index.ts';
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
+import { errorExample } from '../../http/index.ts';
 import type { Described } from './received.ts';
 import { ANSWER, answerSchema, EVENT_BODY, noticeSchema, refusalSchema, schemaRef } from './schemas.ts';
 
@@ -15,9 +17,9 @@ export type SentKind =
 
 const TEXT: ObjectValue = { type: 'string' };
 const JSON_TYPE = 'application/json';
-const refused = (code: string, message: string, params: Value[]): ObjectValue => {
-  const errors: Value[] = [{ code, message, params }];
-  return { contentType: JSON_TYPE, body: errors, errors };
+const refused = (error: CascadeError): ObjectValue => {
+  const errors: Value[] = [errorExample(error)];
+  return { status: error.status, contentType: JSON_TYPE, body: errors, errors };
 };
 
 export const SENT: Readonly<Record<SentKind, Described>> = {
@@ -43,7 +45,7 @@ export const SENT: Readonly<Record<SentKind, Described>> = {
   loginRefused: {
     summary: 'The login is refused; one before it still holds',
     payload: refusalSchema(false),
-    examples: [{ status: 401, ...refused('cascade.security.authentication.failed', 'Authentication failed.', []) }],
+    examples: [refused(apiError('io.service.security.authentication.failed'))],
   },
   answer: {
     summary: 'The answer to a request. With `count` the number is the first element of the body; a long one comes in fragments.',
@@ -62,13 +64,7 @@ export const SENT: Readonly<Record<SentKind, Described>> = {
   refusal: {
     summary: 'A request is refused, or a subscription has ended with what it was about; without X-Request-Id: a message could not be read',
     payload: refusalSchema(true),
-    examples: [
-      {
-        status: 404,
-        headers: { 'X-Request-Id': 3 },
-        ...refused('cascade.resource.not.found', '/Meter/w1 is not there.', ['/Meter/w1']),
-      },
-    ],
+    examples: [{ headers: { 'X-Request-Id': 3 }, ...refused(apiError('cascade.resource.not.found', '/Meter/w1')) }],
   },
   subscribed: {
     summary: 'The subscription has begun: events follow',
