@@ -76,7 +76,7 @@ const DIAGNOSTICS: Readonly<Record<Code, string>> = {
   'cascade.rule.version.conflict': 'Two versions of a rule differ in more than their WHERE.',
   'cascade.rule.alias.required': 'Two events of a trigger have the same name.',
   'cascade.rule.merge.alias': 'Events joined by OR have different names.',
-  'cascade.rule.interval': 'An interval of time is not a constant above 0.',
+  'cascade.rule.interval': 'An interval of time is not a constant above 0, or longer than a million days.',
   'cascade.rule.timeout': 'TIMEOUT on a trigger that waits for nothing.',
   'cascade.rule.activation': 'The activation constraint is no JSON object, or no condition on nodes.',
   'cascade.service.state.modifier': 'PRIVATE before a procedure that belongs to no service.',

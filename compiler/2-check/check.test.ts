@@ -220,6 +220,7 @@ test('merges, correlations and timers are checked', () => {
   expect(found('RULE r WHEN INSERT OCCURS ON A BEFORE UPDATE OCCURS ON A WITHIN 5 seconds')).toEqual(['rule.alias.required 1:39']);
   expect(found(`RULE r WHEN ${two} BEFORE ${two} WITHIN 5 seconds`)).toEqual(['rule.alias.required 1:44']);
   expect(found(`RULE r WHEN ${two} BEFORE INSERT OCCURS ON B WITHIN 0 seconds`)).toEqual(['rule.interval 1:70']);
+  expect(found(`RULE r WHEN ${two} BEFORE INSERT OCCURS ON B WITHIN 1000001 days`)).toEqual(['rule.interval 1:70']);
   expect(found(`RULE r WHEN ${two}\nTIMEOUT log.info("x")`)).toEqual(['rule.timeout 1:1']);
   const { correlation, triggers, hasTimeout, variables } = rule(
     `RULE r WHEN ${two} BEFORE INSERT OCCURS ON B WITHIN 1 minute CONSTRAIN TO a.x == B.x log.info("x") TIMEOUT log.info(a.x)`,

@@ -135,10 +135,13 @@ const kinds: {
 
 const lastPart = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
 
+/** A million days: what a rule waits for ends within the times that there are. */
+const LONGEST_MS = 86_400_000n * 1_000_000n;
+
 /** A constant number of milliseconds above 0. */
 function interval(node: Expression, report: Report): number {
   const value = fold(node);
-  if (typeof value === 'bigint' && value > 0n && value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(value);
-  report(node, 'cascade.rule.interval', 'an interval is a constant above 0');
+  if (typeof value === 'bigint' && value > 0n && value <= LONGEST_MS) return Number(value);
+  report(node, 'cascade.rule.interval', 'an interval is a constant above 0, and at most a million days');
   return 1;
 }

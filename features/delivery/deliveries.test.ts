@@ -32,6 +32,17 @@ const SEES = 'INSERT Seen(rule: "R", n: e.deliveryCount, redelivered: e.redelive
 const rule = (name: string, on: string, body: string) =>
   t.program('rules', `RULE ${name} WHEN EVENT OCCURS ON "/topics${on}" AS e\n${body.replaceAll('"R"', `"${name}"`)}`);
 
+test('a time to live beyond the last time that there is ends with it', async () => {
+  await topic('/forever', { redeliveryTTL: Number.MAX_SAFE_INTEGER });
+  await rule('patient', '/forever', SEES);
+  await publish('/forever', '1');
+  await t.eventually('Seen', { rule: 'patient' }, 1);
+  await pass(6);
+  await t.eventually('Seen', { rule: 'patient' }, 2);
+  expect(await t.rows('deadletters', { target: '/rules/patient' })).toEqual([]);
+  await t.ask('delete', 'rules', { id: 'patient' });
+});
+
 test('the interval between deliveries is the configured one five times, then doubles, up to ten times the configured one', () => {
   expect([1, 4, 5, 6, 7, 8, 9, 20].map((n) => intervalMs(1_000, n))).toEqual([1000, 1000, 1000, 2000, 4000, 8000, 10000, 10000]);
 });

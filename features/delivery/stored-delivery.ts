@@ -8,6 +8,9 @@ import { apiError } from '../../model/errors/index.ts';
 
 export const DELIVERIES = 'deliveries';
 
+/** The last time of a Date: what is to be kept for longer is kept until then. */
+const LAST_MS = 8.64e15;
+
 /** The first deliveries follow at the configured interval; from the next on it doubles (integrations.md 12.3). */
 const AT_CONFIGURED_INTERVAL = 5;
 const LONGEST_INTERVAL = 10;
@@ -62,7 +65,7 @@ export function newDelivery(
     event: { uuid, path, value, at, by, chain, ...(sequence && { sequence }), ...(transport && { transport }) },
     attempts,
     nextAt: new Date(now + frequencyMs),
-    deadline: new Date(now + ttlMs),
+    deadline: new Date(Math.min(now + ttlMs, LAST_MS)),
     frequencyMs,
   };
 }
