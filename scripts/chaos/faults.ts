@@ -62,7 +62,7 @@ export async function buildWith({ changes }: ChaosFault, root: string): Promise<
   const folder = mkdtempSync(join(root, 'node_modules/.chaos-')); // beside the packages that it imports
   const gone = (): void => rmSync(folder, { recursive: true, force: true });
   try {
-    for (const part of ['bin', 'dist', 'package.json']) cpSync(join(root, part), join(folder, part), { recursive: true });
+    for (const part of ['bin', 'dist', 'package.json', 'scripts/node']) cpSync(join(root, part), join(folder, part), { recursive: true });
     const files = new Map<string, string>();
     for (const { file, text, replacement } of changes) {
       const source = files.get(file) ?? readFileSync(join(root, file), 'utf8');
