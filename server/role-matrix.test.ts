@@ -1,5 +1,6 @@
-// spec: resources-and-api.md 7.5 13 The matrix of the default profiles (resources-and-api.md 7.5): every resource, operation and role, over
-// REST, WebSocket and from a program. The tests check only whether the operation is allowed: errors of the request itself are found later.
+// spec: resources-and-api.md 7.5 13
+// The matrix of the default profiles (resources-and-api.md 7.5): every resource, operation and role, over REST, WebSocket and from a program.
+// The tests check only whether the operation is allowed: errors of the request itself are found later.
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -21,7 +21,7 @@ const CONFIG = {
   username: 'ann',
   password: 'hush-1',
   requestDefaults: { headers: { Authorization: 'hush-2', 'X-Site': '7' } },
-  clientOptions: { keyStoreOptions: { value: 'AAAA', password: 'hush-3' } },
+  clientOptions: { keyStoreOptions: { value: '@secrets(store)', password: 'hush-3' } },
   accessToken: '@secrets(there)',
 };
 

@@ -1,4 +1,5 @@
-// spec: resources-and-api.md 9.3 resources-and-api.md 1.4 (responses), 1.7 and 10: the form of replies on the wire.
+// spec: resources-and-api.md 9.3 1.4 1.7 10
+// The form of replies on the wire.
 import { request as httpRequest } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { MongoNetworkError, MongoServerError } from 'mongodb';

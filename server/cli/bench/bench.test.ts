@@ -60,13 +60,13 @@ test.each([
   [['--generate', 'Reading'], 'Give one of --rate N, --ramp and --core'],
   [['--generate', 'Reading', '--rate', '1', '--ramp'], 'Give one of'],
   [['--generate', 'Nothing', '--core'], 'has no type Nothing; it has Alarm, Reading'],
-  [['--events', '/nowhere.ndjson', '--core'], '/nowhere.ndjson cannot be read: ENOENT'],
+  [['--events', '/nowhere.ndjson', '--core'], '/nowhere.ndjson cannot be read: there'],
   [['--generate', 'Reading', '--rate', '1', '--bound', '5'], '--bound does not go with --rate'],
   [['--generate', 'Reading', '--rate', '0'], 'whole number from 1'],
   [['--generate', 'Reading', '--core', '--url', 'http://localhost'], '--core does not go with --url'],
   [['--generate', 'Reading', '--rate', '1', '--token', 'x'], 'give --url, too'],
   [['--generate', 'Reading', '--rate', '1', '--subscribe', 'Alarm'], 'the path of an event'],
-  [['--generate', 'Reading', '--rate', '1', '--report', '/nowhere/r.html'], '/nowhere/r.html cannot be written: ENOENT'],
+  [['--generate', 'Reading', '--rate', '1', '--report', '/nowhere/r.html'], '/nowhere/r.html cannot be written: th'],
 ] as const)('%j is refused', async (args, message) => {
   const { code, out, err } = await bench(...args);
   expect([code, out]).toEqual([2, '']);
