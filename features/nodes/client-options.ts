@@ -2,6 +2,7 @@
 // node's credentials are, and never shown.
 import { TLS_FIELDS } from '../../platform/egress/index.ts';
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import { type Split, splitSecrets } from '../../resources/definitions/index.ts';
 
 /** Begins the names of sealed fields; the path inside the options follows. */
 const PREFIX = 'clientOptions.';
@@ -9,26 +10,10 @@ const PREFIX = 'clientOptions.';
 const isSecret = (path: readonly string[]): boolean => path.at(-1) === 'password' || path.join('.') === 'pemKeyCertOptions.keyValues';
 const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
 
-export interface SplitOptions {
-  /** The options without secrets. */
-  readonly open: ObjectValue;
-  /** By name of the sealed field; null: the secret is removed. */
-  readonly secrets: Map<string, Value>;
-}
-
-export function splitOptions(options: ObjectValue): SplitOptions {
-  const secrets = new Map<string, Value>();
-  const walk = (object: ObjectValue, path: readonly string[]): ObjectValue => {
-    const open: ObjectValue = {};
-    for (const key of Object.keys(object)) {
-      const value = getOwn(object, key);
-      const at = [...path, key];
-      if (isSecret(at)) secrets.set(PREFIX + at.join('.'), value);
-      else setOwn(open, key, isObject(value) ? walk(value, at) : value);
-    }
-    return open;
-  };
-  return { open: walk(options, []), secrets };
+/** The secrets are by the name of their sealed field. */
+export function splitOptions(options: ObjectValue): Split {
+  const { open, secrets } = splitSecrets(options, isSecret);
+  return { open, secrets: new Map([...secrets].map(([path, value]) => [PREFIX + path, value])) };
 }
 
 /** Whether a sealed field is a secret of options: null where it is none, else its path inside them. */

@@ -91,8 +91,8 @@ function defined(space: Namespace, body: ObjectValue, stored: ObjectValue | null
   if (!periodic && !active) throw invalid(name, 'a one-time event is always active');
   const wanted = { periodic, active, intervalMs: intervalIn(name, body), calendar: calendarIn(name, body), occursAtMs: occursAtIn(body) };
   const occursAtMs = planned(() => nextOf(wanted, stored, nowMs, past), name);
-  // A periodic event has at least a second time. A clock that jumps may give parts of milliseconds.
-  if (dateTimeOf(Math.trunc(occursAtMs + (periodic ? (wanted.intervalMs ?? 0) : 0))) === null)
+  // A periodic event has at least a second time.
+  if (dateTimeOf(occursAtMs + (periodic ? (wanted.intervalMs ?? 0) : 0)) === null)
     throw invalid(name, 'it occurs after the last time that there is');
   const isTransient = getOwn(fields, 'isTransient') === true;
   if (isTransient && (periodic || occursAtMs - nowMs > MOST_TRANSIENT_MS))

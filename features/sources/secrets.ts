@@ -2,6 +2,7 @@
 // holds them, not even a placeholder.
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Cipher } from '../../model/types/index.ts';
+import { type Split, splitSecrets } from '../../resources/definitions/index.ts';
 
 const SECRET_FIELDS = new Set([
   'password',
@@ -30,28 +31,8 @@ export function isSecret(path: readonly string[]): boolean {
   return last === 'password' || (before[0] === 'pemKeyCertOptions' && last === 'keyValues');
 }
 
-export interface Split {
-  /** The config without secrets. */
-  readonly open: ObjectValue;
-  /** By dotted path; null: the secret is removed. */
-  readonly secrets: ReadonlyMap<string, Value>;
-}
-
 /** Takes the secrets out of a config. */
-export function splitConfig(config: ObjectValue): Split {
-  const secrets = new Map<string, Value>();
-  const walk = (object: ObjectValue, path: readonly string[]): ObjectValue => {
-    const open: ObjectValue = {};
-    for (const key of Object.keys(object)) {
-      const value = getOwn(object, key);
-      const at = [...path, key];
-      if (isSecret(at) && !isIndirect(value)) secrets.set(at.join('.'), value);
-      else setOwn(open, key, isObject(value) ? walk(value, at) : value);
-    }
-    return open;
-  };
-  return { open: walk(config, []), secrets };
-}
+export const splitConfig = (config: ObjectValue): Split => splitSecrets(config, (path, value) => isSecret(path) && !isIndirect(value));
 
 /** The place that a secret is sealed for: it opens for this source and field only. */
 const place = (source: string, field: string): string => `source ${source} ${field}`;

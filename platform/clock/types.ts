@@ -2,7 +2,7 @@
 // heartbeats keep to the machine's own time.
 
 export interface Clock {
-  /** Milliseconds since the epoch, UTC. */
+  /** Whole milliseconds since the epoch, UTC. */
   now(): number;
   /**
    * Calls once when `now()` has reached that time, never before; for a time that has passed soon, but not within this call.

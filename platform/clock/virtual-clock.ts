@@ -42,10 +42,10 @@ export class VirtualClock implements Clock {
       const first = this.#first();
       if (!first || first.timeMs > timeMs) break;
       this.#armed.delete(first);
-      this.#now = Math.max(this.#now, first.timeMs);
+      this.#now = Math.max(this.#now, Math.ceil(first.timeMs)); // whole, as of every clock, and never before the timer's time
       first.call();
     }
-    this.#now = Math.max(this.#now, timeMs);
+    this.#now = Math.max(this.#now, Math.floor(timeMs));
   }
 
   #first(): Armed | undefined {

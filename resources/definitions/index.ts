@@ -20,3 +20,4 @@ export {
 } from './operations.ts';
 export { withReferenceErrors } from './reference-errors.ts';
 export { compareBy } from './sort.ts';
+export { type Split, splitSecrets } from './split-secrets.ts';
