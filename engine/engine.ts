@@ -209,12 +209,13 @@ export async function openEngine({
         idleAfterMs,
         isServing: () => status === 'ok',
         log,
-        async open(name, { epoch, unclosed }, onFenced) {
+        async open(name, { epoch, unclosed, idSecond }, onFenced) {
           const opened = await openNamespace({
             name,
             store,
             epoch,
             unclosed,
+            idSecond,
             processEpoch: process.epoch,
             onFenced,
             sandbox,

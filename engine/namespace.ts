@@ -15,6 +15,7 @@ import { DELIVERIES_STATE, Deliveries, deadLetter } from '../features/delivery/i
 import type { Stalls } from '../platform/stalls/index.ts';
 import type { Clock } from '../platform/clock/index.ts';
 import { attemptOf, Committer, openEpochs, QueueFull, type RunId, type Step, type StoredEvent } from '../runtime/transactions/index.ts';
+import { followIds } from '../model/types/index.ts';
 import { Correlations, EVALUATION_TEXTS, EVALUATIONS } from '../runtime/correlation/index.ts';
 import { apiError } from '../model/errors/index.ts';
 import { Listeners, LOGS_PATH, ASYNC } from '../runtime/events/index.ts';
@@ -102,6 +103,8 @@ export interface NamespaceOptions {
   readonly epoch: number;
   /** Epochs of former owners whose journals may still be open. */
   readonly unclosed: readonly number[];
+  /** The second of the newest `_id` that a former owner has given, unless its journal has a newer one. */
+  readonly idSecond: number;
   /** The epoch of the process, which is shown to people. */
   readonly processEpoch: number;
   /** Called when another process owns the namespace now. */
@@ -124,6 +127,7 @@ export async function openNamespace({
   store,
   epoch,
   unclosed,
+  idSecond,
   processEpoch,
   onFenced,
   sandbox,
@@ -140,7 +144,7 @@ export async function openNamespace({
   const rows = new RowReader(store.queries(name));
   await createCollections(db);
   const others = (): Promise<number[]> => openEpochs(db, (one) => one !== epoch);
-  await fence(db, [...new Set([...unclosed, ...(await others())])], clock);
+  followIds(Math.max(idSecond, await fence(db, [...new Set([...unclosed, ...(await others())])], clock)), epoch);
   await indexIdempotencyRecords(db);
   await Outbox.index(db);
   await indexDependents(db);

@@ -5,44 +5,71 @@
 const PER_SECOND = 0x1000000;
 
 /**
- * Ids that ascend strictly, whatever the clock does: it never goes back here, and a full second borrows from the next.
- * @param process a number below 2^40, higher for a later process of the installation
- * @param now milliseconds since the epoch
- * @returns their 24 digits
+ * Ids that ascend strictly, whatever the clock does: it never goes back here, and a full second borrows from the next. No other process
+ * has the number in their middle, which rises with each namespace that this one acquires: its ids there are above those of former owners.
  */
-export function idGenerator(process: number, now: () => number, perSecond = PER_SECOND): () => string {
-  const middle = digits(process, 5);
-  let second = 0;
-  let counter = 0;
-  let beginning = '';
-  const begin = (next: number): void => {
-    second = next;
-    counter = 0;
-    beginning = digits(second, 4) + middle;
-  };
-  return () => {
-    const current = Math.floor(now() / 1000);
-    if (current > second) begin(current);
-    else if (counter === perSecond) begin(second + 1);
-    return beginning + digits(counter++, 3);
-  };
+export class IdGenerator {
+  readonly #now: () => number;
+  readonly #perSecond: number;
+  #process: number;
+  #second = 0;
+  #counter = 0;
+  #beginning = '';
+
+  /** @param process a number below 2^40 @param now milliseconds since the epoch */
+  constructor(process: number, now: () => number, perSecond = PER_SECOND) {
+    this.#process = process;
+    this.#now = now;
+    this.#perSecond = perSecond;
+  }
+
+  /** The second of the newest id; 0: none was given. */
+  get second(): number {
+    return this.#second;
+  }
+
+  /** @returns 24 hexadecimal digits */
+  next(): string {
+    const current = Math.floor(this.#now() / 1000);
+    if (current > this.#second) this.#begin(current);
+    else if (this.#counter === this.#perSecond) this.#begin(this.#second + 1);
+    return this.#beginning + digits(this.#counter++, 3);
+  }
+
+  /** From now on ids are above those of the second that have a lower number in their middle. */
+  follow(second: number, process: number): void {
+    this.#process = Math.max(this.#process, process);
+    if (second > this.#second) this.#begin(second);
+    else this.#beginning = digits(this.#second, 4) + digits(this.#process, 5);
+  }
+
+  #begin(second: number): void {
+    this.#second = second;
+    this.#counter = 0;
+    this.#beginning = digits(second, 4) + digits(this.#process, 5);
+  }
 }
 
 const digits = (value: number, bytes: number): string => value.toString(16).padStart(2 * bytes, '0');
 
-let ofThisProcess: (() => string) | null = null;
+// State of a module: there must be one counter a process, however many engines it holds.
 let clock: () => number = Date.now;
+const ofThisProcess = new IdGenerator(0, () => clock());
 
 /** From now on ids have the time of a clock that is the same for all processes of the installation, and goes on where the machine's is set. */
 export function idsBy(now: () => number): void {
   clock = now;
 }
 
+/** The next id of this process. */
+export const newId = (): string => ofThisProcess.next();
+
+/** The second of the newest id of this process; 0: none was given. */
+export const newestIdSecond = (): number => ofThisProcess.second;
+
 /**
- * The next id of this process, which is told from others by the millisecond of its first id. State of a module, as there must be one
- * counter a process however many engines it holds.
+ * Ids of this process are above all that the former owners of a namespace have given there.
+ * @param second the second of the newest of them
+ * @param epoch the epoch of this process's ownership, which is the highest and no other process's
  */
-export function newId(): string {
-  ofThisProcess ??= idGenerator(clock() % 2 ** 40, () => clock());
-  return ofThisProcess();
-}
+export const followIds = (second: number, epoch: number): void => ofThisProcess.follow(second, epoch);

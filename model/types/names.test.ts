@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CascadeError } from '../../stdlib/errors.ts';
-import { checkName, idGenerator, isRuleVersion, type NameKind, newId, parseInterval } from './index.ts';
+import { checkName, IdGenerator, isRuleVersion, type NameKind, newId, parseInterval } from './index.ts';
 
 const codeOf = (kind: NameKind, name: string): string => {
   try {
@@ -71,13 +71,13 @@ test('intervals are one literal, in any case, singular or plural', () => {
 
 test('ids ascend through full seconds and a clock that goes back', () => {
   let now = 10_000;
-  const next = idGenerator(7, () => now);
+  const generator = new IdGenerator(7, () => now);
   const ids: string[] = [];
-  for (let n = 0; n < 3; n++) ids.push(next());
+  for (let n = 0; n < 3; n++) ids.push(generator.next());
   now = 5_000;
-  ids.push(next());
+  ids.push(generator.next());
   now = 11_000;
-  ids.push(next());
+  ids.push(generator.next());
   expect(ids).toEqual([
     '0000000a0000000007000000',
     '0000000a0000000007000001',
@@ -89,9 +89,43 @@ test('ids ascend through full seconds and a clock that goes back', () => {
 });
 
 test('a full counter borrows from the next second', () => {
-  const next = idGenerator(1, () => 1000, 2);
-  const ids = Array.from({ length: 3 }, () => next());
+  const generator = new IdGenerator(1, () => 1000, 2);
+  const ids = Array.from({ length: 3 }, () => generator.next());
   expect(ids).toEqual(['000000010000000001000000', '000000010000000001000001', '000000020000000001000000']);
+});
+
+test('ids of the next owner are above those of the former one, whichever process started first and whichever clock is ahead', () => {
+  const older = new IdGenerator(1, () => 9_999);
+  const newer = new IdGenerator(2, () => 10_001);
+  const ids: string[] = [];
+  for (const [owner, former, epoch] of [
+    [newer, older, 3],
+    [older, newer, 4],
+    [newer, older, 5],
+    [older, newer, 6],
+  ] as const) {
+    owner.follow(former.second, epoch);
+    ids.push(owner.next(), owner.next());
+  }
+  expect([...new Set(ids)].sort()).toEqual(ids);
+  // In one second they are told apart by the epoch.
+  expect(ids.map((id) => id.slice(0, 18)).slice(2, 4)).toEqual(['0000000a0000000004', '0000000a0000000004']);
+});
+
+test('a process that acquires further namespaces goes on with ascending ids', () => {
+  const generator = new IdGenerator(1, () => 10_000);
+  const ids: string[] = [];
+  for (const [second, epoch] of [
+    [0, 2],
+    [9, 3],
+    [10, 4],
+    [12, 5],
+    [11, 6],
+  ] as const) {
+    generator.follow(second, epoch);
+    ids.push(generator.next(), generator.next());
+  }
+  expect([...new Set(ids)].sort()).toEqual(ids);
 });
 
 test('ids of this process ascend', () => {

@@ -11,6 +11,8 @@ export interface OwnerRecord {
   readonly epoch: number;
   /** Epochs of former owners whose journals may still be open: the next owner has to close them. */
   readonly unclosed?: readonly number[];
+  /** The second of the newest `_id` that a former owner is known to have given; those in journals may be newer. */
+  readonly idSecond?: number;
   /** Whether no work is left to do there until a request arrives. */
   readonly isResting?: boolean;
   /** Epochs of the processes whose clients have subscriptions there. */

@@ -3,6 +3,7 @@
 // no late commit of it can succeed. The claim of a dead process frees its records in the same transaction (process.ts).
 
 import { type ClientSession, type Collection, type Db, type MongoClient } from 'mongodb';
+import { newestIdSecond } from '../../model/types/index.ts';
 import { Fenced } from '../transactions/index.ts';
 import { OWNERS, type OwnerRecord } from './owner-records.ts';
 import type { ServiceProcess } from './process.ts';
@@ -11,6 +12,8 @@ import type { ServiceProcess } from './process.ts';
 export interface Ownership {
   readonly epoch: number;
   readonly unclosed: readonly number[];
+  /** The second of the newest `_id` that a former owner has given, unless its journal has a newer one. */
+  readonly idSecond: number;
   readonly listeners: readonly number[];
 }
 
@@ -61,12 +64,14 @@ export class Owners {
   /** Records that all work of former owners is in this owner's journal. */
   async closed(namespace: string, { epoch, unclosed }: Ownership): Promise<void> {
     if (unclosed.length === 0) return;
-    await this.#records.updateOne({ _id: namespace, epoch }, { $pull: { unclosed: { $in: [...unclosed] } } });
+    const change = { $pull: { unclosed: { $in: [...unclosed] } }, $max: { idSecond: newestIdSecond() } };
+    await this.#records.updateOne({ _id: namespace, epoch }, change);
   }
 
   /** Gives up the ownership. @param isResting no process needs to own it until a request comes */
   async release(namespace: string, epoch: number, isResting: boolean): Promise<void> {
-    await this.#records.updateOne({ _id: namespace, epoch }, { $set: { process: null, isResting } });
+    const change = { $set: { process: null, isResting }, $max: { idSecond: newestIdSecond() } };
+    await this.#records.updateOne({ _id: namespace, epoch }, change);
   }
 
   /** Gives up a namespace that could not be opened: its next owner closes this journal, too. */
@@ -162,7 +167,7 @@ export class Owners {
       const epoch = first + index;
       const owned = { process: own, epoch, unclosed, isResting: false, listeners: [] };
       writes.push({ updateOne: { filter: { _id: name }, update: { $set: owned }, upsert: true } });
-      acquired.set(name, { ownership: { epoch, unclosed, listeners: record?.listeners ?? [] } });
+      acquired.set(name, { ownership: { epoch, unclosed, idSecond: record?.idSecond ?? 0, listeners: record?.listeners ?? [] } });
     }
     if (writes.length > 0) await this.#records.bulkWrite(writes, { session, ordered: true });
     return acquired;

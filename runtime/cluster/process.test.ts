@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { Fenced } from '../transactions/index.ts';
+import { newId } from '../../model/types/index.ts';
 import { Owners } from './owners.ts';
 import { openProcess, type ServiceProcess, WatchedLeases } from './process.ts';
 
@@ -74,10 +75,28 @@ test('a process that was declared dead acquires no namespace', async () => {
   await db.dropDatabase();
 });
 
+test('the next owner is told the second of the newest id, whether the namespace was released or taken over and released again', async () => {
+  const db = client.db(`process_ids_${process.pid}`);
+  await using own = await openOne(db);
+  const owners = new Owners(db, own);
+  const toldAt = async (): Promise<number> => {
+    const acquired = await owners.acquire('one');
+    if (!('ownership' in acquired)) throw new Error('the namespace has an owner');
+    await owners.closed('one', acquired.ownership);
+    return acquired.ownership.idSecond;
+  };
+  expect(await toldAt()).toBe(0);
+  const second = Number.parseInt(newId().slice(0, 8), 16);
+  await toldAt(); // as after an opening that failed: the former epoch is closed, and this is recorded
+  expect(await toldAt()).toBeGreaterThanOrEqual(second);
+  await db.dropDatabase();
+});
+
 test('the record of a released namespace says whether work is left to do there', async () => {
   const db = client.db(`process_rest_${process.pid}`);
   await using own = await openOne(db);
   const owners = new Owners(db, own);
+  newId();
   for (const [name, isResting] of [
     ['resting', true],
     ['busy', false],
@@ -85,6 +104,9 @@ test('the record of a released namespace says whether work is left to do there',
     const acquired = await owners.acquire(name);
     if ('ownership' in acquired) await owners.release(name, acquired.ownership.epoch, isResting);
   }
+  const again = await owners.acquire('busy');
+  expect('ownership' in again && again.ownership.idSecond).toBeGreaterThan(0);
+  if ('ownership' in again) await owners.release('busy', again.ownership.epoch, false);
   expect(await owners.abandoned()).toEqual(['busy']);
   expect(await owners.unknown(['resting', 'busy', 'new'])).toEqual(['new']);
   expect(await owners.ownerOf('busy')).toBeNull();

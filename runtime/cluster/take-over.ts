@@ -132,8 +132,9 @@ export class TakeOver {
 /**
  * Closes the journals of former owners: batches that they had in flight are stored by now, or never will be. Called before anything of the
  * namespace is read into memory.
+ * @returns the second of the newest `_id` that they had given with a batch; 0: there was none
  */
-export const fence = (db: Db, dead: readonly number[], clock: Pick<Clock, 'now'>): Promise<void> =>
+export const fence = (db: Db, dead: readonly number[], clock: Pick<Clock, 'now'>): Promise<number> =>
   retryUntilAvailable(() => closeEpochs(db, dead, SLOTS, clock.now()));
 
 const keyOf = (event: StoredEvent): string => `${event.uuid}/${attemptOf(event)}`;

@@ -452,6 +452,18 @@ test('a process from which another has taken over finds no free place, though it
   expect(await db.collection('t.Thing').countDocuments()).toBe(1);
 });
 
+test('closing an epoch tells the second of its newest id, also when it is closed already and its rows are removed', async () => {
+  const { db, committer } = await space(1);
+  const second = Number.parseInt(newId().slice(0, 8), 16);
+  await committer.submit(insert(1, [event('one')]));
+  const told = await closeEpochs(db, [1, 2], SLOTS, Date.now());
+  expect(told).toBeGreaterThanOrEqual(second);
+  await removeRows(client, db, [1, 2], Date.now());
+  expect(await closeEpochs(db, [2, 1], SLOTS, Date.now())).toBe(told);
+  expect(await closeEpochs(db, [2], SLOTS, Date.now())).toBe(0);
+  await committer[Symbol.asyncDispose]();
+});
+
 test('what a dead process left open is read with its steps; what it finished is not', async () => {
   const { db, committer } = await space(1);
   await committer.submit(insert(1, [event('open', ['a', 'b'])]));

@@ -3,6 +3,7 @@
 // its event.
 
 import type { Db } from 'mongodb';
+import { newestIdSecond } from '../../model/types/index.ts';
 import { overflowOf } from './overflow.ts';
 import { removeRange } from './removal.ts';
 import { EMPTY, type StoredRow } from './row-form.ts';
@@ -79,7 +80,7 @@ export class Journal {
     const order = ++this.#order;
     const at = this.#slot(slot);
     at.attemptedFrom ??= order;
-    return { _id: { epoch: this.epoch, slot, seq: at.nextSeq }, order, events, steps, done };
+    return { _id: { epoch: this.epoch, slot, seq: at.nextSeq }, order, events, steps, done, idSecond: newestIdSecond() };
   }
 
   committed(row: JournalRow): void {

@@ -20,13 +20,18 @@ export interface UnfinishedRuns {
   readonly steps: ReadonlyMap<RunId, readonly Step[]>;
 }
 
-/** Closes the epochs for good: no batch of theirs can commit any more. */
-export async function closeEpochs(db: Db, epochs: readonly number[], slots: number, nowMs: number): Promise<void> {
+/**
+ * Closes the epochs for good: no batch of theirs can commit any more.
+ * @returns the second of the newest `_id` that their processes had given with a batch; 0: there was none
+ */
+export async function closeEpochs(db: Db, epochs: readonly number[], slots: number, nowMs: number): Promise<number> {
   const journal = db.collection<StoredRow>('journal');
+  let newest = 0;
   for (const epoch of epochs)
     for (let slot = 0; slot < slots; slot++)
       for (;;) {
         const [last] = await journal.find(rowsOfSlot(epoch, slot)).sort({ _id: -1 }).limit(1).toArray();
+        newest = Math.max(newest, last?.idSecond ?? 0);
         if (last?.closed) break;
         try {
           const seq = last ? last._id.seq + 1 : 0;
@@ -36,12 +41,14 @@ export async function closeEpochs(db: Db, epochs: readonly number[], slots: numb
             ...EMPTY,
             closed: true,
             closedAt: new Date(nowMs),
+            ...(last?.idSecond && { idSecond: last.idSecond }),
           });
           break;
         } catch (error) {
           if (!(error instanceof MongoServerError && error.code === DUPLICATE)) throw error; // its batch won the place: look again
         }
       }
+  return newest;
 }
 
 /** Other epochs that have rows here and are not closed. @param isWanted asked for each */

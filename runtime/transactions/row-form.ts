@@ -8,7 +8,7 @@ interface Head extends Omit<StoredEvent, 'uuid' | 'at' | 'value' | 'chain' | 'de
   readonly chain: Omit<StoredEvent['chain'], 'root'>;
 }
 
-export interface StoredRow extends Pick<JournalRow, 'order' | 'low' | 'closed' | 'closedAt'> {
+export interface StoredRow extends Pick<JournalRow, 'order' | 'idSecond' | 'low' | 'closed' | 'closedAt'> {
   readonly _id: RowId;
   readonly heads: readonly Head[];
   /** Lines of each: uuid, number of its head, time in milliseconds, root of its chain unless itself, its value unless it overflows. */
@@ -25,7 +25,7 @@ const LINE = '\n';
 export const EMPTY: Pick<StoredRow, 'heads' | 'events' | 'steps' | 'done'> = { heads: [], events: [], steps: [], done: [] };
 
 /** @param row its events have null in place of values that overflow */
-export function storedRow({ _id, order, events, steps, done }: JournalRow): StoredRow {
+export function storedRow({ _id, order, events, steps, done, idSecond }: JournalRow): StoredRow {
   const heads: Head[] = [];
   const texts: string[] = [];
   let last: StoredEvent | undefined;
@@ -37,7 +37,7 @@ export function storedRow({ _id, order, events, steps, done }: JournalRow): Stor
     const text = `${uuid}${LINE}${heads.length - 1}${LINE}${at.getTime()}${LINE}${root}`;
     texts.push(value === null ? text : text + LINE + value);
   }
-  return { _id, order, heads, events: texts, steps, done: done.length > 0 ? [done.join(LINE)] : [] };
+  return { _id, order, heads, events: texts, steps, done: done.length > 0 ? [done.join(LINE)] : [], ...(idSecond && { idSecond }) };
 }
 
 export function rowOf({ _id, order, heads, events, steps, done }: StoredRow): JournalRow {

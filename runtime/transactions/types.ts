@@ -155,6 +155,8 @@ export interface JournalRow {
   readonly events: readonly StoredEvent[];
   readonly steps: readonly Step[];
   readonly done: readonly RunId[];
+  /** The second of the newest `_id` that the process had given; absent in rows of an earlier version. */
+  readonly idSecond?: number | undefined;
   /** Low-water mark: rows of this epoch with a lower order are void, whether or not they are removed yet. */
   readonly low?: number;
   /** Set by the next owner: no later batch of this epoch and slot can commit. */
