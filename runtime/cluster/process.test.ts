@@ -79,16 +79,16 @@ test('the next owner is told the second of the newest id, whether the namespace 
   const db = client.db(`process_ids_${process.pid}`);
   await using own = await openOne(db);
   const owners = new Owners(db, own);
-  const toldAt = async (): Promise<number> => {
+  const idSecondAtNextOpening = async (): Promise<number> => {
     const acquired = await owners.acquire('one');
     if (!('ownership' in acquired)) throw new Error('the namespace has an owner');
     await owners.closed('one', acquired.ownership);
     return acquired.ownership.idSecond;
   };
-  expect(await toldAt()).toBe(0);
+  expect(await idSecondAtNextOpening()).toBe(0);
   const second = Number.parseInt(newId().slice(0, 8), 16);
-  await toldAt(); // as after an opening that failed: the former epoch is closed, and this is recorded
-  expect(await toldAt()).toBeGreaterThanOrEqual(second);
+  await idSecondAtNextOpening(); // as after an opening that failed: the former epoch is closed, and this is recorded
+  expect(await idSecondAtNextOpening()).toBeGreaterThanOrEqual(second);
   await db.dropDatabase();
 });
 

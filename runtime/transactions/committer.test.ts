@@ -456,10 +456,10 @@ test('closing an epoch tells the second of its newest id, also when it is closed
   const { db, committer } = await space(1);
   const second = Number.parseInt(newId().slice(0, 8), 16);
   await committer.submit(insert(1, [event('one')]));
-  const told = await closeEpochs(db, [1, 2], SLOTS, Date.now());
-  expect(told).toBeGreaterThanOrEqual(second);
+  const newest = await closeEpochs(db, [1, 2], SLOTS, Date.now());
+  expect(newest).toBeGreaterThanOrEqual(second);
   await removeRows(client, db, [1, 2], Date.now());
-  expect(await closeEpochs(db, [2, 1], SLOTS, Date.now())).toBe(told);
+  expect(await closeEpochs(db, [2, 1], SLOTS, Date.now())).toBe(newest);
   expect(await closeEpochs(db, [2], SLOTS, Date.now())).toBe(0);
   await committer[Symbol.asyncDispose]();
 });
