@@ -52,3 +52,12 @@ test('what a scalar shows of its values may be anything', () => {
   const schema = typeToSchema(parseType({ name: 'Glass', properties }, { types: new Map(), scalars }));
   expect(schema['properties']).toEqual({ p: {}, all: { type: 'array', items: {} }, s: { type: 'string', maxLength: 3 } });
 });
+
+test('a property of the service’s own types that holds any value is not bound to Objects', () => {
+  const type = parseType({ name: 'Setting', properties: { value: { type: 'Object', required: true } } }, known, { system: true });
+  const value = type.properties.get('value');
+  if (!value) throw new Error('the property is missing');
+  const open = { ...type, properties: new Map([['value', { ...value, anything: true as const }]]) };
+  expect(typeToSchema(type)['properties']).toEqual({ value: { type: 'object' } });
+  expect(typeToSchema(open)['properties']).toEqual({ value: {} });
+});

@@ -63,8 +63,8 @@ function propertySchema(property: PropertyDefinition, depth: number): ObjectValu
   };
 }
 
-function elementSchema({ base, scalar, structure, maxLength }: PropertyDefinition, depth: number): ObjectValue {
-  if (scalar?.toExternal !== undefined) return {};
+function elementSchema({ base, scalar, structure, maxLength, anything }: PropertyDefinition, depth: number): ObjectValue {
+  if (anything || scalar?.toExternal !== undefined) return {};
   const members = depth < DEEPEST ? structure?.() : undefined; // a type may hold itself
   if (members) return objectSchema(members, depth + 1);
   return { ...BASES[base], ...(maxLength !== undefined && { maxLength }) };
