@@ -161,12 +161,16 @@ function withoutSecrets(json: string): string {
   const strip = (value: Value): Value => {
     if (Array.isArray(value)) return value.map(strip);
     if (!isObject(value)) return value;
+    if (isError(value)) return value; // its `code` is no secret
     const kept: ObjectValue = {};
     for (const key of Object.keys(value)) if (!SHOWN_ONCE.has(key)) setOwn(kept, key, strip(getOwn(value, key)));
     return kept;
   };
   return toJson(strip(parseJson(json)));
 }
+
+/** Whether it is an element that reports the error of one instance. No account has an array of this name. */
+const isError = (value: ObjectValue): boolean => Object.hasOwn(value, 'message') && Array.isArray(getOwn(value, 'params'));
 
 /** The reply from a record; undefined where the record is incomplete. */
 const replyFrom = (space: Namespace, request: ApiRequest, { _id, reply: given, answer }: StoredAnswer): ApiReply | undefined =>
