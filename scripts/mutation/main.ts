@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { readAccepted } from './accepted.ts';
 import { nameOf } from './mutant.ts';
 import { patternsOf, ROOMS, type Room } from './rooms.ts';
-import { type Judged, type Report, type Score, fallen, judge } from './score.ts';
+import { type Judged, type Report, type Score, fallen, judge, recorded } from './score.ts';
 import { strykerIn, type Tool } from './tool.ts';
 
 const USAGE = `usage: npm run mutation [-- FOLDER…] [--sample N] [--seed S] [--check] [--record]
@@ -60,7 +60,7 @@ function main(args: string[]): number {
   }
   const reasons = fallen(now, before);
   if (values.check) for (const reason of reasons) console.error(`RED: ${reason}`);
-  if (values.record) writeFileSync(scoresFile, `${JSON.stringify(sorted({ ...before, ...now }), null, 2)}\n`);
+  if (values.record) writeFileSync(scoresFile, recorded(before, now));
   return values.check && reasons.length > 0 ? 1 : 0;
 }
 
@@ -108,6 +108,3 @@ function tell({ scores, survivors, accepted }: Judged, before: Readonly<Record<s
     );
   if (accepted > 0) console.log(`${accepted} accepted`);
 }
-
-const sorted = <T>(record: Record<string, T>): Record<string, T> =>
-  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -5,7 +5,7 @@ import { readAccepted } from './accepted.ts';
 import { identify, nameOf, original } from './mutant.ts';
 import { folderOf, patternsOf, ROOMS } from './rooms.ts';
 import { type Candidate, choose } from './sample.ts';
-import { type Score, fallen, judge } from './score.ts';
+import { type Score, fallen, judge, recorded } from './score.ts';
 
 const SOURCE = 'const a = 1;\n  if (a < b &&\n    c) return;\n';
 const at = (line: number, column: number, endLine: number, endColumn: number) => ({
@@ -114,4 +114,15 @@ test('scores are of folders that there are, and tests that are left out exist', 
   for (const folder of scores) expect(existsSync(folder), folder).toBe(true);
   for (const file of ROOMS.flatMap(({ without }) => without).filter((name) => !name.includes('{')))
     expect(existsSync(file), file).toBe(true);
+});
+
+test('scores are recorded by folder, those of other folders stay', () => {
+  const score = (value: number): Score => ({ score: value, sample: 40, mutants: 400, seed: 1, date: '2026-11-25' });
+  const text = recorded({ 'stdlib/geo': score(70), compiler: score(80) }, { compiler: score(90), model: score(60) });
+  expect(Object.entries(JSON.parse(text) as Record<string, Score>).map(([folder, { score: is }]) => [folder, is])).toEqual([
+    ['compiler', 90],
+    ['model', 60],
+    ['stdlib/geo', 70],
+  ]);
+  expect(text.endsWith('}\n')).toBe(true);
 });

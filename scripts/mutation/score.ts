@@ -83,3 +83,9 @@ function deviation({ score, sample }: Score, size: number): number {
   const p = ((score / 100) * sample + 1) / (sample + 2);
   return 100 * Math.sqrt(p * (1 - p) * (1 / sample + 1 / size));
 }
+
+/** What scores.json holds from now on. */
+export function recorded(before: Readonly<Record<string, Score>>, now: Readonly<Record<string, Score>>): string {
+  const scores = Object.entries({ ...before, ...now }).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `${JSON.stringify(Object.fromEntries(scores), null, 2)}\n`;
+}
