@@ -11,6 +11,8 @@ const builtins = new Map([
   info('trim', 'FM', ['str']),
   info('length', 'FM', ['str']),
   info('now', 'F'),
+  info('count', 'F', ['path']),
+  info('sum', 'F', ['path']),
   info('log.info', 'S', ['message', 'args']),
   info('Math.PI', 'S'),
   info('Context.username', 'S', [], 'suspends'),
@@ -36,8 +38,9 @@ test('names are declared before they are used', () => {
 });
 
 test('a mistyped name is answered with the nearest one', () => {
-  const [diagnostic] = compiled('PROCEDURE f(pump)\nreturn pmup').diagnostics;
-  expect(diagnostic?.hint).toBe("did you mean 'pump'?");
+  const hint = (name: string): string | undefined => compiled(`PROCEDURE f(pump)\nreturn ${name}`).diagnostics[0]?.hint;
+  for (const near of ['pmup', 'pumpp', 'pum', 'punp', 'PUMP']) expect(hint(near), near).toBe("did you mean 'pump'?");
+  for (const far of ['pool', 'xyz', 'pmupp', 'pumpers']) expect(hint(far), far).toBeUndefined();
 });
 
 test('variables of blocks end with them', () => {
@@ -70,6 +73,8 @@ test('SELECT as a statement declares its variable, as an expression it does not'
   expect(inProcedure('SELECT FROM @a')).toEqual(['lang.select.alias 2:13']);
   expect(inProcedure('var x = SELECT FROM @a')).toEqual([]);
   expect(inProcedure('SELECT FROM SOURCE s WHERE x == 1')).toEqual(['lang.select.source 2:1']);
+  expect(inProcedure('SELECT FROM SOURCE "com.acme.Pump"  return Pump')).toEqual([]);
+  expect(inProcedure('SELECT FROM SOURCE "no name"  return 1')).toEqual(['lang.select.alias 2:20']);
 });
 
 test('the left side of a condition is a property, the right side an expression', () => {
@@ -77,6 +82,10 @@ test('the left side of a condition is a property, the right side an expression',
   expect(inProcedure('DELETE T WHERE n == free')).toEqual(['lang.variable.undeclared 2:21']);
   expect(inProcedure('DELETE T WHERE 5 < n')).toEqual(['lang.syntax 2:16']);
   expect(inProcedure('DELETE T WHERE active')).toEqual([]);
+  expect(inProcedure('SELECT FROM T WHERE a == free AND NOT (n == a OR m < loose)')).toEqual([
+    'lang.variable.undeclared 2:26',
+    'lang.variable.undeclared 2:54',
+  ]);
 });
 
 test('statements stand where they may', () => {
@@ -104,6 +113,32 @@ test('the head of a procedure is checked', () => {
   expect(found('PRIVATE PROCEDURE f()')).toEqual(['service.state.modifier 1:19']);
   expect(found('PRIVATE PROCEDURE S.f()')).toEqual([]);
   expect(found('PROCEDURE f() WITH property = {}')).toEqual(['lang.option.unknown 1:20']);
+});
+
+test('P8 the options of a procedure take what they are for', () => {
+  const taken = (option: string): unknown => found(`PROCEDURE f() WITH ${option}`).map((line) => line.split(' ')[0]);
+  const right = ['properties = {}', 'profiles = ["a", "b"]', 'ars_public = true', 'ars_group = "a"', 'ars_relationships = []'];
+  for (const option of [...right, 'properties = null']) expect(taken(option), option).toEqual([]);
+  const wrong = ['properties = "x"', 'properties = [1]', 'profiles = "a"', 'profiles = ["a", 1]', 'ars_public = 1', 'ars_group = {}'];
+  for (const option of [...wrong, 'ars_relationships = {}']) expect(taken(option), option).toEqual(['lang.syntax']);
+});
+
+test('DEFAULT holds what can be worked out: signs, whole arithmetic, texts', () => {
+  const text = (value: string): unknown => unit<CompiledProcedure>(`PROCEDURE f(a DEFAULT ${value})`).parameters[0]?.default;
+  for (const [written, kept] of [
+    ['-1.5', '-1.5'],
+    ['+1.5', '1.5'],
+    ['-2.0', '"\\u0001r-2"'],
+    ['+(-7)', '-7'],
+    ['6 / 2', '3'],
+    ['2 + 3 * 4 - 1', '13'],
+    ['9223372036854775806 + 1', '"\\u0001i9223372036854775807"'],
+    ['"a" + "b"', '"ab"'],
+    ['[1, {b: null}]', '[1,{"b":null}]'],
+  ] as const)
+    expect(text(written), written).toBe(kept);
+  for (const value of ['7 / 2', '1 / 0', '9223372036854775807 + 1', '-"a"', '+true', '1.5 + 1', '"a" + 1', '[now()]'])
+    expect(found(`PROCEDURE f(a DEFAULT ${value})`), value).toEqual(['lang.syntax 1:23']);
 });
 
 test('the head of a procedure is given as data', () => {
@@ -168,6 +203,9 @@ test('a condition on events becomes data', () => {
   expect(condition('trim(p.name) == "x"')).toMatchObject({ left: { k: 'call', name: 'trim', args: [path('name')] } });
   expect(condition('p.name.trim() == "x"')).toMatchObject({ left: { k: 'call', name: 'trim', args: [path('name')] } });
   expect(condition('{rate: 5}')).toMatchObject({ op: 'where' });
+  expect(condition('p.list[0].n == p.m')).toMatchObject({
+    left: { k: 'index', a: { k: 'index', a: path('list'), i: { k: 'const', v: 0 } }, i: { k: 'const', v: 'n' } },
+  });
   expect(found('RULE r WHEN EVENT OCCURS ON "/topics/a" WHERE value.n > 3')).toEqual(['lang.variable.undeclared 1:47']);
   expect(found('RULE r WHEN INSERT OCCURS ON Pump WHERE n > m')).toEqual(['lang.variable.undeclared 1:45']);
 });
@@ -291,4 +329,29 @@ test('calls behind && and || that would outgrow everything are refused', () => {
 
 test('S5 parameters of a lambda in a computed property differ from each other', () => {
   expect(inProcedure('SELECT x = ((a, a) => a) FROM Order')).toEqual(['lang.variable.redeclared 2:17']);
+});
+
+test('E8 a computed property holds built-ins that a row can give, and aggregates of one property', () => {
+  const row = (value: string): string[] => inProcedure(`return SELECT x = ${value} FROM Order`);
+  for (const value of ['trim(n)', 'n.trim()', 'count()', 'count(*)', 'sum(n)', 'sum(n + 1)', 'sum(a.b)', 'n.m.o', 'log.info'])
+    expect(row(value), value).toEqual([]);
+  for (const value of ['sum()', 'sum(n, m)', 'count(n, m)', 'sum(x: n)', 'g(n)', 'n.g()', 'Context.username()', 'n++'])
+    expect(row(value), value).toEqual(['lang.syntax 2:19']);
+  expect(row('(n).g()')).toEqual(['lang.syntax 2:23']);
+  const source = (value: string): string => unit<CompiledProcedure>(`PROCEDURE f()\nreturn SELECT x = ${value} FROM T`).module.source;
+  expect(source('Math.PI')).toContain('b_Math_PI(');
+  for (const property of ['log.info', 'Context.username', 'length.n']) expect(source(property), property).not.toContain('b_');
+});
+
+test('Y6 what initialises state has the one that it is named after', () => {
+  const both = () => ({ global: ['total'], partitioned: ['level'] });
+  const state = (text: string): unknown => {
+    const result = compile(text, { builtins, stateOf: both });
+    return result.ok ? (result.unit as CompiledProcedure).state : result.diagnostics.map(({ code }) => code);
+  };
+  expect(state('PRIVATE PROCEDURE S.initializeGlobalState()\ntotal = 1')).toBe('global');
+  expect(state('PRIVATE PROCEDURE S.initializePartitionedState()\nlevel = 1')).toBe('partition');
+  expect(state('PRIVATE PROCEDURE S.initializeGlobalState()\nlevel = 1')).toEqual(['cascade.lang.variable.undeclared']);
+  expect(state('PROCEDURE S.initializeGlobalState()')).toEqual(['cascade.service.state.modifier']);
+  expect(state('PRIVATE PROCEDURE S.initializeGlobalState(a)')).toEqual(['cascade.service.state.modifier']);
 });
