@@ -247,6 +247,7 @@ test('1.1 Interval: only after a literal, on the same line, without months, with
   expect(outline('x = n minutes = 3')).toBe('Assign Assign');
   expect(mistakesInBody('x = f(1 hour 30 minutes)')).toEqual(['lang.syntax 2:14']);
   expect(mistakesInBody('x = 9223372036854775807 weeks')).toEqual(['lang.literal.range 2:5']);
+  expect(messages('PROCEDURE p()\nx = 9223372036854775807 weeks')[0]).toContain('9223372036854775807 times 604800000 milliseconds');
 });
 
 test('1.1 Array: elements, and one trailing comma', () => {
@@ -271,6 +272,7 @@ test.each([
 });
 
 test('L16: a statement ends where the grammar can take no further token', () => {
+  expect(outline('x y = 1')).toBe('ExpressionStatement Assign');
   expect(outline('a b')).toBe('ExpressionStatement ExpressionStatement');
   expect(outline('f(1)(2)')).toBe('ExpressionStatement ExpressionStatement');
   expect(outline('var x "a" [1]')).toBe('Var ExpressionStatement');
