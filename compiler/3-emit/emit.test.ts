@@ -1,13 +1,18 @@
 // What a few texts become. A change of the emitter shows here first; what the code does is held by stdlib/isolate's tests.
 import { expect, test } from 'vitest';
 import { compile } from '../index.ts';
-import type { BuiltinInfo, CompiledModule } from '../types.ts';
+import type { BuiltinInfo, CompiledModule, CompiledRule } from '../types.ts';
 
 const builtin = (name: string, forms: string, params: string[]): [string, BuiltinInfo] => [
   name,
   { name, forms, params: params.map((param) => ({ name: param })), effect: 'pure' },
 ];
-const builtins = new Map([builtin('trim', 'FM', ['str']), builtin('log.info', 'S', ['message', 'args'])]);
+const builtins = new Map([
+  builtin('trim', 'FM', ['str']),
+  builtin('log.info', 'S', ['message', 'args']),
+  builtin('sum', 'F', ['path']),
+  builtin('max', 'F', ['path']),
+]);
 const moduleOf = (text: string): CompiledModule => {
   const compiled = compile(text, { builtins });
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
@@ -160,4 +165,151 @@ test('the TIMEOUT section is a function of its own', () => {
   const { source } = moduleOf('RULE r WHEN INSERT OCCURS ON A EXPECT WITHIN 1 hour log.info("came") TIMEOUT log.info("late")');
   expect(source).toContain('function timeout($, v_A)');
   expect(source.trimEnd()).toMatch(/return \[main, timeout\];\n\}\)$/);
+});
+
+test('conditions of queries become where-objects', () => {
+  expect(functionsOf('PROCEDURE f(a)\nDELETE T WHERE T.n == a AND (NOT (m > 1) OR k.l in [2]) AND on')).toMatchInlineSnapshot(`
+    "  function* main($, v_a) {
+        return yield* $op($, 0, "delete", {
+          resource: "T",
+          where: {
+            "$and": [{
+              n: {
+                "$eq": v_a
+              }
+            }, {
+              "$or": [{
+                "$nor": [{
+                  m: {
+                    "$gt": 1
+                  }
+                }]
+              }, {
+                "k.l": {
+                  "$in": $made($, 48, [2])
+                }
+              }]
+            }, {
+              on: {
+                "$eq": true
+              }
+            }]
+          },
+          options: {}
+        }, false);
+      }"
+  `);
+});
+
+test('an aggregate has the name that it is bound to, one inside an expression a hidden name', () => {
+  expect(functionsOf('PROCEDURE f()\nreturn SELECT site, total = sum(n), half = max(m) / 2 FROM T GROUP BY site')).toMatchInlineSnapshot(`
+    "  function* main($) {
+        return $project(yield* $op($, 0, "select", {
+          resource: "T",
+          where: {},
+          props: null,
+          aggregates: {
+            total: ["sum", "n"],
+            ars_aggregate0: ["max", "m"]
+          },
+          groupBy: ["site"],
+          orderBy: [],
+          cardinality: "array",
+          options: {}
+        }, false), $row0 => {
+          return {
+            site: $get($row0, "site", "the row"),
+            total: $get($row0, "total", "the row"),
+            half: $div($get($row0, "ars_aggregate0", "the row"), 2)
+          };
+        });
+      }"
+  `);
+});
+
+test('rows of a source are pulled in a loop', () => {
+  expect(functionsOf('PROCEDURE f()\nfor (x in SELECT FROM SOURCE s WITH q = 1) { }')).toContain(
+    '$iterate($, $sourceRows($, 0, {\n      source: "s",\n      request: {\n        q: 1\n      }\n    }))',
+  );
+});
+
+test('the effect that a rule returns is its last one', () => {
+  for (const [body, tail] of [
+    ['return DELETE T WHERE {}', true],
+    ['DELETE T WHERE {} return 1', false],
+  ] as const)
+    expect(functionsOf(`RULE r WHEN INSERT OCCURS ON P AS p ${body}`), body).toContain(`}, ${tail});`);
+});
+
+test('an error about what is null names the path to it', () => {
+  const source = functionsOf('PROCEDURE f(p, i)\nreturn p.a["x"].b[0].c[i].d[i + 1].e(1)[p.q].g');
+  for (const path of ['p', 'p.a', 'p.a[\\"x\\"]', 'p.a[\\"x\\"].b', 'p.a[\\"x\\"].b[0].c[i].d[…]', 'p.a[\\"x\\"].b[0].c[i].d[…].e()[p.q]'])
+    expect(source, path).toContain(`"${path}")`);
+});
+
+test('the events that a text raises are known, but for what variables name', () => {
+  const raised = (body: string): unknown => {
+    const compiled = compile(`RULE r WHEN INSERT OCCURS ON V AS v ${body}`, { builtins });
+    return compiled.ok && (compiled.unit as CompiledRule).raises;
+  };
+  expect(raised('INSERT A(n: 1) if (v) { UPSERT a.B(n: 1) } INSERT A(n: 2)')).toEqual([
+    '/types/A/insert',
+    '/types/a.B/insert',
+    '/types/a.B/update',
+  ]);
+  expect(raised('UPDATE A(n: 1) WHERE {} DELETE B WHERE {} PUBLISH REQUEST ON C WITH {}')).toEqual([
+    '/types/A/update',
+    '/types/B/delete',
+    '/types/C/request',
+  ]);
+  expect(raised('PUBLISH 1 TO TOPIC "/t" PUBLISH 1 TO SERVICE EVENT S.e PUBLISH 1 TO SOURCE s')).toEqual([
+    '/topics/t/publish',
+    '/services/S.e',
+  ]);
+  expect(raised('INSERT @v(n: 1) DELETE @v WHERE {} PUBLISH 1 TO TOPIC @v')).toEqual([]);
+});
+
+test('a SELECT on nodes asks for the rows that it says, and its blocks take results and failures', () => {
+  const asked = (cardinality: string): string =>
+    functionsOf(`PROCEDURE f()\nreturn SELECT ${cardinality} FROM T PROCESSED BY EXACTLY ONE name == "n"`);
+  for (const [written, kept] of [
+    ['ONE', 'one'],
+    ['', 'array'],
+  ] as const)
+    expect(asked(written), written).toContain(`cardinality: "${kept}"`);
+  expect(
+    functionsOf('PROCEDURE f()\nSELECT FROM T AS t PROCESSED BY ALL { log.info(t.n) } ON ERROR (e) { log.info(e.code) }'),
+  ).toMatchInlineSnapshot(`
+    "  function* main($) {
+        const $i0 = $iterate($, $nodeItems($, 0, {
+          where: {},
+          cardinality: null,
+          within: null,
+          limited: false,
+          gathers: false,
+          streams: true,
+          handled: true,
+          kind: "select",
+          statement: {
+            resource: "T",
+            where: {},
+            props: null,
+            orderBy: [],
+            cardinality: "array",
+            options: {}
+          }
+        }, null, null));
+        while ($step($i0) || (yield* $pull($, $i0))) {
+          if (--$.fuel < 0) yield* $slice($);
+          let $n1 = $value($i0);
+          let v_t = $get($n1, "value", "the item");
+          if ($truth($get($n1, "ok", "the item"))) {
+            b_log_info($, $get(v_t, "n", "t"));
+          } else {
+            let v_e = $get($n1, "context", "the item");
+            b_log_info($, $get(v_e, "code", "e"));
+          }
+        }
+      }"
+  `);
 });
