@@ -14,8 +14,8 @@ const PROGRAMS = new Set(['rules', 'procedures']);
 export async function describe(space: Namespace, caller: Identity): Promise<ApiDescription> {
   return {
     namespace: space.name,
-    resources: await inSlices(resourcesFor(space, caller)),
-    procedures: await inSlices(proceduresFor(space, caller)),
+    resources: await inSlices(space.name, resourcesFor(space, caller)),
+    procedures: await inSlices(space.name, proceduresFor(space, caller)),
   };
 }
 

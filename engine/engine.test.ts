@@ -168,3 +168,11 @@ test('a service lists its public procedures, and leaves out private and HIDDEN o
     status: 403,
   });
 });
+
+test('of a client that has gone a read is not carried out, a change is', async () => {
+  await t.type('Left', { n: { type: 'Integer' } });
+  const gone = { identity: t.identity, resourceName: 'Left', custom: true, parameters: {}, isGone: () => true };
+  await t.engine.execute({ ...gone, op: 'insert', object: { n: 1 } });
+  await expect(t.engine.execute({ ...gone, op: 'select' })).rejects.toMatchObject({ code: 'cascade.server.unavailable' });
+  expect(await t.rows('Left')).toMatchObject([{ n: 1 }]);
+});

@@ -9,7 +9,7 @@ import { CascadeErrors, apiError, isApiError } from '../model/errors/index.ts';
 import { toJson } from '../model/values/index.ts';
 import type { Clock } from '../platform/clock/index.ts';
 import { isRetryable } from '../platform/mongo/index.ts';
-import type { ApiReply, ApiRequest, Identity } from '../resources/api.ts';
+import type { ApiReply, ApiRequest, Identity, Operation } from '../resources/api.ts';
 import { tooFull } from '../resources/instances/index.ts';
 import type { Quotas } from '../resources/quotas/index.ts';
 import { carryOutIdempotently } from '../resources/requests/index.ts';
@@ -44,6 +44,7 @@ export function openLocalEngine({ clock, scheduler, quotas, security, isSure, dr
       const entered = scheduler.enter(namespace);
       const place = entered instanceof Promise ? await entered : entered;
       try {
+        if (isUnwanted(request)) throw apiError('cascade.server.unavailable');
         requireSure();
         const limited = quotas.of(namespace);
         const usage = limited instanceof Promise ? await limited : limited;
@@ -105,6 +106,11 @@ const actorOf = (space: Namespace, request: ApiRequest, clock: Clock, cameMs: nu
   childRunIds: null,
   depth: 0,
 });
+
+const READS: readonly string[] = ['select', 'selectOne', 'aggregate'] satisfies Operation[];
+
+/** Whether a request that waited for its turn is a read for a client that has gone meanwhile. A change is carried out all the same. */
+const isUnwanted = ({ op, isGone }: ApiRequest): boolean => isGone?.() === true && READS.includes(op);
 
 /** Converts an error to the one that clients get. */
 export function asClientError(error: unknown): unknown {

@@ -71,6 +71,8 @@ export interface ApiRequest {
   federation?: { readonly hop: number; readonly isTyped: boolean; readonly deadlineMs?: number } | undefined;
   /** Set for an EXECUTE of another installation: aborted when the caller gives up, and then the run is ended. */
   signal?: AbortSignal;
+  /** Whether the client has disconnected: nobody reads the result of a SELECT or AGGREGATE any more. Absent: it cannot be known. */
+  isGone?: () => boolean;
   /** Content that is uploaded or downloaded beside the request; only HTTP can. */
   transfer?: Transfer;
 }

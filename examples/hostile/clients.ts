@@ -191,8 +191,8 @@ export const CLIENTS: readonly HostileClient[] = [
       ask(
         target,
         'POST',
-        `${resources}/batch`,
-        JSON.stringify(Array.from({ length: 100 }, () => ({ method: 'GET', path: '/custom/Heap?limit=1000' }))),
+        '/api/v1/batch',
+        JSON.stringify(Array.from({ length: 100 }, () => ({ method: 'GET', uri: '/custom/Heap?limit=1000' }))),
       ),
   },
   { does: 'asks for the description of the API', at: 4, once: (target) => ask(target, 'GET', '/api/v1/openapi.json') },

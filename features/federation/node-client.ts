@@ -3,7 +3,7 @@
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { parseJson, parseLongJson } from '../../model/values/index.ts';
-import { nextSlice } from '../../platform/structures/index.ts';
+import { longWork } from '../../platform/structures/index.ts';
 
 type NodeOperation = 'select' | 'aggregate' | 'insert' | 'upsert' | 'update' | 'delete' | 'publish' | 'execute' | 'query';
 
@@ -82,9 +82,14 @@ export abstract class NodeClient {
 
 const SHORT_BYTES = 64 * 1024;
 
-/** Parses an answer, a long one in slices so that other work can run. @throws errors of the parser */
-export const readAnswer = (bytes: Uint8Array): Value | Promise<Value> =>
-  bytes.length <= SHORT_BYTES ? parseJson(bytes) : parseLongJson(bytes, nextSlice);
+/** Parses an answer, a long one in slices so that other work can run. @param node its name @throws errors of the parser */
+export const readAnswer = (bytes: Uint8Array, node: string): Value | Promise<Value> =>
+  bytes.length <= SHORT_BYTES ? parseJson(bytes) : readLongAnswer(bytes, node);
+
+async function readLongAnswer(bytes: Uint8Array, node: string): Promise<Value> {
+  using work = longWork(`node ${node}`);
+  return await parseLongJson(bytes, () => work.next());
+}
 
 /** The first error document of a list; null where there is none. */
 export function errorIn(list: Value, status: number): CascadeError | null {

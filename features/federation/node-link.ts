@@ -160,7 +160,7 @@ export class NodeLink {
     this.#reading = this.#reading.then(async () => {
       let answer: Value;
       try {
-        answer = await readAnswer(data);
+        answer = await readAnswer(data, this.#target.node);
       } catch {
         answer = null;
       }

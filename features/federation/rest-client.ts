@@ -148,7 +148,7 @@ export class RestNodeClient extends NodeClient {
   async #json({ status, body }: HttpAnswer): Promise<Value> {
     if (body.length === 0) throw this.noProtocol(`its answer ${status} is empty`);
     try {
-      return await readAnswer(body);
+      return await readAnswer(body, this.node);
     } catch {
       throw this.noProtocol(`its answer ${status} is no JSON`);
     }

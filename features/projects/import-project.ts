@@ -10,7 +10,7 @@ import { requireRight } from '../../resources/access/index.ts';
 import { resolve, type InstanceResource, type Namespace } from '../../resources/catalog/index.ts';
 import { DefinitionBatch } from '../../resources/definitions/index.ts';
 import { insertOne, upsertKeys, duplicateOf, upsertOne } from '../../resources/instances/index.ts';
-import { nextSlice } from '../../platform/structures/index.ts';
+import { nextSlice, SLICE_MS } from '../../platform/structures/index.ts';
 import { digestOfDocument, saveDocument } from '../documents/index.ts';
 import { bytesOf, definitionsOf, digestOf, filesIn, givenIn, isAsStored, kindOf, plain, programIn, type ProjectFile } from './bundle.ts';
 import { documentName, isOwn, isProgram, JSON_AFTER, JSON_BEFORE, programName, PROGRAMS } from './layout.ts';
@@ -49,8 +49,6 @@ const TRIES = 5;
 const MOST_ROWS = 10_000;
 /** Retries of files end after this time. */
 const MOST_MS = 60_000;
-/** After each slice other work can run. */
-const SLICE_MS = 5;
 
 /** @throws ImportRefused; request.too.many.instances, request.timeout; resource.duplicate.key */
 export async function importProject(space: Namespace, data: Value, actor: Actor): Promise<Imported> {
@@ -85,12 +83,12 @@ async function once(space: Namespace, data: Value, actor: Actor, deadline: numbe
   requireRoom(rows);
   try {
     const definitions = of([...JSON_BEFORE, ...PROGRAMS, ...JSON_AFTER]);
-    await inPasses(definitions, (file) => planned(space, batch, file, done, actor), failed, deadline);
+    await inPasses(space.name, definitions, (file) => planned(space, batch, file, done, actor), failed, deadline);
     if (failed.size > 0) throw new ImportRefused(failed);
     if (batch.size === 0 && documents.length + rows.length === 0) return done;
     const others = async (by: Actor): Promise<void> => {
-      await inPasses(documents, (file) => withDocument(space, file, by, done), failed, deadline);
-      await inPasses(rows, (file) => withData(batch.space, file, by, done), failed, deadline);
+      await inPasses(space.name, documents, (file) => withDocument(space, file, by, done), failed, deadline);
+      await inPasses(space.name, rows, (file) => withData(batch.space, file, by, done), failed, deadline);
       if (failed.size > 0) throw new ImportRefused(failed);
     };
     await batch.store(others, () => done as unknown as ObjectValue);
@@ -115,6 +113,7 @@ function requireRoom(files: readonly ProjectFile[]): void {
  * @throws request.timeout
  */
 async function inPasses(
+  namespace: string,
   files: readonly ProjectFile[],
   load: (file: ProjectFile) => Promise<void>,
   failed: Failed,
@@ -127,7 +126,7 @@ async function inPasses(
     for (const file of waiting) {
       if (performance.now() > sliceEnd) {
         if (performance.now() > deadline) throw apiError('cascade.request.timeout', MOST_MS);
-        await nextSlice();
+        await nextSlice(namespace);
         sliceEnd = performance.now() + SLICE_MS;
       }
       try {

@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest';
 import { parseJson, parseLongJson } from './index.ts';
 
-/** A clock of which each look takes two milliseconds. */
+/** A clock of which each look takes a millisecond. */
 function ticking(): () => number {
   let ms = 0;
-  return () => (ms += 2);
+  return () => (ms += 1);
 }
 
 const repeated = (part: string, times: number): string => Array.from({ length: times }, () => part).join(',');
@@ -47,5 +47,5 @@ test('more values than allowed are refused as soon as they are seen', async () =
   let pauses = 0;
   const read = parseLongJson(bytes, async () => void pauses++, { maxValues: 1_000 }, ticking());
   await expect(read).rejects.toMatchObject({ code: 'cascade.request.body.invalid' });
-  expect(pauses).toBe(0);
+  expect(pauses).toBe(1); // before the first slice
 });

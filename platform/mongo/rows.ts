@@ -21,6 +21,8 @@ const LONGEST_MS = 30_000;
 const MOST_ASKED = 12;
 /** Of these, with work that the store may need all of its time for. */
 const MOST_SLOW = 2;
+/** Of a namespace's rows that wait to be written as text; with more, nothing is asked of the store before some of them are. */
+const MOST_HELD_BYTES = 8 * 1024 * 1024;
 
 export interface Rows {
   /** The rows of the next batch; none when all have been given. */
@@ -37,6 +39,8 @@ export interface Effort {
   readonly maxTimeMS?: number;
   /** It may well need so long, with a processor of its own: a namespace has few of these at a time. */
   readonly isSlow?: boolean;
+  /** Whether nobody waits for the result any more: what has not been asked of the store yet never is. */
+  readonly isGone?: (() => boolean) | undefined;
 }
 
 export interface Find extends Effort {
@@ -54,26 +58,39 @@ export class RowReader {
   /** Bytes of a row, by collection. */
   readonly #means = new Map<string, number>();
 
-  readonly #turns = new StoreTurns(MOST_ASKED);
-  readonly #slowTurns = new StoreTurns(MOST_SLOW);
+  #heldBytes = 0;
+  readonly #isFull = (): boolean => this.#heldBytes >= MOST_HELD_BYTES;
+  readonly #turns = new StoreTurns(MOST_ASKED, this.#isFull);
+  readonly #slowTurns = new StoreTurns(MOST_SLOW, this.#isFull);
 
   /** @param db by connections that nothing but queries has (`Store.queries`) */
   constructor(db: Db) {
     this.#db = db;
   }
 
+  /** Counts rows that wait for something else than the store until it is disposed of: see `MOST_HELD_BYTES`. */
+  hold(bytes: number): Disposable {
+    this.#heldBytes += bytes;
+    return {
+      [Symbol.dispose]: () => {
+        this.#heldBytes -= bytes;
+        for (const turns of [this.#turns, this.#slowTurns]) turns.beginWaiting();
+      },
+    };
+  }
+
   /** How many documents meet a filter. @param most 0: all are counted */
   count(
     collection: string,
     filter: Document,
-    { most = 0, maxTimeMS = LONGEST_MS, isSlow = false }: Effort & { most?: number } = {},
+    { most = 0, maxTimeMS = LONGEST_MS, isSlow = false, isGone }: Effort & { most?: number } = {},
   ): Promise<number> {
     const options = { maxTimeMS, ...(most > 0 ? { limit: most } : {}) };
     const turns = isSlow ? this.#slowTurns : this.#turns;
-    return turns.take(() => inTime(this.#db.collection(collection).countDocuments(filter, options)));
+    return turns.take(() => inTime(this.#db.collection(collection).countDocuments(filter, options)), isGone);
   }
 
-  find(collection: string, { filter, sort, projection, skip = 0, limit, maxTimeMS = LONGEST_MS, isSlow = false }: Find): Rows {
+  find(collection: string, { filter, sort, projection, skip = 0, limit, maxTimeMS = LONGEST_MS, isSlow = false, isGone }: Find): Rows {
     const first = this.#rowsABatch(collection);
     const command: Document = {
       find: collection,
@@ -86,17 +103,17 @@ export class RowReader {
       ...(limit > 0 ? { limit } : {}),
       maxTimeMS,
     };
-    return this.#open(collection, collection, command, isSlow);
+    return this.#open(collection, collection, command, { isSlow, isGone });
   }
 
   /** @param options of the command: `maxTimeMS`, `allowDiskUse` */
-  aggregate(collection: string, pipeline: readonly Document[], { isSlow = false, ...options }: Document & Effort = {}): Rows {
+  aggregate(collection: string, pipeline: readonly Document[], { isSlow = false, isGone, ...options }: Document & Effort = {}): Rows {
     // Its rows need not look like the collection's.
     const command = { aggregate: collection, pipeline, cursor: { batchSize: FIRST_ROWS }, maxTimeMS: LONGEST_MS, ...options };
-    return this.#open(`${collection}|`, collection, command, isSlow);
+    return this.#open(`${collection}|`, collection, command, { isSlow, isGone });
   }
 
-  #open(learnt: string, collection: string, command: Document, isSlow: boolean): Rows {
+  #open(learnt: string, collection: string, command: Document, { isSlow, isGone }: Effort): Rows {
     const db = this.#db;
     // A cursor belongs to the session that it was opened in. Nothing else is done in this one, so it need not order anything. It is begun
     // when the turn has come: a session that is given back costs the driver the more, the more of them there are.
@@ -121,7 +138,7 @@ export class RowReader {
         while (cursor !== 0n) {
           let batch: Batch;
           try {
-            batch = batchIn((await turns.take(ask))['cursor'] as Uint8Array);
+            batch = batchIn((await turns.take(ask, isGone))['cursor'] as Uint8Array);
           } catch (error) {
             end();
             throw isClosed(error) ? apiError('cascade.server.unavailable') : 'find' in command ? asRefused(error) : asTooExpensive(error);
@@ -165,24 +182,39 @@ export class RowReader {
   }
 }
 
-/** So many at a time, the others in the order in which they came. */
+/** So many at a time, none while what they have read is too much; the others in the order in which they came. */
 class StoreTurns {
   readonly #most: number;
+  readonly #isFull: () => boolean;
   #taken = 0;
   readonly #waiting = new Fifo<() => void>();
 
-  constructor(most: number) {
+  constructor(most: number, isFull: () => boolean) {
     this.#most = most;
+    this.#isFull = isFull;
   }
 
-  async take<Result>(ask: () => Promise<Result>): Promise<Result> {
-    if (this.#taken < this.#most) this.#taken++;
-    else await new Promise<void>((begin) => this.#waiting.push(begin)); // the query that ends passes its turn on
+  /** @throws cascade.server.unavailable when nobody waits for the result any more, which so nobody gets to know */
+  async take<Result>(ask: () => Promise<Result>, isGone: () => boolean = () => false): Promise<Result> {
+    if (this.#hasRoom()) this.#taken++;
+    else await new Promise<void>((begin) => this.#waiting.push(begin));
     try {
+      if (isGone()) throw apiError('cascade.server.unavailable');
       return await ask();
     } finally {
-      if (this.#waiting.size > 0) this.#waiting.shift()?.();
-      else this.#taken--;
+      this.#taken--;
+      this.beginWaiting();
     }
+  }
+
+  beginWaiting(): void {
+    while (this.#waiting.size > 0 && this.#hasRoom()) {
+      this.#taken++;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  #hasRoom(): boolean {
+    return this.#taken < this.#most && !this.#isFull();
   }
 }

@@ -1,26 +1,8 @@
 import { expect, test } from 'vitest';
-import { inSlices, nextSlice } from './slices.ts';
+import { inSlices, longWork } from './slices.ts';
 
-test('all parts come in their order, and others have their turn between them', async () => {
-  let turns = 0;
-  let isOver = false;
-  const count = (): void => {
-    turns++;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
-  function* slow(): Generator<number> {
-    for (let n = 0; n < 5; n++) {
-      for (const until = performance.now() + 6; performance.now() < until; );
-      yield n;
-    }
-  }
-  expect(await inSlices(slow())).toEqual([0, 1, 2, 3, 4]);
-  isOver = true;
-  expect(turns).toBeGreaterThanOrEqual(4);
-});
-
-test('of several long works two have a slice in each turn of the event loop, one after the other', async () => {
+/** Counts the turns of the event loop. */
+function countTurns(): { readonly turn: number } & Disposable {
   let turn = 0;
   let isOver = false;
   const count = (): void => {
@@ -28,15 +10,63 @@ test('of several long works two have a slice in each turn of the event loop, one
     if (!isOver) setImmediate(count);
   };
   setImmediate(count);
-  const slices: [string, number][] = [];
-  const work = async (name: string): Promise<void> => {
-    for (let n = 0; n < 3; n++) {
-      await nextSlice();
-      slices.push([name, turn]);
+  return {
+    get turn() {
+      return turn;
+    },
+    [Symbol.dispose]: () => void (isOver = true),
+  };
+}
+
+test('all parts come in their order, and others have their turn between them', async () => {
+  using counted = countTurns();
+  function* slow(): Generator<number> {
+    for (let n = 0; n < 5; n++) {
+      for (const until = performance.now() + 6; performance.now() < until; );
+      yield n;
+    }
+  }
+  expect(await inSlices('a', slow())).toEqual([0, 1, 2, 3, 4]);
+  expect(counted.turn).toBeGreaterThanOrEqual(4);
+});
+
+/** Works of `slices` slices each, the first letter of whose names is their owner. @returns the names by slice, and the number of turns */
+async function slicesOf(names: readonly string[], slices: number): Promise<{ order: string; turns: number }> {
+  using counted = countTurns();
+  const done: string[] = [];
+  const at = new Set<number>();
+  const one = async (name: string): Promise<void> => {
+    using work = longWork(name[0]!);
+    for (let n = 0; n < slices; n++) {
+      await work.next();
+      done.push(name);
+      at.add(counted.turn);
     }
   };
-  await Promise.all(['a', 'b', 'c', 'd'].map(work));
-  isOver = true;
-  expect(slices.map(([name]) => name).join('')).toBe('abcdabcdabcd');
-  expect(new Set(slices.map(([, at]) => at)).size).toBe(6);
+  await Promise.all(names.map(one));
+  return { order: done.join(' '), turns: at.size };
+}
+
+test('there is one slice in a turn of the event loop, of the works of one owner in turn', async () => {
+  expect(await slicesOf(['a1', 'a2', 'a3'], 2)).toEqual({ order: 'a1 a2 a3 a1 a2 a3', turns: 6 });
+});
+
+test('an owner with many works delays that of another by one slice', async () => {
+  const { order } = await slicesOf(['a1', 'a2', 'a3', 'b1'], 3);
+  expect(order).toBe('a1 b1 a2 b1 a3 b1 a1 a2 a3 a1 a2 a3');
+});
+
+test('a work beyond the fourth of an owner begins when one of these has ended', async () => {
+  const { order } = await slicesOf(['a1', 'a2', 'a3', 'a4', 'a5', 'a6'], 2);
+  expect(order).toBe('a1 a2 a3 a4 a1 a2 a3 a4 a5 a6 a5 a6');
+});
+
+test('a work that fails makes room for the next', async () => {
+  function* failing(): Generator<number> {
+    yield 1;
+    throw new Error('no');
+  }
+  const works = Array.from({ length: 10 }, () => inSlices('a', failing()));
+  expect((await Promise.allSettled(works)).map(({ status }) => status)).toEqual(Array(10).fill('rejected'));
+  expect(await inSlices('a', [1, 2])).toEqual([1, 2]);
 });

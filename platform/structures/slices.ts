@@ -1,47 +1,114 @@
 // Work that may be long, done in slices of some milliseconds: between two of them everything else of this process has its turn.
 
-/** Of one slice; a single part that takes longer is not cut. */
-const SLICE_MS = 5;
+import { Fifo } from './fifo.ts';
 
-/** In a turn of the event loop, of all long works together. */
-const SLICES_A_TURN = 2;
+/** Of one slice; a single part that takes longer is not cut. One is done in a turn of the event loop, so short work waits for one at most. */
+export const SLICE_MS = 2;
 
-/** So short work waits for two slices at most, however many long works there are; these take turns. */
+/** Works of one owner that take turns; its others wait for the end of one of these, as what a work has made so far takes memory. */
+const MOST_AT_WORK = 4;
+
+/** A long work that goes on in slices, for as long as it is not disposed of. Between them it waits for nothing else. */
+interface LongWork extends Disposable {
+  /** To be awaited before each slice, the first included. */
+  next(): Promise<void>;
+}
+
+interface Turn {
+  readonly begin: () => void;
+}
+
+interface OwnerTurns {
+  atWork: number;
+  /** The next slices of the works that take turns. */
+  readonly ready: Fifo<Turn>;
+  /** The first slices of those that do not yet. */
+  readonly waiting: Fifo<Turn>;
+}
+
+/** Owners take turns, however many works each of them has, and so do an owner's works. */
 class SliceTurns {
-  readonly #waiting: (() => void)[] = [];
+  readonly #owners = new Map<string, OwnerTurns>();
+  /** Those with a work that is ready; the first is next. */
+  readonly #rotation = new Set<OwnerTurns>();
   #isPlanned = false;
 
-  next(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-      if (this.#isPlanned) return;
-      this.#isPlanned = true;
-      setImmediate(this.#resume);
-    });
+  begin(owner: string): LongWork {
+    let isAtWork = false;
+    return {
+      next: () =>
+        new Promise((resolve) => {
+          const turns = this.#turnsOf(owner);
+          const turn: Turn = { begin: resolve };
+          if (!isAtWork && turns.atWork >= MOST_AT_WORK) turns.waiting.push(turn);
+          else {
+            if (!isAtWork) turns.atWork++;
+            this.#makeReady(turns, turn);
+          }
+          isAtWork = true; // at the latest when its turn comes: it takes over the place of one that has ended
+        }),
+      [Symbol.dispose]: () => {
+        if (isAtWork) this.#end(owner);
+        isAtWork = false;
+      },
+    };
+  }
+
+  #turnsOf(owner: string): OwnerTurns {
+    let turns = this.#owners.get(owner);
+    if (!turns) this.#owners.set(owner, (turns = { atWork: 0, ready: new Fifo(), waiting: new Fifo() }));
+    return turns;
+  }
+
+  #end(owner: string): void {
+    const turns = this.#turnsOf(owner);
+    const next = turns.waiting.shift();
+    if (next) this.#makeReady(turns, next);
+    else if (--turns.atWork === 0) this.#owners.delete(owner);
+  }
+
+  #makeReady(turns: OwnerTurns, turn: Turn): void {
+    turns.ready.push(turn);
+    this.#rotation.add(turns);
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    setImmediate(this.#resume);
   }
 
   readonly #resume = (): void => {
-    const resumed = this.#waiting.splice(0, SLICES_A_TURN);
-    this.#isPlanned = this.#waiting.length > 0;
+    const [turns] = this.#rotation;
+    if (!turns) return;
+    const turn = turns.ready.shift();
+    this.#rotation.delete(turns);
+    if (turns.ready.size > 0) this.#rotation.add(turns);
+    this.#isPlanned = this.#rotation.size > 0;
     if (this.#isPlanned) setImmediate(this.#resume); // of the next turn
-    for (const resume of resumed) resume();
+    turn?.begin();
   };
 }
 
 /** One for the process, as the event loop is. */
 const turns = new SliceTurns();
 
-/** To be awaited between two slices. */
-export const nextSlice = (): Promise<void> => turns.next();
+/** @param owner of the work: the name of a namespace, or who else is to have no more than its share */
+export const longWork = (owner: string): LongWork => turns.begin(owner);
 
-/** All that a generator yields, in its order. */
-export async function inSlices<T>(parts: Iterable<T>): Promise<T[]> {
+/** To be awaited before a slice of a work that waits for other things, too, and is therefore no `LongWork`. */
+export async function nextSlice(owner: string): Promise<void> {
+  using work = longWork(owner);
+  await work.next();
+}
+
+/** All that a generator yields, in its order. @param owner see `longWork` */
+export async function inSlices<T>(owner: string, parts: Iterable<T>): Promise<T[]> {
   const all: T[] = [];
+  using work = longWork(owner);
+  await work.next();
   let until = performance.now() + SLICE_MS;
   for (const part of parts) {
     all.push(part);
     if (performance.now() < until) continue;
-    await nextSlice();
+    await work.next();
     until = performance.now() + SLICE_MS;
   }
   return all;

@@ -62,7 +62,7 @@ export async function selectPage(
   resource: InstanceResource,
   parameters: Readonly<Record<string, Value>>,
   actor: Actor,
-  { streams, form }: { streams: boolean; form: RowForm },
+  { streams, form, isGone }: { streams: boolean; form: RowForm; isGone?: (() => boolean) | undefined },
 ): Promise<Pick<ApiReply, 'body' | 'pieces' | 'count' | 'truncated'>> {
   const predicate = await condition(space, resource, parameters['where'] ?? {}, actor);
   const order = await orderOf(space, resource, predicate, parameters['sort'], actor);
@@ -75,7 +75,7 @@ export async function selectPage(
     const shared = await sharedRows(space, resource, toFilter(predicate), page.limit);
     if (shared) return { body: `[${(await writeRows(space, resource.type, form, props, actor)(shared)).join(',')}]` };
   }
-  const rows = rowsOf(space, resource, predicate, order, window, toProjection(props, resource.type));
+  const rows = rowsOf(space, resource, predicate, order, { ...window, isGone }, toProjection(props, resource.type));
   const counting = parameters['count'] === true ? countOf(space, resource, predicate) : undefined;
   counting?.catch(() => undefined); // awaited below; the handler keeps an early failure from being reported as unhandled
   const ahead = await readAhead(rows, streams ? AHEAD_BYTES : Infinity);
@@ -165,11 +165,11 @@ function rowsOf(
   { collection }: InstanceResource,
   predicate: Predicate,
   order: Order,
-  { skip, limit }: { readonly skip: number; readonly limit: number },
+  { skip, limit, isGone }: { readonly skip: number; readonly limit: number; readonly isGone?: (() => boolean) | undefined },
   projection?: Document,
 ): Rows {
   const filter = toFilter(predicate);
-  const time = timeLimit(filter);
+  const time = { ...timeLimit(filter), isGone };
   if (!isRanked(order)) return space.storage.rows.find(collection, { filter, sort: order, projection, skip, limit, ...time });
   const stages: Document[] = [{ $match: filter }, { $addFields: order.ranks }, { $sort: order.sort }];
   if (skip > 0) stages.push({ $skip: skip });

@@ -4,7 +4,7 @@ import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, type Enqueue, checkpointing } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
-import { nextSlice } from '../../platform/structures/index.ts';
+import { longWork, SLICE_MS } from '../../platform/structures/index.ts';
 import { CascadeErrors, errorDocument, apiError, retryAfterSeconds } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { definitionJson, putDefinition, shown } from '../definitions/index.ts';
@@ -16,8 +16,6 @@ import { instanceText, typedIf } from './typed.ts';
 const MOST_INSTANCES = 10_000;
 /** Bound of the errors in one reply; each refused instance has at least its first one. */
 const MOST_ERRORS = 20_000;
-/** Number of instances that are prepared before other work gets a turn. */
-const SLICE = 128;
 
 export async function insert(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor, upsert: boolean): Promise<ApiReply> {
   const body = bodyOf(resource, request);
@@ -65,8 +63,13 @@ type Ready = ReadyInsert | (() => Promise<ObjectValue | null>) | Error;
 /** Prepares the instances in slices, between which other work gets a turn. */
 async function readyEach(space: Namespace, resource: InstanceResource, bodies: readonly Value[], actor: Actor): Promise<Ready[]> {
   const all: Ready[] = [];
+  using work = longWork(space.name);
+  let until = performance.now() + SLICE_MS;
   for (const body of bodies) {
-    if (all.length > 0 && all.length % SLICE === 0) await nextSlice();
+    if (performance.now() > until) {
+      await work.next();
+      until = performance.now() + SLICE_MS;
+    }
     try {
       const ready = insertAtOnce(space, resource, body, actor);
       if (ready instanceof Promise) {

@@ -52,7 +52,7 @@ const formOf = ({ federation }: ApiRequest): RowForm => (federation?.isTyped ? '
 async function selectMany(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { parameters, streams = false } = request;
   if (resource.kind === 'instances') {
-    const page = await selectPage(space, resource, parameters, actor, { streams, form: formOf(request) });
+    const page = await selectPage(space, resource, parameters, actor, { streams, form: formOf(request), isGone: request.isGone });
     return { status: 200, ...page, ...typedIf(request, resource) };
   }
   const { json, count, truncated } = selectDefinitions(space, resource, parameters, actor);

@@ -5,7 +5,7 @@ import { decodeInner, encodeInner } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { instanceFromBson, instanceToJson, type Spelling, toTypedJson, transcoder, wholeTranscoder } from '../../model/values/index.ts';
-import { inSlices, nextSlice } from '../../platform/structures/index.ts';
+import { inSlices } from '../../platform/structures/index.ts';
 import { projected } from '../representation/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { isShownOtherwise, toShown } from './convert.ts';
@@ -19,7 +19,7 @@ export type RowForm = Spelling | 'typed';
 export function writeRows(space: Namespace, type: TypeDefinition, form: RowForm, props: readonly string[] | null, actor: Actor): WriteRows {
   if (form !== 'typed') return writeSpelt(space, type, form, props, actor);
   const write = writeSpelt(space, type, 'inner', props, actor);
-  return async (rows) => inSlices(typedTexts(await write(rows)));
+  return async (rows) => inSlices(space.name, typedTexts(await write(rows)));
 }
 
 function* typedTexts(inner: readonly string[]): Generator<string> {
@@ -30,10 +30,10 @@ function writeSpelt(space: Namespace, type: TypeDefinition, spelling: Spelling, 
   // For REST the store projects parts of an Object already; a program's rows come whole, since its read set remembers them.
   const cuts = props !== null && spelling === 'inner' && props.some((path) => path.includes('.'));
   if (cuts && !isShownOtherwise(type))
-    return (rows) => writeEach(rows, (row) => encodeInner(projected(instanceFromBson(type, row), props)));
+    return (rows) => writeEach(space, rows, (row) => encodeInner(projected(instanceFromBson(type, row), props)));
   if (!isShownOtherwise(type)) {
     const write = props ? transcoder(type, spelling, { props }) : wholeTranscoder(type, spelling);
-    return (rows) => writeEach(rows, write);
+    return (rows) => writeEach(space, rows, write);
   }
   return async (rows) => {
     const shown = await toShown(
@@ -53,17 +53,22 @@ function writeSpelt(space: Namespace, type: TypeDefinition, spelling: Spelling, 
 /** Bound up to which rows are written without a pause, which takes a few milliseconds. */
 const FEW_BYTES = 32 * 1024;
 
-function writeEach(rows: readonly Uint8Array[], write: (row: Uint8Array) => string): string[] | Promise<string[]> {
+function writeEach(space: Namespace, rows: readonly Uint8Array[], write: (row: Uint8Array) => string): string[] | Promise<string[]> {
   let bytes = 0;
   for (const row of rows) bytes += row.byteLength;
-  return bytes <= FEW_BYTES ? rows.map(write) : writeMany(rows, write);
+  return bytes <= FEW_BYTES ? rows.map(write) : writeMany(space, rows, bytes, write);
 }
 
-/** Large results queue for a turn, since many may be written at once. */
-async function writeMany(rows: readonly Uint8Array[], write: (row: Uint8Array) => string): Promise<string[]> {
+/** Large results queue for a turn, since many may be written at once; no more is read meanwhile than is written. */
+async function writeMany(
+  { name, storage }: Namespace,
+  rows: readonly Uint8Array[],
+  bytes: number,
+  write: (row: Uint8Array) => string,
+): Promise<string[]> {
   function* texts(): Generator<string> {
     for (const row of rows) yield write(row);
   }
-  await nextSlice();
-  return inSlices(texts());
+  using _held = storage.rows.hold(bytes);
+  return await inSlices(name, texts());
 }

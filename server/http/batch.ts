@@ -13,13 +13,14 @@ const MOST_ROWS = 1_000;
 const INHERITED = ['authorization', 'x-target-namespace'] as const;
 
 /**
+ * @param namespace of the caller
  * @param answer answers one request; never rejects
  * @throws request.body.invalid, request.content.type, request.too.many.instances: for the batch as a whole
  */
-export async function batch(http: HttpRequest, answer: (one: HttpRequest) => Promise<HttpReply>): Promise<HttpReply> {
+export async function batch(http: HttpRequest, namespace: string, answer: (one: HttpRequest) => Promise<HttpReply>): Promise<HttpReply> {
   const type = (http.headers.get('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase();
   if (type !== '' && type !== 'application/json') throw apiError('cascade.request.content.type', http.headers.get('content-type')!);
-  const requests = await readBody(await http.body());
+  const requests = await readBody(await http.body(), namespace);
   if (!Array.isArray(requests)) throw apiError('cascade.request.body.invalid', 'an array of requests is expected', 0);
   if (requests.length > MOST_REQUESTS) throw apiError('cascade.request.too.many.instances', MOST_REQUESTS);
   const read = requests.map((one, index) => readRequest(one, index, http));
@@ -56,6 +57,7 @@ function readRequest(value: Value, index: number, outer: HttpRequest): HttpReque
     get peer() {
       return outer.peer;
     },
+    isGone: () => outer.isGone?.() === true,
     mostRows: MOST_ROWS,
     body: () => bytesOf(body, headers.get('content-type')),
     stream: () => {

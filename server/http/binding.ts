@@ -74,8 +74,8 @@ export function openBinding({
       return { status: 200, body: '{"status":"ok"}' };
     },
     batch: async (http, query) => {
-      await identify(http, query, engine.identity);
-      return batch(http, reply);
+      const { namespace } = await identify(http, query, engine.identity);
+      return batch(http, namespace, reply);
     },
     openapi: async (http, query) => {
       const identity = await identify(http, query, engine.identity);

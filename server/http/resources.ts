@@ -79,6 +79,7 @@ export function apiRequest(
   const requestId = publicIn === undefined ? headers.get('x-cascade-request-id') : undefined; // without identity it would answer all
   const federation = publicIn === undefined ? federationIn((name) => headers.get(name.toLowerCase() as FederationHeader)) : undefined;
   if (federation) request.federation = federation;
+  if (http.isGone) request.isGone = () => http.isGone?.() === true;
   if (federation && action === 'execute' && http.onGone) {
     const ending = new AbortController();
     http.onGone(() => ending.abort());
@@ -198,7 +199,7 @@ function withBody(
     return request;
   }
   if (type !== '' && type !== JSON_TYPE) throw apiError('cascade.request.content.type', contentType!);
-  const object = readBody(bytes, {
+  const object = readBody(bytes, request.identity.namespace, {
     ...(request.publicOnly && { maxValues: PUBLIC_VALUES }),
     onLoneSurrogate: (offset) => (request.illFormedAt ??= offset),
   });

@@ -174,6 +174,10 @@ class Received implements HttpRequest {
     this.connection.onGone(gone);
   }
 
+  isGone(): boolean {
+    return this.connection.isGone;
+  }
+
   stream(): AsyncIterable<Uint8Array> {
     return this.#body.stream();
   }

@@ -35,6 +35,8 @@ export interface HttpRequest {
    *   noticed
    */
   onGone?(gone: () => void): void;
+  /** Whether the client has disconnected. Absent: it cannot be noticed. */
+  isGone?(): boolean;
   /** The body as a stream, no faster than it is read, not decompressed. Replaces `body`. @throws request.body.invalid */
   stream(): AsyncIterable<Uint8Array>;
 }

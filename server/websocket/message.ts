@@ -29,10 +29,10 @@ export function readMessage(source: string | Uint8Array): Message {
   return messageOf(value, illFormedAt);
 }
 
-/** Parses a long text as `readMessage` does, in pieces, so that it delays nobody else. */
-export async function readLongMessage(source: Uint8Array): Promise<Message> {
+/** Parses a long text as `readMessage` does, in pieces, so that it delays nobody else. @param owner see `readBody` */
+export async function readLongMessage(source: Uint8Array, owner: string): Promise<Message> {
   let illFormedAt: number | undefined;
-  const value = await readBody(source, { onLoneSurrogate: (offset) => (illFormedAt ??= offset) });
+  const value = await readBody(source, owner, { onLoneSurrogate: (offset) => (illFormedAt ??= offset) });
   return messageOf(value, illFormedAt);
 }
 

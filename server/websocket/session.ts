@@ -136,6 +136,7 @@ export class Session {
   #receiveLong(source: Uint8Array | string, ignorable: boolean): void {
     if (!this.#login.isDone && !this.#isEntering && source.length > UNKNOWN_BYTES)
       return this.#options.wire.close(1008, 'too long before a login');
+    const { wire } = this.#options;
     const bytes = Buffer.from(source as Uint8Array); // a copy: the transport reuses its own buffer
     if (this.#waitingBytes + bytes.length > MOST_WAITING_BYTES)
       return this.#sendError(apiError('cascade.quota.exceeded', 'unansweredRequests', MOST_OPEN), NO_HEADERS);
@@ -149,7 +150,7 @@ export class Session {
       if (!this.#login.isDone && bytes.length > UNKNOWN_BYTES) await this.#turn;
       if (this.#isClosed) return;
       if (!this.#login.isDone && bytes.length > UNKNOWN_BYTES) return this.#options.wire.close(1008, 'too long before a login');
-      const message = await readLongMessage(bytes);
+      const message = await readLongMessage(bytes, this.#place?.namespace ?? wire.address);
       this.#uncount(bytes);
       this.#count(message, bytes.length);
       this.#take(message, bytes.length);
@@ -317,6 +318,7 @@ export class Session {
     const { engine, deadlines, wire } = this.#options;
     request.address = wire.address;
     request.streams = true;
+    request.isGone = () => this.#isClosed;
     if (request.op !== 'execute') return within(deadlines, engine.execute(request));
     const id = requestIdOf(message);
     if (!request.federation || id === null) return engine.execute(request);

@@ -13,10 +13,11 @@ type Entry = readonly [string, Value];
 
 /** The document as JSON; equal descriptions give equal texts. It is written in slices, as a namespace may have thousands of types. */
 export async function openApiText(description: ApiDescription): Promise<string> {
-  const paths = await written(pathsOf(description));
-  const schemas = await written([...schemasOf(description.resources), ...Object.entries(SHARED_SCHEMAS)]);
-  const components = { ...(await written(Object.entries(SHARED))), schemas: objectOf(schemas) };
-  return objectOf({ ...(await written(Object.entries(headOf(description)))), paths: objectOf(paths), components: objectOf(components) });
+  const write = (entries: Iterable<Entry>): Promise<Record<string, string>> => written(description.namespace, entries);
+  const paths = await write(pathsOf(description));
+  const schemas = await write([...schemasOf(description.resources), ...Object.entries(SHARED_SCHEMAS)]);
+  const components = { ...(await write(Object.entries(SHARED))), schemas: objectOf(schemas) };
+  return objectOf({ ...(await write(Object.entries(headOf(description)))), paths: objectOf(paths), components: objectOf(components) });
 }
 
 function* pathsOf(description: ApiDescription): Generator<Entry> {
@@ -25,11 +26,11 @@ function* pathsOf(description: ApiDescription): Generator<Entry> {
 }
 
 /** Each value as JSON; of several with one name the last. */
-async function written(entries: Iterable<Entry>): Promise<Record<string, string>> {
+async function written(owner: string, entries: Iterable<Entry>): Promise<Record<string, string>> {
   function* texts(): Generator<[string, string]> {
     for (const [name, value] of entries) yield [name, toJson(value)];
   }
-  return Object.fromEntries(await inSlices(texts()));
+  return Object.fromEntries(await inSlices(owner, texts()));
 }
 
 const objectOf = (texts: Readonly<Record<string, string>>): string =>

@@ -1,0 +1,68 @@
+// How many queries are asked of the store at a time.
+import { BSON, type Db } from 'mongodb';
+import { expect, test } from 'vitest';
+import { RowReader } from './rows.ts';
+
+/** A store whose answers are given by the test, in the order of the queries. @returns the reader, and the queries that are not answered */
+function openReader(): { reader: RowReader; answer: () => void; asked: () => number } {
+  const open: (() => void)[] = [];
+  let asked = 0;
+  const answer = { cursor: BSON.serialize({ firstBatch: [{ n: 1 }], id: 0n, ns: 'a.b' }) };
+  const db = {
+    client: { startSession: () => ({ endSession: () => Promise.resolve() }) },
+    command: () => {
+      asked++;
+      return new Promise((resolve) => open.push(() => resolve(answer)));
+    },
+  };
+  return { reader: new RowReader(db as unknown as Db), answer: () => open.shift()?.(), asked: () => asked };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const MANY = 64 * 1024 * 1024;
+
+test('twelve queries of a namespace are asked at a time, and each that ends makes room for one', async () => {
+  const { reader, answer, asked } = openReader();
+  const reads = Array.from({ length: 14 }, () => reader.find('t', { filter: {}, limit: 1 }).next());
+  await settled();
+  expect(asked()).toBe(12);
+  answer();
+  await reads[0];
+  await settled();
+  expect(asked()).toBe(13);
+  for (let n = 0; n < 14; n++) {
+    answer();
+    await settled();
+  }
+  expect((await Promise.all(reads)).map((rows) => rows.length)).toEqual(Array(14).fill(1));
+});
+
+test('while what was read waits to be written nothing more is asked, and then all that waited', async () => {
+  const { reader, answer, asked } = openReader();
+  const held = reader.hold(MANY);
+  const read = reader.find('t', { filter: {}, limit: 1 }).next();
+  const pattern = reader.find('t', { filter: {}, limit: 1, isSlow: true }).next();
+  await settled();
+  expect(asked()).toBe(0);
+  held[Symbol.dispose]();
+  await settled();
+  expect(asked()).toBe(2);
+  answer();
+  answer();
+  expect(await Promise.all([read, pattern])).toMatchObject([{ length: 1 }, { length: 1 }]);
+});
+
+test('a query for a client that has gone while it waited is never asked, and those behind it are', async () => {
+  const { reader, answer, asked } = openReader();
+  const held = reader.hold(MANY);
+  let isGone = false;
+  const dropped = reader.find('t', { filter: {}, limit: 1, isGone: () => isGone }).next();
+  const next = reader.find('t', { filter: {}, limit: 1 }).next();
+  isGone = true;
+  held[Symbol.dispose]();
+  await expect(dropped).rejects.toMatchObject({ code: 'cascade.server.unavailable' });
+  await settled();
+  expect(asked()).toBe(1);
+  answer();
+  expect(await next).toHaveLength(1);
+});
