@@ -35,8 +35,8 @@ export const coerceProperty = (type: Pick<TypeDefinition, 'name'>, property: Pro
   isStoredForm(property, value) ? value : coerceAt({ typeName: type.name, property, path: property.name }, value);
 
 /** Whether a single value is as the property stores it, at a glance; false where that takes a closer look. */
-function isStoredForm({ base, kind, multi }: PropertyDefinition, value: Value): boolean {
-  if (multi || kind !== 'base') return false;
+function isStoredForm({ base, multi }: PropertyDefinition, value: Value): boolean {
+  if (multi) return false;
   if (base === 'String') return typeof value === 'string' && value.isWellFormed();
   if (base === 'Boolean') return typeof value === 'boolean';
   if (base === 'Integer') return Number.isSafeInteger(value);

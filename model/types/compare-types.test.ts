@@ -8,6 +8,7 @@ const needsEmpty = (before: ObjectValue, after: ObjectValue): readonly string[] 
 
 const changes: [what: string, before: ObjectValue, after: ObjectValue, attributes: string[]][] = [
   ['type', { type: 'String' }, { type: 'Integer' }, ['p.type']],
+  ['a scale with its type', { type: 'Decimal', scale: 2 }, { type: 'Currency', scale: 1 }, ['p.type']],
   ['multi', { type: 'String' }, { type: 'String', multi: true }, ['p.multi']],
   ['encrypted', { type: 'String' }, { type: 'String', encrypted: true }, ['p.encrypted']],
   ['a smaller scale', { type: 'Decimal', scale: 2 }, { type: 'Decimal', scale: 1 }, ['p.scale']],

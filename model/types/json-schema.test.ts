@@ -32,6 +32,15 @@ test('a schema has the external form of each property, null where it is not requ
   });
 });
 
+test('a property of another type shows the properties of that type', () => {
+  const types = new Map();
+  types.set('Slot', parseType({ name: 'Slot', properties: { n: { type: 'Integer', required: true } } }, known));
+  const shelf = parseType({ name: 'Shelf', properties: { slots: { type: 'Slot', multi: true, required: true } } }, { ...known, types });
+  expect(typeToSchema(shelf)['properties']).toMatchObject({
+    slots: { type: 'array', items: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } },
+  });
+});
+
 test('a type that holds itself ends somewhere', () => {
   const types = new Map();
   const type = parseType({ name: 'Node', properties: { next: { type: 'Node' } } }, { ...known, types });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CascadeError } from '../../stdlib/errors.ts';
-import { checkName, IdGenerator, isRuleVersion, type NameKind, newId, parseInterval } from './index.ts';
+import { baseNameOf, checkName, IdGenerator, isRuleVersion, type NameKind, newId, parseInterval } from './index.ts';
 
 const codeOf = (kind: NameKind, name: string): string => {
   try {
@@ -62,6 +62,10 @@ for (const [kind, name, code] of rows) {
 
 test('versions of rules', () => {
   expect(['1.0-beta_2', 'x', '', 'a b', 'a:b'].map(isRuleVersion)).toEqual([true, true, false, false, false]);
+});
+
+test('V2 all versions of a rule have its name', () => {
+  expect(['low', 'low:1.0', 'plant.low:a_b'].map(baseNameOf)).toEqual(['low', 'low', 'plant.low']);
 });
 
 test('intervals are one literal, in any case, singular or plural', () => {

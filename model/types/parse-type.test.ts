@@ -77,6 +77,16 @@ test('null members of an exported file mean that a field is not set', () => {
   expect(refusalsOf({ name: 'T', properties: { p: { type: 'String', default: null, maxLength: null } }, ...nulls })).toEqual([]);
 });
 
+test('a foreign key names its type and pairs of properties; of a wrong one its place is told', () => {
+  const refused = (...foreignKeys: Value[]): unknown => refusalsOf({ ...withProperty({ type: 'String' }), foreignKeys });
+  const right = { type: 'Silo', keys: [{ property: 'p', targetProperty: 'code' }] };
+  expect(refused(right, { ...right, keys: [] })).toEqual([]);
+  for (const wrong of [5, null, {}, { ...right, type: 1 }, { ...right, keys: 'p' }, { ...right, keys: [{ property: 'p' }] }])
+    expect(refused(right, wrong)).toEqual([
+      'resource.property.invalid types,foreignKeys.1,no type with keys of property and targetProperty',
+    ]);
+});
+
 test('system properties in the body are not part of the definition', () => {
   const type = parseType({ name: 'T', properties: {}, _id: 'x', ars_version: 4, ars_group: 'g' }, known);
   expect(type.other).toEqual({});
