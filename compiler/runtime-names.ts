@@ -67,6 +67,7 @@ export const RUNTIME_NAMES = [
   'pattern',
   'geoOperand',
   'valueSet',
+  'given',
   'series',
   'publishValue',
   'project',

@@ -3,6 +3,7 @@ import type { Call, Definition, ProcedureDefinition, RuleDefinition, Statement }
 import type { CompileOptions } from '../types.ts';
 import { BodyChecker, type Findings } from './body.ts';
 import { CallResolver } from './calls.ts';
+import { computedChanges } from './computed-changes.ts';
 import { fold } from './constants.ts';
 import { Effects } from './effects.ts';
 import { checkHeader, turnedParameters } from './header.ts';
@@ -15,6 +16,7 @@ import { checkState } from './state.ts';
 import { checkTriggers } from './triggers.ts';
 import { type AnyNode, childrenOf } from './walk.ts';
 
+export type { ComputedChange } from './computed-changes.ts';
 export type { CallTarget, Model, Names, Uses } from './model.ts';
 export { isSum } from './effects.ts';
 export type { Report } from './report.ts';
@@ -56,9 +58,11 @@ export function check(definition: Definition, { builtins, stateOf }: Pick<Compil
     new BodyChecker(scope, resolver, found, mayHoldMaps, report).expression(expression);
   }
   const timeout = definition.type === 'Rule' && definition.timeout ? body(definition.timeout) : null;
+  const others = definition.type === 'Rule' ? [...(definition.timeout ?? []), ...(rule?.asked ?? []).map((one) => one.expression)] : [];
   return {
     definition,
     ...found,
+    computed: computedChanges(definition.body, others, { ...found, events: rule?.variables ?? [] }),
     mayHoldMaps,
     variables: { main: main.variables, timeout: timeout?.variables ?? [] },
     uses: { main, timeout: timeout ?? main },

@@ -1,6 +1,7 @@
 // What the checker finds out, kept beside the tree. The emitter reads it and never asks the checker again.
 import type { Call, Definition, Execute, Expression, MethodCall, Recommendations, Select } from '../ast.ts';
 import type { BuiltinInfo, CompiledParameter, ConditionData, CorrelationSpec, TriggerSpec } from '../types.ts';
+import type { ComputedChanges } from './computed-changes.ts';
 import type { Effects } from './effects.ts';
 
 /** What a call means (language.md 3.2). `receiver`: method style, the value that becomes the first argument. */
@@ -34,6 +35,8 @@ export interface Model {
   readonly mapReads: ReadonlySet<object>;
   /** Whether any value of the text may be a shared Map. */
   readonly mayHoldMaps: boolean;
+  /** UPDATEs whose values the service may compute from the newest version of the row. */
+  readonly computed: ComputedChanges;
   readonly stateAccess: 'global' | 'partition' | 'partitions' | null;
   /** Package of the text, or null. */
   readonly package: string | null;

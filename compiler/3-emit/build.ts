@@ -32,6 +32,12 @@ export const element = (object: es.Expression, index: number): es.MemberExpressi
   computed: true,
   optional: false,
 });
+/** Data that the compiler made: lists, plain objects, texts, numbers that are safe, and true, false, null. */
+export function data(value: unknown): es.Expression {
+  if (Array.isArray(value)) return array(value.map(data));
+  if (typeof value === 'object' && value !== null) return object(Object.entries(value).map(([key, member]) => [key, data(member)]));
+  return literal(value as string | number | boolean | null);
+}
 export const array = (elements: es.Expression[]): es.ArrayExpression => ({ type: 'ArrayExpression', elements });
 /** Keys may be any text: `__proto__` is written as a computed key, which makes a plain property of it. */
 export const object = (members: readonly (readonly [string, es.Expression])[]): es.ObjectExpression => ({

@@ -1,6 +1,7 @@
 // What statements ask the host for: the kind of the operation and its payload (stdlib/isolate/protocol.ts, OpPayloads), as values.
 import type * as es from 'estree';
-import type { Create, Delete, Drop, Execute, Insert, Publish, PublishRequest, Ref, Update, Upsert } from '../ast.ts';
+import type { Create, Delete, Drop, Execute, Expression, Insert, Publish, PublishRequest, Ref, Update, Upsert } from '../ast.ts';
+import type { ComputedChange } from '../2-check/index.ts';
 import * as b from './build.ts';
 import { emitMaterialized, emitNamed } from './calls.ts';
 import type { ModuleWriter } from './context.ts';
@@ -42,6 +43,8 @@ const table: Table = {
       ['options', emitOptions(node.options, module)],
       ['onError', b.literal(node.onError !== null)],
     ];
+    const computed = module.model.computed.updates.get(node);
+    if (computed) members.push(['computed', emitComputed(computed, module)]);
     return { kind: 'update', payload: b.object(members) };
   },
   Delete: (node, module) => {
@@ -77,6 +80,26 @@ const table: Table = {
     return { kind: 'drop', payload: b.object(members) };
   },
 };
+
+const isLiteral = ({ type }: Expression): boolean =>
+  type === 'Integer' || type === 'Real' || type === 'String' || type === 'Boolean' || type === 'Null';
+
+/** How the service computes the values anew where the row has changed since the program read it. */
+function emitComputed({ set, given }: ComputedChange, module: ModuleWriter): es.Expression {
+  for (const _ of given) module.copy();
+  return b.object([
+    ['set', b.data(set)],
+    [
+      'given',
+      b.object(
+        given.map((node, index) => [
+          String(index),
+          isLiteral(node) ? module.value(node) : module.helper('given', node, module.value(node)),
+        ]),
+      ),
+    ],
+  ]);
+}
 
 export function isRequesting(node: { readonly type: string }): node is Requesting {
   return Object.hasOwn(table, node.type);

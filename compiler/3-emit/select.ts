@@ -72,6 +72,7 @@ function payload(node: Select, plan: Plan, cardinality: string, module: ModuleWr
   }
   const others = node.options.filter((option) => !/^(?:limit|skip)$/i.test(option.key));
   members.push(['cardinality', b.literal(cardinality)], ['options', emitOptions(others, module)]);
+  if (module.model.computed.selects.has(node)) members.push(['forChange', b.literal(true)]);
   return b.object(members);
 }
 

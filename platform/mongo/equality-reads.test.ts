@@ -55,6 +55,17 @@ test('who asks alone asks for himself', async () => {
   expect(finds).toEqual([]);
 });
 
+test('several who ask for the same text share a request', async () => {
+  const { equals, finds } = store(rows(3, 2));
+  const asked = ['s1', 's1', 's1'].map((site) => equals.read('t', 'site', site));
+  expect((await Promise.all(asked)).map(numbers)).toEqual([
+    [1, 4],
+    [1, 4],
+    [1, 4],
+  ]);
+  expect(finds).toEqual([['s1']]);
+});
+
 test('more than fits one request are several, as large as their rows allow', async () => {
   const { equals, finds } = store(rows(200, 50));
   const ask = () => Promise.all(Array.from({ length: 200 }, (_, n) => equals.read('t', 'site', `s${n}`)));

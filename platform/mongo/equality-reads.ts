@@ -77,7 +77,8 @@ export class EqualityReads {
     const asked = new Map(entries.slice(0, group.texts));
     group.waiting = new Map(entries.slice(group.texts));
     if (group.waiting.size > 0) this.#plan(group);
-    if (asked.size === 1) return answer(asked, null);
+    const [only, second] = asked.values();
+    if (!second && only?.length === 1) return answer(asked, null);
     group.underWay++;
     const found = await this.#fetch(group, [...asked.keys()]).catch(() => null);
     group.underWay--;

@@ -3,6 +3,7 @@ export { atomically } from './atomically.ts';
 export { decided } from './before.ts';
 export type { Failed } from './bulk.ts';
 export { trimCapped } from './capped.ts';
+export { computedIn, updateComputed } from './computed-change.ts';
 export { cursors } from './cursors.ts';
 export { deleteMany, deleteOne, goingAlong } from './delete.ts';
 export { addressesOf, indexDependents, masterOf } from './dependents.ts';

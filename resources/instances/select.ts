@@ -194,6 +194,8 @@ export interface ProgramQuery {
   readonly orderBy: readonly (readonly [string, boolean])[];
   readonly skip: number;
   readonly limit: number;
+  /** The row is read for a computed change (computed-change.ts) and used for nothing else. */
+  readonly forChange?: boolean;
 }
 
 /**
@@ -203,8 +205,18 @@ export async function selectRows(space: Namespace, resource: InstanceResource, q
   const predicate = await condition(space, resource, query.where, actor);
   const order = await orderOf(space, resource, predicate, sortObject(query.orderBy), actor);
   for (;;) {
-    let { rows: raw } = await readAhead(rowsOf(space, resource, predicate, order, query), Infinity);
-    if (actor.readSet) {
+    const isForChange = query.forChange && actor.readSet?.mayCompute === true;
+    const shared =
+      isForChange && order === resource.defaultSort ? await sharedRows(space, resource, toFilter(predicate), query.limit) : null;
+    let raw = shared ?? (await readAhead(rowsOf(space, resource, predicate, order, query), Infinity)).rows;
+    if (isForChange && actor.readSet) {
+      const [row, second] = raw.map((one) => instanceFromBson(resource.type, one));
+      if (row && !second) {
+        remember(resource, [row], actor);
+        actor.readSet.recordForChange(resource.collection, idOf(row), { predicate, row });
+      }
+    }
+    if (actor.readSet && !(isForChange && raw.length > 0)) {
       let rows = raw.map((row) => instanceFromBson(resource.type, row));
       const turn = await actor.readSet.turn(resource.collection, rows.map(idOf));
       if (turn === 'read again') continue;

@@ -42,6 +42,8 @@ import {
   updateOne,
   versionIn,
   upsertOne,
+  computedIn,
+  updateComputed,
 } from '../instances/index.ts';
 import { projected } from '../representation/index.ts';
 import {
@@ -167,6 +169,7 @@ function queryOf(payload: ObjectValue, limit: number): ProgramQuery {
     orderBy: getOwn(payload, 'orderBy') as [string, boolean][],
     skip: wholeOption(payload, 'skip') ?? 0,
     limit,
+    forChange: Object.hasOwn(payload, 'forChange') && getOwn(payload, 'forChange') === true,
   };
 }
 
@@ -290,6 +293,9 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   const onError = getOwn(payload, 'onError') === true;
   if (query?.by === 'id' && !onError) {
     const id = idIn(query);
+    const computed = version === undefined ? computedIn(payload) : null;
+    const shown = computed && (await updateComputed(space, resource, id, { values: received, change, computed }, actor));
+    if (shown) return { ok: encodeInner(shown.instance) };
     const find = async (): Promise<ObjectValue> => followedInstance(resource, id, actor) ?? readAt(space, resource, id, actor);
     return { ok: encodeInner(await updateOne(space, resource, find, change, actor, { version })) };
   }

@@ -1,6 +1,8 @@
 // Who does something, and within what: every operation carries one of these, from a client's request, a rule's run or a procedure.
 
 import type { Identity } from '../../identity/index.ts';
+import type { ObjectValue } from '../../stdlib/values/index.ts';
+import type { Predicate } from '../../model/query/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
 import type { Answer, CausalChain, Pending, RunId, Step, StoredEvent, UnitOfWork, Write } from '../transactions/index.ts';
 import type { Since } from './stages.ts';
@@ -73,6 +75,21 @@ export function checkpointing({ checkpoints: _, ...actor }: Actor, number: numbe
   );
 }
 
+/** What a run has read for a computed change. */
+export interface ReadForChange {
+  /** The condition that it was found by. */
+  readonly predicate: Predicate;
+  /** In its stored form. */
+  readonly row: ObjectValue;
+}
+
+export interface TurnToChange extends ReadForChange {
+  /** The newest change of the row that is not stored yet. */
+  readonly pending: Pending | null;
+  /** Others were ahead: the row that was read is probably not the newest. */
+  readonly hasWaited: boolean;
+}
+
 export interface ReadSet {
   /** An instance was handed to the run at this version. */
   record(collection: string, id: string, version: bigint): void;
@@ -83,6 +100,15 @@ export interface ReadSet {
    * @returns a change of one of the instances that is not stored yet: the run may `follow` it, or waits for it and reads again
    */
   turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on' | Pending>;
+  /** Whether the run may leave a computed change to the service: then it reads for it without waiting for its turn. */
+  readonly mayCompute: boolean;
+  /** A row was handed to the run for a computed change only. `record` has been called for it. */
+  recordForChange(collection: string, id: string, read: ReadForChange): void;
+  /**
+   * Before a computed change: the run waits for its turn.
+   * @returns what it has read, with the newest change that is not stored yet; null: the change is made as the program has computed it
+   */
+  turnToChange(collection: string, id: string): Promise<TurnToChange | null>;
   /** The run goes on from what this change leaves: all that it changes from now on is stored with it or after it. */
   follow(pending: Pending): void;
   /** The changes of a collection that the run goes on from and that are not stored yet. */

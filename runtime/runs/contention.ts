@@ -119,7 +119,7 @@ export class Contention {
       const line = this.#lines.get(instance);
       if (!line) continue;
       const place = line.runs.findIndex((one) => one.run === run);
-      if (place >= 0) line.runs.splice(place, 1);
+      for (const { go } of place >= 0 ? line.runs.splice(place, 1) : []) go(); // a request that waits for the turn ends
       if (place === 0) line.runs[0]?.go();
       this.#forgetEmpty(instance, line);
     }

@@ -8,12 +8,14 @@ import {
   type Actor,
   ChildRunIds,
   type Initiator,
+  type ReadForChange,
   type ReadSet,
   RestartRun,
   type StepStore,
   type Since,
   sinceOf,
   type Stage,
+  type TurnToChange,
 } from '../context/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import {
@@ -77,6 +79,8 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   readonly #history: RunHistory;
   /** Versions of the instances that this attempt has read; null: none yet. */
   #versions: Map<string, bigint> | null = null;
+  /** What this attempt has read for computed changes, with the versions; null: nothing. */
+  #forChange: Map<string, ReadForChange & { readonly version: bigint | undefined }> | null = null;
   /** EXECUTE ASYNC: the caller, once looked up. */
   #caller: Identity | null = null;
   readonly #parts = new Checkpoints();
@@ -377,6 +381,27 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     return contention.takesTurns(this.#executable.name, collection) ? `${collection}/${ids[0]}` : undefined;
   }
 
+  get mayCompute(): boolean {
+    return !this.#isTraced && !this.#host.contention.isEngaged(this.id) && !this.#host.holdsLocks(this.id);
+  }
+
+  recordForChange(collection: string, id: string, read: ReadForChange): void {
+    const instance = `${collection}/${id}`;
+    (this.#forChange ??= new Map()).set(instance, { ...read, version: this.#versions?.get(instance) });
+  }
+
+  async turnToChange(collection: string, id: string): Promise<TurnToChange | null> {
+    const instance = `${collection}/${id}`;
+    const read = this.#forChange?.get(instance);
+    // Another version is expected where the run has changed the row itself, by other means.
+    if (!read || read.version !== this.#versions?.get(instance) || !this.mayCompute) return null;
+    const { contention } = this.#host;
+    const hasWaited = contention.isContended(instance);
+    await contention.enter(instance, this.id);
+    if (!contention.hasTurn(instance, this.id)) throw new RestartRun(instance); // its time is over
+    return { ...read, hasWaited, pending: contention.pendingFor(instance, this.id) };
+  }
+
   follow(pending: Pending): void {
     if (!this.#follows.includes(pending)) this.#follows.push(pending);
   }
@@ -672,6 +697,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   #restart(contended: string | null): void {
     this.#history.restart(contended);
     this.#versions = null;
+    this.#forChange = null;
     this.#follows = [];
     this.#messages.restart();
     this.#recorder.restart();

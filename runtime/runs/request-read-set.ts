@@ -1,7 +1,7 @@
 // The read set of one request: the versions that its answer shows to the program are kept with the answer, and count for later updates of
 // the run as long as the attempt that made the request goes on.
 
-import type { ReadSet } from '../context/index.ts';
+import type { ReadForChange, ReadSet } from '../context/index.ts';
 import type { Pending } from '../transactions/index.ts';
 import { seenText } from './history.ts';
 
@@ -28,6 +28,18 @@ export class RequestReadSet implements ReadSet {
 
   turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on' | Pending> {
     return this.#run.turn(collection, ids);
+  }
+
+  get mayCompute(): boolean {
+    return this.#run.mayCompute;
+  }
+
+  recordForChange(collection: string, id: string, read: ReadForChange): void {
+    if (this.#isPresent()) this.#run.recordForChange(collection, id, read);
+  }
+
+  async turnToChange(collection: string, id: string): ReturnType<ReadSet['turnToChange']> {
+    return this.#isPresent() ? this.#run.turnToChange(collection, id) : null;
   }
 
   follow(pending: Pending): void {

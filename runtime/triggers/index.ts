@@ -1,6 +1,7 @@
 // The door of triggers/: the index that finds the rules of an event, and conditions over several events.
 export { TriggerIndex } from './trigger-index.ts';
 export { conditionOf } from './condition.ts';
+export { compileExpression } from './expressions.ts';
 export { askedIn, withoutAsked } from './asked.ts';
 export type {
   Chosen,

@@ -440,6 +440,18 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     replacement: '      rest[place] = { unit, write: before };',
   },
   {
+    what: 'a computed change is made with values of the version that the program has read',
+    file: 'resources/instances/computed-change.ts',
+    text: '{ ...values, ...valuesOf(computed, stored, key) }',
+    replacement: 'values',
+  },
+  {
+    what: 'a computed change does not follow the pending one that it is computed from',
+    file: 'resources/instances/computed-change.ts',
+    text: '    actor.readSet?.follow(pending);\n',
+    replacement: '',
+  },
+  {
     what: 'events of one instance reach a rule in any order',
     file: 'runtime/runs/runner.ts',
     text: 'if (started.line === null || !this.#follows(started.line, started)) this.#queue(started);',

@@ -159,7 +159,15 @@ export interface OpPayloads {
   insert: { resource: string; values: Inner; series: boolean; options: Record<string, Inner> };
   upsert: { resource: string; values: Inner; options: Record<string, Inner> };
   /** onError: go on after a failing instance; the answer is then {count, failed: [{error, instance}]}. */
-  update: { resource: string; values: Inner; where: Inner; options: Record<string, Inner>; onError: boolean };
+  update: {
+    resource: string;
+    values: Inner;
+    where: Inner;
+    options: Record<string, Inner>;
+    onError: boolean;
+    /** How values follow from the row: `set` has [name, ExpressionData] of `row` and `given`. Absent: they are what they are. */
+    computed?: { set: Inner; given: Record<string, Inner> };
+  };
   delete: { resource: string; where: Inner; options: Record<string, Inner> };
   publish: { topic: string; value: Inner; schedule?: Inner };
   publishRequest: { resource: string; value: Inner };
@@ -244,5 +252,7 @@ export interface SelectPayload {
   skip?: Inner;
   cardinality: 'array' | 'one' | 'exactlyOne' | 'sequence';
   options: Record<string, Inner>;
+  /** The row is read for an update with `computed` and used for nothing else. */
+  forChange?: true;
 }
 export type AggregateName = 'count' | 'sum' | 'avg' | 'rise' | 'min' | 'max' | 'first' | 'last';

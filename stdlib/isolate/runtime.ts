@@ -124,6 +124,7 @@ export function makeRuntime(procedures: Procedures, current: () => Run): Runtime
     pattern: statements.pattern,
     geoOperand: statements.geoOperand,
     valueSet: statements.valueSet,
+    given: statements.given,
     series: statements.series,
     publishValue: (value: Value, kind: string) => statements.publishValue(current(), value, kind),
     project: (collection: Value, make: (row: Value) => Value) => loops.project(collection, make, current()),

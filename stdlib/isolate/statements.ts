@@ -9,6 +9,7 @@ import {
   MAX_DEPTH,
   type ObjectValue,
   Pattern,
+  text,
   typeOf,
   type Value,
 } from '../values/index.ts';
@@ -50,6 +51,9 @@ export function valueSet(value: Value, statement: string): Value {
   if (isObject(value) || Array.isArray(value)) return value;
   return fail(statement === 'published' ? 'cascade.lang.publish.value' : 'cascade.lang.insert.value', typeOf(value), statement);
 }
+
+/** An operand beside a property of a row, for the service: of what cannot leave the program an operator takes the text. */
+export const given = (value: Value): Value => (typeof value === 'function' || value instanceof LocalValue ? text(value) : value);
 
 /** INSERT SERIES needs `window` and `key` (I6). */
 export function series(values: Value): Value {

@@ -5,6 +5,7 @@ import { apiError } from '../../../model/errors/api-errors.ts';
 import { instanceFromBson } from '../../../model/values/index.ts';
 import { instancesOf } from '../../../resources/catalog/catalogue.ts';
 import type { InstanceResource, Namespace } from '../../../resources/catalog/types.ts';
+import { computedIn, updateComputed } from '../../../resources/instances/computed-change.ts';
 import { deleteMany } from '../../../resources/instances/delete.ts';
 import { readAt } from '../../../resources/instances/find.ts';
 import { insertMany, insertOne } from '../../../resources/instances/insert.ts';
@@ -26,13 +27,23 @@ interface Asked {
   readonly type: string;
   readonly value: Value;
   readonly where: Value;
+  /** The whole request. */
+  readonly payload: ObjectValue;
   readonly actor: Actor;
 }
 
 type Perform = (asked: Asked) => Promise<Answer>;
 
 export function perform(space: Namespace, locks: Locks, kind: string, payload: ObjectValue, actor: Actor): Promise<Answer> {
-  const asked = { space, locks, type: String(payload['type']), value: payload['value'] ?? null, where: payload['where'] ?? {}, actor };
+  const asked = {
+    space,
+    locks,
+    type: String(payload['type']),
+    value: payload['value'] ?? null,
+    where: payload['where'] ?? {},
+    payload,
+    actor,
+  };
   return PERFORMED[kind as Request['kind']](asked);
 }
 
@@ -85,14 +96,19 @@ const PERFORMED: Readonly<Record<Request['kind'], Perform>> = {
   }),
   upsert: async ({ space, type, value, actor }) => ({ ok: encodeInner(await upsertOne(space, resourceOf(space, type), value, actor)) }),
   /** SELECT ONE. */
-  async select({ space, type, where, actor }) {
-    const rows = await selectRows(space, resourceOf(space, type), { where, props: null, orderBy: [], skip: 0, limit: 1 }, actor);
+  async select({ space, type, where, payload, actor }) {
+    const query = { where, props: null, orderBy: [], skip: 0, limit: 1, forChange: payload['forChange'] === true };
+    const rows = await selectRows(space, resourceOf(space, type), query, actor);
     return { ok: rows[0] ?? 'null' };
   },
   /** Changes an instance by its `_id`. */
-  async update({ space, type, value, where, actor }) {
+  async update({ space, type, value, where, payload, actor }) {
     const resource = resourceOf(space, type);
     const id = String((where as ObjectValue)['_id']);
+    const computed = computedIn(payload);
+    const change = changeTo(value);
+    const shown = computed && (await updateComputed(space, resource, id, { values: value as ObjectValue, change, computed }, actor));
+    if (shown) return { ok: encodeInner(shown.instance) };
     const found = async (): Promise<ObjectValue> => followedInstance(resource, id, actor) ?? readAt(space, resource, id, actor);
     return { ok: encodeInner(await updateOne(space, resource, found, changeTo(value), actor)) };
   },

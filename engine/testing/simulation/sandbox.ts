@@ -28,6 +28,10 @@ export interface Request {
   readonly type: string;
   readonly value?: Value;
   readonly where?: Value;
+  /** How an update's values follow from the row (resources/instances/computed-change.ts). */
+  readonly computed?: Value;
+  /** The row is read for such an update only. */
+  readonly forChange?: boolean;
   /** Whether it is the last effect of a rule, whose value nobody uses. */
   readonly tail?: boolean;
 }

@@ -329,6 +329,7 @@ export class SimulatedService {
             return row && BSON.serialize(row);
           },
         },
+        equals: { read: async () => null },
       },
       catalog: {
         features: new FeatureRegistry([delivery, schedules, rulesFeature, typesFeature]),

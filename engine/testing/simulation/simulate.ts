@@ -87,6 +87,18 @@ const TYPES = typesOf({
 
 const ask = (request: Request): Request => request;
 
+const path = (root: string, property: string): ObjectValue => ({ k: 'path', root, p: [property] });
+/** `n: c.n + 1`, as the compiler writes it. */
+const ONE_MORE = { set: [['n', { k: 'binary', op: '+', a: path('row', 'n'), b: path('given', '0') }]], given: { 0: 1 } };
+
+/** @param tag names an effect between the read and the change; absent: none */
+function* computedCount(tag?: string): Generator<Request, void, Value> {
+  const counter = (yield ask({ kind: 'select', type: 'Counter', where: HOT, forChange: true })) as ObjectValue;
+  if (tag !== undefined) yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${tag} between`, n: 1 } });
+  const where = { _id: counter['_id'] as Value };
+  yield ask({ kind: 'update', type: 'Counter', where, value: { n: Number(counter['n']) + 1 }, computed: ONE_MORE });
+}
+
 /** Every shape of statement, one after the other, with the effects that a repetition would double or lose. */
 const statements: Readonly<Record<string, (tag: string, isLast: boolean) => Generator<Request, void, Value>>> = {
   *insert(tag, tail) {
@@ -123,6 +135,13 @@ const statements: Readonly<Record<string, (tag: string, isLast: boolean) => Gene
     // As a compiled program: the next run in the queue goes on from a pending change.
     const counter = (yield ask({ kind: 'select', type: 'Counter', where: HOT })) as ObjectValue;
     yield ask({ kind: 'update', type: 'Counter', where: { _id: counter['_id'] as Value }, value: { n: Number(counter['n']) + 1 } });
+  },
+  *computed() {
+    // The service computes the value anew where others have changed the row since it was read.
+    yield* computedCount();
+  },
+  *computedLate(tag) {
+    yield* computedCount(tag);
   },
   *followed(tag) {
     // An effect contains the value that was read, which may be pending: if that is never stored, neither is the effect.
@@ -569,7 +588,8 @@ class OneWorld {
       for (const name of names) {
         const mine = `${tag}/${name}`;
         if (name === 'insert') add(wanted, `Effect ${mine} insert 1`);
-        if (['count', 'locked', 'counted'].includes(name)) add(wanted, 'count');
+        if (['count', 'locked', 'counted', 'computed', 'computedLate'].includes(name)) add(wanted, 'count');
+        if (name === 'computedLate') add(wanted, `Effect ${mine} between 1`);
         if (name === 'followed') add(wanted, LINE.name);
         if (name === 'upserted') add(wanted, `Mirror ${eventOf(tag)}`);
         if (name === 'tallied') add(wanted, 'tally');
