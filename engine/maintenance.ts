@@ -5,12 +5,33 @@ import { trimCapped } from '../resources/instances/index.ts';
 import { sweepContents } from '../features/documents/index.ts';
 import { trimDeliveryRecords } from '../features/delivery/index.ts';
 import { dropOrphans } from '../features/types/index.ts';
-import { DEBUGCONFIGS, isExpired, trimRecordings, trimLogs } from '../features/diagnostics/index.ts';
+import {
+  DEBUGCONFIGS,
+  diagnosticsBytes,
+  isExpired,
+  tellOfExcess,
+  tellOfFullAnswers,
+  trimLogs,
+  trimRecordings,
+} from '../features/diagnostics/index.ts';
+import { ANSWER_ROOM, IDEMPOTENCY_RECORDS } from '../resources/requests/index.ts';
 import { deleteDefinition } from '../resources/definitions/index.ts';
 import { serviceActor } from '../runtime/context/index.ts';
 import type { Namespace } from '../resources/catalog/index.ts';
 import { settleHandOver } from '../features/notifications/index.ts';
 import { sourcesOf } from '../features/sources/index.ts';
+
+/** Keeps dead letters, recordings, snapshots, logs and kept answers within their bounds of time, rows and bytes. */
+export async function trimDiagnostics(space: Namespace): Promise<void> {
+  const mostBytes = await diagnosticsBytes(space);
+  const { deadLetters } = await trimDeliveryRecords(space, mostBytes);
+  const recordings = await trimRecordings(space, mostBytes);
+  const { logs, snapshots } = await trimLogs(space, { mostBytes });
+  const removed = { 'dead letters': deadLetters, 'recordings of runs': recordings, messages: logs, 'failed runs': snapshots };
+  await tellOfExcess(space, removed, mostBytes);
+  const isFull = await space.states.get(ANSWER_ROOM).look(space.storage.db, IDEMPOTENCY_RECORDS, mostBytes);
+  if (isFull) await tellOfFullAnswers(space, mostBytes);
+}
 
 const EVERY_MS = 500;
 /** Interval of the removal of old dead letters, recordings and logs. */
@@ -57,9 +78,7 @@ async function runOnce(space: Namespace, uses: (key: string) => boolean): Promis
   await space.execution.programs.sweep(now, uses);
   if (now - (trimmedAt.get(space) ?? 0) >= TRIM_EVERY_MS) {
     trimmedAt.set(space, now);
-    await trimDeliveryRecords(space);
-    await trimRecordings(space);
-    await trimLogs(space);
+    await trimDiagnostics(space);
     await sweepContents(space);
   }
 }

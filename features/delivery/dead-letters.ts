@@ -3,6 +3,7 @@
 
 import type { Long } from 'mongodb';
 import { type Document } from 'mongodb';
+import { type Removed, removeOldest } from '../../platform/mongo/index.ts';
 import { DateTime, decodeInner, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { StoredEvent, UnitOfWork } from '../../runtime/transactions/index.ts';
 import { instanceToBson, openText, sealText } from '../../model/values/index.ts';
@@ -89,27 +90,13 @@ function withoutEncrypted(space: Namespace, path: string, value: string): string
 }
 
 /**
- * Removes dead letters and acknowledgements that are older than a week, and the oldest beyond the bound, without raising events
- * (integrations.md 12.4).
+ * Removes dead letters and acknowledgements that are older than a week, and the oldest beyond the bounds, without raising events
+ * (integrations.md 12.4). Only the owner of a namespace calls it.
  */
-export async function trimDeliveryRecords(space: Namespace): Promise<void> {
-  await trim(space, DEAD_LETTERS.collection, MOST);
-  await trim(space, ACKNOWLEDGEMENTS.collection, MOST_ACKNOWLEDGEMENTS);
-}
-
-async function trim(space: Namespace, name: string, most: number): Promise<void> {
-  const collection = space.storage.db.collection(name);
-  const expired = { ars_createdAt: { $lt: new Date(space.clock.now() - KEPT_MS) } };
-  const [oldest] = await collection.find().sort({ _id: 1 }).limit(1).toArray();
-  if (!oldest) return;
-  if ((oldest['ars_createdAt'] as Date) < expired.ars_createdAt.$lt) await collection.deleteMany(expired);
-  const [last] = await collection
-    .find({}, { projection: { _id: 1 } })
-    .sort({ _id: -1 })
-    .skip(most)
-    .limit(1)
-    .toArray();
-  if (last) await collection.deleteMany({ _id: { $lte: last._id } });
+export async function trimDeliveryRecords({ storage: { db }, clock }: Namespace, mostBytes: number): Promise<{ deadLetters: Removed }> {
+  const kept = { order: '_id', time: 'ars_createdAt', since: new Date(clock.now() - KEPT_MS), mostBytes };
+  await removeOldest(db.collection(ACKNOWLEDGEMENTS.collection), { ...kept, mostRows: MOST_ACKNOWLEDGEMENTS });
+  return { deadLetters: await removeOldest(db.collection(DEAD_LETTERS.collection), { ...kept, mostRows: MOST }) };
 }
 
 export interface StoredDeadLetter {

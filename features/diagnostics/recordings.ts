@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { type Document, Long, ObjectId } from 'mongodb';
+import { type Removed, removeOldest } from '../../platform/mongo/index.ts';
 import type { Write } from '../../runtime/transactions/index.ts';
 import type { Recording } from '../../runtime/runs/index.ts';
 import { openText, sealText } from '../../model/values/index.ts';
@@ -66,14 +67,14 @@ export async function findRecording(space: Namespace, id: string): Promise<Docum
   return { ...open, ...(JSON.parse(openText(space.storage.cipher, sealed, PURPOSE, String(found['invocation']))) as Document) };
 }
 
-export async function trimRecordings(space: Namespace): Promise<void> {
+/** Namespaces whose recordings have the index by time: without it the store would sort the recordings themselves. */
+const indexed = new WeakSet<Namespace>();
+
+/** Removes the oldest recordings beyond the bounds. Only the owner of a namespace calls it. */
+export async function trimRecordings(space: Namespace, mostBytes: number): Promise<Removed> {
   made.delete(space);
   const collection = space.storage.db.collection(RECORDINGS);
-  const [last] = await collection
-    .find({}, { projection: { recordedAt: 1 } })
-    .sort({ recordedAt: -1 })
-    .skip(MOST)
-    .limit(1)
-    .toArray();
-  if (last) await collection.deleteMany({ recordedAt: { $lte: last['recordedAt'] } });
+  if (!indexed.has(space)) await collection.createIndex({ recordedAt: 1 });
+  indexed.add(space);
+  return removeOldest(collection, { order: 'recordedAt', time: 'recordedAt', since: new Date(0), mostRows: MOST, mostBytes });
 }

@@ -11,6 +11,7 @@ export { abortTransactionsOf } from './orphaned-transactions.ts';
 export { EqualityReads } from './equality-reads.ts';
 export { PointReads } from './point-reads.ts';
 export { Backoff, retryUntilAvailable } from './retry-until-available.ts';
+export { type Removed, removeOldest, sizeOf } from './remove-oldest.ts';
 export { type Effort, type Find, RowReader, type Rows } from './rows.ts';
 
 const CONNECTIONS = 32;

@@ -12,6 +12,7 @@ export const LIMITS = [
   'requestsPerSecond',
   'storageBytes',
   'documentsBytes',
+  'diagnosticsBytes',
   'instancesPerType',
   'types',
   'rules',

@@ -15,14 +15,13 @@ import { resolve, type Namespace } from '../catalog/index.ts';
 import { definitionJson, shown } from '../definitions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { StateKey } from '../states.ts';
+import { ANSWER_ROOM } from './answer-room.ts';
 import { carryOut } from './carry-out.ts';
 import { NO_CONTENT, reply } from './request.ts';
 import { changedReply, instanceText, typedIf } from './typed.ts';
 
 export const IDEMPOTENCY_RECORDS = 'answers';
 const KEPT_SECONDS = 86_400;
-/** Bound of a stored reply; of a longer one only the result of the change is stored. */
-const LONGEST_BODY = 8_000_000;
 
 /** Length of the common prefix of a request's record ids for single instances; the rest is the instance's number. */
 const PREFIX_DIGITS = 20;
@@ -136,10 +135,13 @@ async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, r
     if (other) requireSame(requestId, other.digest, digest);
     return (other && replyFrom(space, request, other)) ?? NO_CONTENT;
   }
-  if ((given.body?.length ?? 0) <= LONGEST_BODY)
+  const isKept = (given.body?.length ?? 0) <= space.states.get(ANSWER_ROOM).longest(request.op);
+  // A procedure whose reply is not kept has run all the same: a repetition is told its status.
+  const kept = isKept ? given : request.op === 'execute' ? { ...given, body: undefined } : null;
+  if (kept)
     await answers.updateOne(
       { _id: id },
-      { $set: { at: new Date(), reply: keptReply(space, request, id, given), digest }, $setOnInsert: { answer: null } },
+      { $set: { at: new Date(), reply: keptReply(space, request, id, kept), digest }, $setOnInsert: { answer: null } },
       { upsert: true },
     );
   if (request.op === 'execute') await answers.deleteMany({ _id: idsFrom(records.steps) });
