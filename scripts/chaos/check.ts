@@ -127,10 +127,16 @@ async function compareErased(client: RestClient, effects: readonly Row[], verdic
 
 /** No rule here has a reason to fail or to be given up. */
 async function compareGivenUp(client: RestClient, kept: string, verdict: Verdict): Promise<void> {
-  const reply = await client.send('GET', `/${kept}`, { query: { limit: '20' } });
+  const reply = await client.send('GET', `/${kept}`, { query: { limit: '100' } });
   if (reply.status !== 200) throw new Error(`reading ${kept}: ${reply.status} ${reply.text}`);
-  for (const row of JSON.parse(reply.text) as Row[]) verdict.wrong.push(`${kept} tells: ${JSON.stringify(row).slice(0, 400)}`);
+  // The check's own question may take longer than a query may, where there are many effects: it is asked again.
+  const given = (JSON.parse(reply.text) as Row[]).filter(
+    ({ resource, error }) => resource !== '/procedures/Chaos.tally' || !isTooLong(error),
+  );
+  for (const row of given) verdict.wrong.push(`${kept} tells: ${JSON.stringify(row).slice(0, 400)}`);
 }
+
+const isTooLong = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'cascade.query.too.expensive';
 
 const countsOf = (effects: readonly Row[], by: string): Map<string, number> =>
   tally(effects.filter((effect) => effect['by'] === by).map((effect) => String(effect['of'])));
