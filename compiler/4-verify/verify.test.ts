@@ -26,6 +26,7 @@ test('the forms that the emitter writes pass', () => {
     'while (!v_x) { break; }',
     'try { b_trim($, v_x); } catch ($e0) { let v_e = $add($e0, 1); } finally { }',
     'return $.k[12];',
+    'if (v_x) { return; } else { }',
     'return { a: 1, "b c": -2, ["__proto__"]: 12n };',
     'return [v_x ? 1 : (v_x, "s"), v_x && true || undefined];',
     'return $op($, v_y => v_y, (v_z = null) => { return v_z; }, function* (v_w) { return yield* $op($, v_w); });',

@@ -80,7 +80,9 @@ function measured(tool: Tool, room: Room, mutate: readonly string[], size: numbe
         vitest: { configFile: 'scripts/mutation/vitest.config.ts', related: false },
         coverageAnalysis: 'perTest',
         concurrency: 1,
-        timeoutMS: 60_000, // on a machine that becomes busier than it was at the first run a survivor would count as noticed
+        // On a machine that becomes busier than it was at the first run a survivor, which has all its tests run, would count as noticed.
+        timeoutFactor: 3,
+        timeoutMS: 60_000,
         disableTypeChecks: false,
         tempDirName: 'node_modules/.cache/mutated',
         ignorePatterns: ['dist', 'data'],
