@@ -27,8 +27,8 @@ export function named({ name, type }: Kind): string {
 const IMPOSSIBLE: Readonly<Record<Scalar, readonly Scalar[]>> = {
   String: [],
   Integer: ['Currency'],
-  Real: ['Currency', 'DateTime'],
-  Decimal: ['Integer', 'Boolean', 'DateTime'],
+  Real: ['Currency'],
+  Decimal: ['Integer', 'Currency', 'Boolean', 'DateTime'],
   Currency: ['Integer', 'Boolean', 'DateTime'],
   Boolean: ['Integer', 'Real', 'Decimal', 'Currency', 'DateTime'],
   DateTime: ['Real', 'Decimal', 'Currency', 'Boolean'],

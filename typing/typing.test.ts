@@ -188,10 +188,12 @@ test.each([
   [
     'UPDATE Pump(at: 1.5) WHERE cdoe == "a"',
     [
-      "property.type 2:17 'at' of Pump: a Real cannot become a DateTime",
+      "property.type 2:17 'at' of Pump: a Real with a fraction cannot become a DateTime",
       "property.unknown 2:28 Pump has no property 'cdoe' (did you mean 'code'?)",
     ],
   ],
+  ['UPDATE Pump(at: 1.9e12) WHERE at < 1.8e12', []],
+  ['var ms = 1000 * 1.5\nUPDATE Pump(at: ms) WHERE code == "a"', []],
   ['DELETE Pump WHERE site.nmae == a', ["property.unknown 2:19 Site has no property 'nmae' (did you mean 'name'?)"]],
   ['return SELECT code FROM Pump AS p WHERE p.rate > 5 AND extra.x == 1 ORDER BY code', []],
   [
