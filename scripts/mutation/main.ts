@@ -79,6 +79,7 @@ function measured(tool: Tool, room: Room, mutate: readonly string[], size: numbe
         checkers: ['sampled'],
         vitest: { configFile: 'scripts/mutation/vitest.config.ts', related: false },
         coverageAnalysis: 'perTest',
+        dryRunTimeoutMinutes: 60,
         concurrency: 1,
         // On a machine that becomes busier than it was at the first run a survivor, which has all its tests run, would count as noticed.
         timeoutFactor: 3,
