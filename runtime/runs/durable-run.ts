@@ -79,6 +79,8 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   readonly #history: RunHistory;
   /** Versions of the instances that this attempt has read; null: none yet. */
   #versions: Map<string, bigint> | null = null;
+  /** Those of them that this attempt has not from its history. */
+  #live: Set<string> | null = null;
   /** What this attempt has read for computed changes, with the versions; null: nothing. */
   #forChange: Map<string, ReadForChange & { readonly version: bigint | undefined }> | null = null;
   /** EXECUTE ASYNC: the caller, once looked up. */
@@ -355,6 +357,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   // ------------------------------------------------------------ ReadSet
   record(collection: string, id: string, version: bigint): void {
     (this.#versions ??= new Map()).set(`${collection}/${id}`, version);
+    (this.#live ??= new Set()).add(`${collection}/${id}`);
   }
 
   expected(collection: string, id: string): bigint | undefined {
@@ -510,12 +513,16 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   /** Answers a change of this run with the present state of the instance, which another run has changed since. */
   async #show(instance: string, answer: Answer, at: Date, attempt: number): Promise<void> {
     try {
+      await this.standing();
       const present = await this.#host.present(instance, this.#actor({ site: '', nth: 0 }));
       if (attempt !== this.#attempt) return;
+      // What it has read in this attempt must be what its own change shows, or an update by that read would overwrite another's change.
+      if (present && this.#live?.has(instance) && this.#versions?.get(instance) !== present.version) throw new RestartRun(instance);
       if (present) this.#remember(instance, present.version);
       this.#answer(present ? { ok: present.json } : answer, at);
     } catch (error) {
       if (attempt !== this.#attempt || error instanceof Fenced) return;
+      if (error instanceof RestartRun) return this.#again(error.contended);
       if (!isRetryable(error)) return this.#answer({ error: this.#asWire(error) }, at);
       await this.#pause();
       if (attempt === this.#attempt) await this.#show(instance, answer, at, attempt);
@@ -697,6 +704,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   #restart(contended: string | null): void {
     this.#history.restart(contended);
     this.#versions = null;
+    this.#live = null;
     this.#forChange = null;
     this.#follows = [];
     this.#messages.restart();

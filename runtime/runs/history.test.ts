@@ -71,6 +71,34 @@ test('after a lost race what showed the instance since the own last change of it
   expect(asked(history, '6', 0, '6')).toBeNull();
 });
 
+test('where the run goes by what it read before its own change, that read is made again, and the change is shown as it is now', () => {
+  const history = new RunHistory([]);
+  history.add(read('0', 0, 1, 'c at 4', '4 t.Counter/c'));
+  history.committed(step('1', 0, 1, 'log', 'logged', history.recent));
+  history.add(read('2', 0, 1, 'c at 5', '5 t.Counter/c'));
+  history.add(read('3', 0, 1, 'a list', '1 t.Row/a'));
+  history.committed(step('4', 0, 1, 'set c', 'c at 6', history.recent, '6 t.Counter/c'));
+  history.committed(step('5', 0, 1, 'log', 'logged'));
+  history.restart('t.Counter/c');
+  expect(textOf(asked(history, '0', 0, '0'))).toBe('c at 4');
+  expect(asked(history, '1', 0, 'log')).toMatchObject({ stale: null });
+  expect(asked(history, '2', 0, '2')).toBeNull();
+  expect(textOf(asked(history, '3', 0, '3'))).toBe('a list');
+  expect(asked(history, '4', 0, 'set c')).toMatchObject({ stale: 't.Counter/c' });
+  expect(asked(history, '5', 0, 'log')).toMatchObject({ stale: null });
+});
+
+test('effects of a loop keep the read before them, so that none is taken for another', () => {
+  const history = new RunHistory([]);
+  history.add(read('1', 0, 1, 'c at 5', '5 t.Counter/c'));
+  history.committed(step('2', 0, 2, 'set 1', 'c at 6', history.recent, '6 t.Counter/c'));
+  history.committed(step('2', 1, 3, 'set 2', 'c at 7', [], '7 t.Counter/c'));
+  history.restart('t.Counter/c');
+  expect(textOf(asked(history, '1', 0, '1'))).toBe('c at 5');
+  expect(asked(history, '2', 0, 'set 1')).toMatchObject({ stale: null });
+  expect(asked(history, '2', 1, 'set 2')).toMatchObject({ stale: 't.Counter/c' });
+});
+
 test('what a run has done in this attempt is not given to later requests of the same attempt', () => {
   const history = new RunHistory([]);
   history.committed(step('1', 0, 1, 'same', 'first'));

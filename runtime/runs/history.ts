@@ -27,9 +27,14 @@ export interface Known {
 }
 
 /** What is known of a request that has been answered. */
-type Entry = Omit<Read, 'site' | 'nth'>;
+type Answered = Omit<Read, 'site' | 'nth'>;
+interface Entry extends Answered {
+  /** Rises with the requests of a run. */
+  readonly order: number;
+}
 
 interface Effect extends Entry {
+  readonly site: string;
   readonly nth: number;
   stale: string | null;
   isUsed: boolean;
@@ -49,6 +54,7 @@ export class RunHistory {
   /** Reads before the last committed effect, by `site.nth`, in order. */
   #reads: Map<string, Entry> | null = null;
   #keptCharacters = 0;
+  #order = 0;
   /** Reads since the last effect: stored with the next one. */
   #recent: Read[] = [];
   #recentCharacters = 0;
@@ -104,14 +110,15 @@ export class RunHistory {
   }
 
   /** Keeps an answer from outside the store that a restart in this process must not ask for again. */
-  keep(site: string, nth: number, entry: Entry): void {
-    this.#siteEffects(site).put(nth, entry);
+  keep(site: string, nth: number, entry: Answered): void {
+    this.#siteEffects(site).put(nth, { ...entry, order: this.#order++ });
     this.#siteEffects(site).use(nth);
   }
 
   /**
    * Prepares a restart: effects stay; reads since the last effect are made again, and so is every read that showed the contended instance
-   * since the run's own last change of it.
+   * since the run's own last change of it. Where there is none since, the program goes by what it read before that change: then that read
+   * is made again, unless effects of one place came after it, which a program with other values might take for each other.
    * @param contended null: no race was lost, and reads before the last effect hold
    */
   restart(contended: string | null): void {
@@ -123,35 +130,46 @@ export class RunHistory {
 
   #take(step: Step): void {
     for (const read of step.reads) {
-      (this.#reads ??= new Map<string, Entry>()).set(`${read.site}.${read.nth}`, read);
+      (this.#reads ??= new Map<string, Entry>()).set(`${read.site}.${read.nth}`, { ...read, order: this.#order++ });
       this.#keptCharacters += lengthOf(read);
     }
-    this.#siteEffects(step.site).put(step.nth, { request: step.request, answer: step.answer, at: step.at, seen: step.seen });
+    const { site, nth, request, answer, at, seen } = step;
+    this.#siteEffects(site).put(nth, { request, answer, at, seen, order: this.#order++ });
   }
 
   #siteEffects(site: string): SiteEffects {
     const present = (this.#effects ??= new Map<string, SiteEffects>()).get(site);
     if (present) return present;
-    const made = new SiteEffects();
+    const made = new SiteEffects(site);
     this.#effects.set(site, made);
     return made;
   }
 
   #forget(instance: string): void {
     const shows = ({ seen }: Entry): boolean => seenIn(seen).some(([one]) => one === instance);
-    const own = [...(this.#effects?.values() ?? [])].flatMap((effects) => [...effects.all()]).filter(shows);
-    const last = own.reduce((latest, { at }) => Math.max(latest, at.getTime()), Number.NEGATIVE_INFINITY);
-    for (const effect of own) if (effect.at.getTime() === last) effect.stale = instance;
-    for (const [key, read] of this.#reads ?? []) if (read.at.getTime() >= last && shows(read)) this.#reads?.delete(key);
+    const effects = [...(this.#effects?.values() ?? [])].flatMap((of) => [...of.all()]);
+    const own = effects.filter(shows);
+    const lastOwn = newest(own);
+    const lastRead = newest([...(this.#reads?.values() ?? [])].filter(shows));
+    const after = effects.filter(({ order }) => order > lastRead);
+    const goesByRead = lastRead >= 0 && lastRead < lastOwn && new Set(after.map(({ site }) => site)).size === after.length;
+    const from = goesByRead ? lastRead : lastOwn;
+    for (const effect of own) if (effect.order >= from) effect.stale = instance;
+    for (const [key, read] of this.#reads ?? []) if (read.order >= from && shows(read)) this.#reads?.delete(key);
   }
 }
 
 /** The effects of one site of a program, which may be in a loop. */
 class SiteEffects {
+  readonly #site: string;
   readonly #byNth = new Map<number, Effect>();
   /** Effects that have answered no request of this attempt yet, by request; null: to be built. */
   #byRequest: Map<string, Effect[]> | null = null;
   #open = 0;
+
+  constructor(site: string) {
+    this.#site = site;
+  }
 
   get hasOpen(): boolean {
     return this.#open > 0;
@@ -163,7 +181,7 @@ class SiteEffects {
 
   put(nth: number, entry: Entry): void {
     if (this.#byNth.get(nth)?.isUsed !== false) this.#open++;
-    this.#byNth.set(nth, { ...entry, nth, stale: null, isUsed: false });
+    this.#byNth.set(nth, { ...entry, site: this.#site, nth, stale: null, isUsed: false });
     this.#byRequest = null;
   }
 
@@ -210,7 +228,10 @@ class SiteEffects {
   }
 }
 
-const lengthOf = ({ answer, seen }: Entry): number =>
+/** The highest order; -1: there is none. */
+const newest = (entries: readonly Entry[]): number => entries.reduce((latest, { order }) => Math.max(latest, order), -1);
+
+const lengthOf = ({ answer, seen }: Answered): number =>
   ('ok' in answer ? answer.ok.length : 'list' in answer ? answer.list.length : answer.error.message.length) +
   (seen?.length ?? 0) +
   OVERHEAD;

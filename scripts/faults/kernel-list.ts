@@ -440,6 +440,12 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     replacement: '      rest[place] = { unit, write: before };',
   },
   {
+    what: 'a run that lost a race goes by what it read before its own change',
+    file: 'runtime/runs/history.ts',
+    text: 'const from = goesByRead ? lastRead : lastOwn;',
+    replacement: 'const from = lastOwn;',
+  },
+  {
     what: 'a computed change is made with values of the version that the program has read',
     file: 'resources/instances/computed-change.ts',
     text: '{ ...values, ...valuesOf(computed, stored, key) }',

@@ -121,6 +121,13 @@ const statements: Readonly<Record<string, (tag: string, isLast: boolean) => Gene
     yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${tag} between`, n: 1 } });
     yield ask({ kind: 'set', type: 'Counter', where: HOT, value: { n: Number(changed['n']) + 1 } });
   },
+  *between(tag) {
+    // Both changes are based on the one read.
+    const counter = (yield ask({ kind: 'select', type: 'Counter', where: HOT })) as ObjectValue;
+    const where = { _id: counter['_id'] as Value };
+    yield ask({ kind: 'update', type: 'Counter', where, value: { by: tag } });
+    yield ask({ kind: 'update', type: 'Counter', where, value: { n: Number(counter['n']) + 1 } });
+  },
   *each(tag) {
     // One effect for each row that existed, although clients delete rows and races are lost meanwhile.
     const rows = (yield ask({ kind: 'list', type: 'Old', where: { owner: OWNER } })) as ObjectValue[];
@@ -588,7 +595,7 @@ class OneWorld {
       for (const name of names) {
         const mine = `${tag}/${name}`;
         if (name === 'insert') add(wanted, `Effect ${mine} insert 1`);
-        if (['count', 'locked', 'counted', 'computed', 'computedLate'].includes(name)) add(wanted, 'count');
+        if (['count', 'locked', 'counted', 'between', 'computed', 'computedLate'].includes(name)) add(wanted, 'count');
         if (name === 'computedLate') add(wanted, `Effect ${mine} between 1`);
         if (name === 'followed') add(wanted, LINE.name);
         if (name === 'upserted') add(wanted, `Mirror ${eventOf(tag)}`);
