@@ -2,8 +2,8 @@
 import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { pino } from 'pino';
 import { test } from 'vitest';
-import { RestartRun } from '../context/actor.ts';
-import type { Answer, StoredEvent } from '../transactions/index.ts';
+import { type Actor, RestartRun } from '../context/actor.ts';
+import type { Answer, StoredEvent, UnitOfWork } from '../transactions/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
 import type { RunRequest } from '../../sandbox/index.ts';
 import { Contention, ErrorBreaker, ExecutionTimes, NO_LIMITS, Backpressure, runDirect, type RunHost, Runner } from './index.ts';
@@ -104,4 +104,35 @@ test('a BEFORE rule whose walk is gone has the run that it is a part of start ag
   const call = { executable, body: { program: executable.program }, argsJson: '[]', identity: executable.identity, caller };
   await expect(runDirect(host, { ...call, snapshot: false })).rejects.toBe(again);
   expect(reported).toEqual({ starts: 1, dropped: 1, answers: [] });
+});
+
+test('a run whose time is over while it waits for its turn ends, and whoever has the turn keeps it', { timeout: 20_000 }, async ({
+  expect,
+}) => {
+  const { host } = hostOf(null);
+  const contention = new Contention();
+  await contention.enter('t/1', 'another');
+  const ends: UnitOfWork[] = [];
+  const impatient = {
+    ...host,
+    contention,
+    executionTimes: new ExecutionTimes(20, 5),
+    record: () => [],
+    perform: async (_kind: string, _payload: string, { readSet }: Actor): Promise<Answer> => {
+      while ((await readSet?.turn('t', ['1'])) === 'read again' && contention.hasTurn('t/1', 'another')) if (ends.length > 0) break;
+      return { ok: '1' };
+    },
+    committer: { submit: async (unit: UnitOfWork) => void ends.push(unit) },
+  } as unknown as RunHost;
+  const runner = new Runner({
+    host: impatient,
+    find: () => executable,
+    backpressure: host.backpressure,
+    refuse: () => false,
+    lost: () => undefined,
+  });
+  runner.begin([event]);
+  setTimeout(() => contention.leave('another'), 200);
+  await runner.drained();
+  expect(ends.map(({ done }) => done)).toEqual([['e/r/1']]);
 });
