@@ -85,10 +85,9 @@ export async function updateComputed(
     const key = `${resource.collection}/${id}`;
     if (!matches(turn.predicate, stored)) throw new RestartRun(key);
     current = changeOf(resource, { ...values, ...valuesOf(computed, stored, key) });
-    readSet.record(resource.collection, id, versionOf(stored));
     return stored;
   };
-  return { instance: await updateOne(space, resource, find, (stored) => current(stored), actor) };
+  return { instance: await updateOne(space, resource, find, (stored) => current(stored), actor, { isDecided: true }) };
 }
 
 async function newest(

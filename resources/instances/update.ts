@@ -33,6 +33,8 @@ export type Change = (stored: ObjectValue) => ObjectValue | Promise<ObjectValue>
 export interface Locked {
   /** The version that the caller expects; another one is a conflict (ars_version, If-Match). */
   readonly version?: bigint | undefined;
+  /** `find` has decided that the run may change what it finds, whatever version it has read. */
+  readonly isDecided?: true;
 }
 
 /** The change by a body in its stored form (scalars/): the named properties are set, the others stay. */
@@ -103,6 +105,7 @@ function checkVersion(resource: InstanceResource, stored: ObjectValue, actor: Ac
     if (locked.version !== current) throw conflict(resource, stored, locked.version);
     return;
   }
+  if (locked.isDecided) return;
   const seen = actor.readSet?.expected(resource.collection, idOf(stored));
   if (seen !== undefined && seen !== current) throw new RestartRun(`${resource.collection}/${idOf(stored)}`);
 }
