@@ -1,18 +1,6 @@
 // A submitted value as a declared property holds it (resources-and-api.md 5; the conversions themselves are in stdlib/convert).
 import { ConversionError, convert } from '../../stdlib/convert/index.ts';
-import {
-  decimalOfNumber,
-  getOwn,
-  integer,
-  isObject,
-  MAX_INTEGER,
-  MIN_INTEGER,
-  type ObjectValue,
-  Real,
-  real,
-  setOwn,
-  type Value,
-} from '../../stdlib/values/index.ts';
+import { decimalOfNumber, getOwn, integer, isObject, type ObjectValue, Real, real, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError, apiError } from '../errors/index.ts';
 import { type BaseType, type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition } from './definition.ts';
 import { DataError, MAX_DEPTH, plainData } from './plain-data.ts';
@@ -93,8 +81,7 @@ function exactInteger(value: Real): Value {
   const unit = 10n ** BigInt(exact.scale);
   const whole = exact.unscaled / unit;
   if (whole * unit !== exact.unscaled) throw new DataError('fraction');
-  if (whole < MIN_INTEGER || whole > MAX_INTEGER) throw new DataError('range');
-  return integer(whole);
+  return integer(whole); // what 64 bits do not hold is an overflow, told as `range`
 }
 
 /** The last param of type.property.invalid; what is no refusal of ours goes on up. */
