@@ -271,6 +271,13 @@ test.each([
   expect(outline(body)).toBe(expected);
 });
 
+test.each([
+  ['#', 'a comment begins with //'],
+  ['$', 'names have letters, digits and _ only'],
+])('a character of other languages is told with what stands here: %s', (character, hint) => {
+  expect(messages(`PROCEDURE p()\nx = ${character}a`)[0]).toContain(`(${hint})`);
+});
+
 test('L16: a statement ends where the grammar can take no further token', () => {
   expect(outline('x y = 1')).toBe('ExpressionStatement Assign');
   expect(outline('a b')).toBe('ExpressionStatement ExpressionStatement');

@@ -282,6 +282,8 @@ test('packages qualify names and imports replace them', () => {
   for (const part of ['"other.Thing"', '"p.q.Own"', '"system.documents"', '"x.y.Svc.run"', '"local|p.q.local"'])
     expect(module.source).toContain(part);
   expect(module.constants).toContain('/p.q/t');
+  const fromSources = rule('PACKAGE p.q IMPORT SOURCE x.y AS s RULE r WHEN MESSAGE ARRIVES FROM s AS m OR MESSAGE ARRIVES FROM t AS m\n');
+  expect(fromSources.triggers.map(({ paths }) => paths)).toEqual([['/sources/x.y/publish'], ['/sources/p.q.t/publish']]);
   expect(found('PACKAGE system.x PROCEDURE f()')).toEqual(['lang.package.name 1:9']);
   expect(found('PACKAGE a.b IMPORT TYPE x.T IMPORT TYPE y.T PROCEDURE f()')).toEqual(['lang.import 1:29']);
 });

@@ -31,6 +31,8 @@ test('each line, what it changes, and what decides', () => {
 test('the turns of loops, rows and caught errors', () => {
   expect(reported('for (i in [4, 5]) { a.push(i) }', [[]])).toEqual(['2', '2 i=4', '2', '2 a=[4]', '2 i=5', '2', '2 a=[4, 5]']);
   expect(reported('SELECT FROM T AS r { log.info(r.n) }')).toContain('2 r={"n": 2}');
+  const made = reported('FILTER (c IN [1, 2]) RECOMMENDATIONS TO found DO MATCH { if (c > 1) { RECOMMEND c } }\nreturn 1');
+  expect(made).toContain('2 found=[{"candidate": 2, "relevance": null, "reason": null}]');
   expect(reported('try { var y = 1 / 0 } catch (e) { log.info(e.code) }').some((line) => /^2 e=\{.*arithmetic/.test(line))).toBe(true);
 });
 
