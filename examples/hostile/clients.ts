@@ -242,6 +242,9 @@ export const PREPARED: readonly string[] = [
   'PROCEDURE spins()\nvar i = 0\nwhile (i < 3000000) { i = i + 1 }\nreturn i',
 ];
 
+/** What a client that was told to end may take for it: a connection that is being opened when the service is busy tells nobody of its end. */
+const ENDS_WITHIN_MS = 10_000;
+
 /** All of them, until the signal. @returns by what they do, how often they were answered how */
 export async function attack(target: Omit<Target, 'answered'>): Promise<Map<string, Map<string, number>>> {
   const answers = new Map<string, Map<string, number>>();
@@ -258,6 +261,10 @@ export async function attack(target: Omit<Target, 'answered'>): Promise<Map<stri
     };
     await Promise.all(Array.from({ length: at }, again));
   };
-  await Promise.all(CLIENTS.map(one));
+  const ended = Promise.all(CLIENTS.map(one));
+  const late = new Promise<void>((resolve) =>
+    target.signal.addEventListener('abort', () => setTimeout(resolve, ENDS_WITHIN_MS), { once: true }),
+  );
+  await Promise.race([ended, late]);
   return answers;
 }

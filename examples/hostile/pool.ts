@@ -1,6 +1,6 @@
 // All hostile clients together against a service, while a neighbour's namespace works: what it waits in quiet and under attack, how long the main
 // thread was kept, and what the processes hold.
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -54,7 +54,8 @@ export async function pool(service: StartedService, seconds: number, report: (li
     const looking = setInterval(() => (most = Math.max(most, residentMb(service))), 500);
     report(`${CLIENTS.reduce((sum, { at }) => sum + at, 0)} clients of ${CLIENTS.length} kinds for ${seconds} s`);
     const attackers = fork(new URL(import.meta.resolve('./attackers.js')).pathname, [service.url, token]); // not in the probe's own event loop
-    const attacking = once(attackers, 'message') as Promise<[[string, [string, number][]][]]>;
+    const attacking = Promise.race([once(attackers, 'message'), diedEarly(attackers)]) as Promise<[[string, [string, number][]][]]>;
+    attacking.catch(() => undefined); // its error is told when it is awaited
     const attackedMs = await probe(neighbour, quietMs.length, seconds, wrong);
     attackers.send('stop');
     const answers = new Map((await attacking)[0].map(([does, how]) => [does, new Map(how)]));
@@ -77,6 +78,12 @@ export async function pool(service: StartedService, seconds: number, report: (li
     client.close();
     neighbour.close();
   }
+}
+
+/** Rejects when the process of the clients has ended. */
+async function diedEarly(attackers: ChildProcess): Promise<never> {
+  const [code, signal] = await once(attackers, 'exit');
+  throw new Error(`the hostile clients ended with ${code ?? signal} before they were asked`);
 }
 
 async function must(client: RestClient, method: string, path: string, body: unknown): Promise<string> {

@@ -12,7 +12,7 @@ export { EqualityReads } from './equality-reads.ts';
 export { PointReads } from './point-reads.ts';
 export { Backoff, retryUntilAvailable } from './retry-until-available.ts';
 export { type Removed, removeOldest, sizeOf } from './remove-oldest.ts';
-export { type Effort, type Find, RowReader, type Rows } from './rows.ts';
+export { type Effort, type Find, type Held, RowReader, type Rows } from './rows.ts';
 
 const CONNECTIONS = 32;
 const QUERY_CONNECTIONS = 48;

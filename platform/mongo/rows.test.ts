@@ -3,11 +3,11 @@ import { BSON, type Db } from 'mongodb';
 import { expect, test } from 'vitest';
 import { RowReader } from './rows.ts';
 
-/** A store whose answers are given by the test, in the order of the queries. @returns the reader, and the queries that are not answered */
-function openReader(): { reader: RowReader; answer: () => void; asked: () => number } {
+/** A store whose answers are given by the test, in the order of the queries. @param cursor other than 0: it has more rows */
+function openReader(cursor = 0n): { reader: RowReader; answer: () => void; asked: () => number } {
   const open: (() => void)[] = [];
   let asked = 0;
-  const answer = { cursor: BSON.serialize({ firstBatch: [{ n: 1 }], id: 0n, ns: 'a.b' }) };
+  const answer = { cursor: BSON.serialize({ firstBatch: [{ n: 1 }], id: cursor, ns: 'a.b' }) };
   const db = {
     client: { startSession: () => ({ endSession: () => Promise.resolve() }) },
     command: () => {
@@ -37,16 +37,23 @@ test('twelve queries of a namespace are asked at a time, and each that ends make
   expect((await Promise.all(reads)).map((rows) => rows.length)).toEqual(Array(14).fill(1));
 });
 
-test('while what was read waits to be written nothing more is asked, and then all that waited', async () => {
-  const { reader, answer, asked } = openReader();
+test('while what was read waits to be written no query begins, those that have begun go on, and then all that waited', async () => {
+  const { reader, answer, asked } = openReader(5n);
+  const begun = reader.find('t', { filter: {}, limit: 1 });
+  const first = begun.next();
+  answer();
+  await first;
   const held = reader.hold(MANY);
   const read = reader.find('t', { filter: {}, limit: 1 }).next();
   const pattern = reader.find('t', { filter: {}, limit: 1, isSlow: true }).next();
-  await settled();
-  expect(asked()).toBe(0);
-  held[Symbol.dispose]();
+  const more = begun.next();
   await settled();
   expect(asked()).toBe(2);
+  answer();
+  expect(await more).toHaveLength(1);
+  held[Symbol.dispose]();
+  await settled();
+  expect(asked()).toBe(4);
   answer();
   answer();
   expect(await Promise.all([read, pattern])).toMatchObject([{ length: 1 }, { length: 1 }]);

@@ -21,7 +21,7 @@ const LONGEST_MS = 30_000;
 const MOST_ASKED = 12;
 /** Of these, with work that the store may need all of its time for. */
 const MOST_SLOW = 2;
-/** Of a namespace's rows that wait to be written as text; with more, nothing is asked of the store before some of them are. */
+/** Of a namespace's rows that are being collected, or wait to be written as text; with more, no further query begins before some of them are. */
 const MOST_HELD_BYTES = 8 * 1024 * 1024;
 
 export interface Rows {
@@ -52,6 +52,11 @@ export interface Find extends Effort {
   readonly limit: number;
 }
 
+/** Bytes of rows in memory. */
+export interface Held extends Disposable {
+  add(bytes: number): void;
+}
+
 /** Opens queries on the collections of a namespace. Nothing is asked of the store before the first `next`. */
 export class RowReader {
   readonly #db: Db;
@@ -68,12 +73,23 @@ export class RowReader {
     this.#db = db;
   }
 
-  /** Counts rows that wait for something else than the store until it is disposed of: see `MOST_HELD_BYTES`. */
-  hold(bytes: number): Disposable {
-    this.#heldBytes += bytes;
+  /** Of all rows that are held. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** Counts rows in memory until it is disposed of (`MOST_HELD_BYTES`): not while anything is waited for that may itself begin a query. */
+  hold(bytes = 0): Held {
+    let held = 0;
+    const add = (more: number): void => {
+      held += more;
+      this.#heldBytes += more;
+    };
+    add(bytes);
     return {
+      add,
       [Symbol.dispose]: () => {
-        this.#heldBytes -= bytes;
+        add(-held);
         for (const turns of [this.#turns, this.#slowTurns]) turns.beginWaiting();
       },
     };
@@ -87,7 +103,7 @@ export class RowReader {
   ): Promise<number> {
     const options = { maxTimeMS, ...(most > 0 ? { limit: most } : {}) };
     const turns = isSlow ? this.#slowTurns : this.#turns;
-    return turns.take(() => inTime(this.#db.collection(collection).countDocuments(filter, options)), isGone);
+    return turns.take(() => inTime(this.#db.collection(collection).countDocuments(filter, options)), { isGone });
   }
 
   find(collection: string, { filter, sort, projection, skip = 0, limit, maxTimeMS = LONGEST_MS, isSlow = false, isGone }: Find): Rows {
@@ -138,7 +154,7 @@ export class RowReader {
         while (cursor !== 0n) {
           let batch: Batch;
           try {
-            batch = batchIn((await turns.take(ask, isGone))['cursor'] as Uint8Array);
+            batch = batchIn((await turns.take(ask, { isGone, isFirst: cursor === null }))['cursor'] as Uint8Array);
           } catch (error) {
             end();
             throw isClosed(error) ? apiError('cascade.server.unavailable') : 'find' in command ? asRefused(error) : asTooExpensive(error);
@@ -182,12 +198,19 @@ export class RowReader {
   }
 }
 
-/** So many at a time, none while what they have read is too much; the others in the order in which they came. */
+interface Asked {
+  readonly isGone?: (() => boolean) | undefined;
+  /** Whether a query begins with it, whose rows will take memory. */
+  readonly isFirst?: boolean;
+}
+
+/** So many at a time, and none begins while what was read is too much; the others in the order in which they came, queries that have begun first. */
 class StoreTurns {
   readonly #most: number;
   readonly #isFull: () => boolean;
   #taken = 0;
-  readonly #waiting = new Fifo<() => void>();
+  readonly #begun = new Fifo<() => void>();
+  readonly #first = new Fifo<() => void>();
 
   constructor(most: number, isFull: () => boolean) {
     this.#most = most;
@@ -195,11 +218,11 @@ class StoreTurns {
   }
 
   /** @throws cascade.server.unavailable when nobody waits for the result any more, which so nobody gets to know */
-  async take<Result>(ask: () => Promise<Result>, isGone: () => boolean = () => false): Promise<Result> {
-    if (this.#hasRoom()) this.#taken++;
-    else await new Promise<void>((begin) => this.#waiting.push(begin));
+  async take<Result>(ask: () => Promise<Result>, { isGone, isFirst = false }: Asked): Promise<Result> {
+    if (this.#hasRoom(isFirst)) this.#taken++;
+    else await new Promise<void>((begin) => (isFirst ? this.#first : this.#begun).push(begin));
     try {
-      if (isGone()) throw apiError('cascade.server.unavailable');
+      if (isGone?.()) throw apiError('cascade.server.unavailable');
       return await ask();
     } finally {
       this.#taken--;
@@ -208,13 +231,14 @@ class StoreTurns {
   }
 
   beginWaiting(): void {
-    while (this.#waiting.size > 0 && this.#hasRoom()) {
-      this.#taken++;
-      this.#waiting.shift()?.();
-    }
+    for (const [waiting, isFirst] of [[this.#begun, false] as const, [this.#first, true] as const])
+      while (waiting.size > 0 && this.#hasRoom(isFirst)) {
+        this.#taken++;
+        waiting.shift()?.();
+      }
   }
 
-  #hasRoom(): boolean {
-    return this.#taken < this.#most && !this.#isFull();
+  #hasRoom(isFirst: boolean): boolean {
+    return this.#taken < this.#most && !(isFirst && this.#isFull());
   }
 }

@@ -88,7 +88,7 @@ export async function aggregate(
   const collection = resource.kind === 'instances' ? resource.collection : DEFINITIONS;
   const maxTimeMS = pipelineLimit(stages, LONGEST_MS);
   const rows = space.storage.rows.aggregate(collection, read, { maxTimeMS, allowDiskUse: false, isSlow: true });
-  const ahead = await readAhead(rows, streams ? READ_AHEAD_BYTES : Infinity).catch((error: unknown) => {
+  const ahead = await readAhead(space.storage.rows, rows, streams ? READ_AHEAD_BYTES : null).catch((error: unknown) => {
     throw asApiError(space, collection, error);
   });
   try {
@@ -132,7 +132,7 @@ function givenRows({ rows }: Rows): Document[] {
 async function hasMore(space: Namespace, collection: string, stages: readonly Document[], maxTimeMS: number): Promise<boolean> {
   const beyond = [...stages, { $skip: MOST_ROWS }, { $limit: 1 }, { $project: { _id: 1 } }];
   const rows = space.storage.rows.aggregate(collection, beyond, { maxTimeMS, allowDiskUse: false, isSlow: true });
-  return (await readAhead(rows, Infinity)).rows.length > 0;
+  return (await readAhead(space.storage.rows, rows, null)).rows.length > 0;
 }
 
 function inBatches(rows: readonly Uint8Array[]): (readonly Uint8Array[])[] {

@@ -78,7 +78,7 @@ export async function selectPage(
   const rows = rowsOf(space, resource, predicate, order, { ...window, isGone }, toProjection(props, resource.type));
   const counting = parameters['count'] === true ? countOf(space, resource, predicate) : undefined;
   counting?.catch(() => undefined); // awaited below; the handler keeps an early failure from being reported as unhandled
-  const ahead = await readAhead(rows, streams ? AHEAD_BYTES : Infinity);
+  const ahead = await readAhead(space.storage.rows, rows, streams ? AHEAD_BYTES : null);
   try {
     const count = await counting;
     const isMore = ahead.isAll
@@ -208,7 +208,7 @@ export async function selectRows(space: Namespace, resource: InstanceResource, q
     const isForChange = query.forChange && actor.readSet?.mayCompute === true;
     const shared =
       isForChange && order === resource.defaultSort ? await sharedRows(space, resource, toFilter(predicate), query.limit) : null;
-    let raw = shared ?? (await readAhead(rowsOf(space, resource, predicate, order, query), Infinity)).rows;
+    let raw = shared ?? (await readAhead(space.storage.rows, rowsOf(space, resource, predicate, order, query), null)).rows;
     if (isForChange && actor.readSet) {
       const [row, second] = raw.map((one) => instanceFromBson(resource.type, one));
       if (row && !second) {

@@ -1,10 +1,11 @@
 // Large results: the text of a whole result, made while it is sent (resources-and-api.md 2.2).
-import { MongoClient } from 'mongodb';
+import { MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiReply, ApiRequest, Pieces } from '../api.ts';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { parseJson } from '../../model/values/index.ts';
-import { LargeResults } from './large-results.ts';
+import { RowReader } from '../../platform/mongo/index.ts';
+import { LargeResults, readAhead } from './large-results.ts';
 
 let t: TestEngine;
 beforeAll(async () => {
@@ -160,4 +161,22 @@ test('elements beyond the cap are left out, and an empty array is one piece', as
   expect(texts.length).toBeGreaterThan(2);
   expect(await all(await results.begin({ first: [], write: String }))).toEqual(['[]']);
   expect((await all(await results.begin({ first: [1, 2], write: String, pieceChars: 1 }))).join('')).toBe('[1,2]');
+});
+
+test('a result that has to be in memory as a whole is bounded, and so are all of a namespace together', async () => {
+  await using client = await new MongoClient(process.env['CASCADE_TEST_MONGO'] as string).connect();
+  const db = client.db(`whole${new ObjectId().toHexString()}`);
+  const rows = db.collection<{ n: number; text: string }>('t', { writeConcern: { w: 'majority' } }); // majority is what is read
+  await rows.insertMany(Array.from({ length: 40 }, (_, n) => ({ n, text: 'x'.repeat(10_000) })));
+  const reader = new RowReader(db);
+  const read = (wholeBytes: number) => readAhead(reader, reader.find('t', { filter: {}, limit: 0 }), null, wholeBytes);
+  expect((await read(500_000)).rows).toHaveLength(40);
+  await expect(read(300_000)).rejects.toMatchObject({ code: 'cascade.query.too.expensive' });
+  {
+    using _held = reader.hold(200_000);
+    await expect(read(500_000)).rejects.toMatchObject({ status: 429, code: 'cascade.quota.exceeded' });
+  }
+  expect((await read(500_000)).rows).toHaveLength(40);
+  expect(reader.heldBytes).toBe(0);
+  await db.dropDatabase();
 });

@@ -2,11 +2,13 @@
 
 import type { Pieces } from '../api.ts';
 import { apiError } from '../../model/errors/index.ts';
-import type { Rows } from '../../platform/mongo/index.ts';
+import type { RowReader, Rows } from '../../platform/mongo/index.ts';
 import { StateKey } from '../states.ts';
 
 /** A result up to this size is sent as one text; of a larger one as much is read before the first piece. */
 export const AHEAD_BYTES = 512 * 1024;
+/** Bound of the rows of a result that is not sent in pieces, and of all such of a namespace that are being read. */
+const WHOLE_BYTES = 256 * 1024 * 1024;
 /** Approximate size of a piece; a row is never split. */
 const PIECE_CHARS = 64 * 1024;
 /** Bound of a namespace's open large results: each holds about AHEAD_BYTES, and a cursor in the store. */
@@ -20,16 +22,27 @@ export interface Ahead {
   readonly isAll: boolean;
 }
 
-/** Reads to the end of the query, or until there are more than so many bytes. Closes the query on failure. */
-export async function readAhead(rows: Rows, bytes: number): Promise<Ahead> {
+/**
+ * Reads to the end of the query, or until there are more than so many bytes. Closes the query on failure.
+ * @param bytes null: all has to be read
+ * @throws query.too.expensive where all is more than `WHOLE_BYTES`; quota.exceeded where it is with others of the namespace
+ */
+export async function readAhead(reader: RowReader, rows: Rows, bytes: number | null, wholeBytes = WHOLE_BYTES): Promise<Ahead> {
   const read: Uint8Array[] = [];
   let size = 0;
+  using held = reader.hold();
   try {
-    while (!rows.isDone && size <= bytes)
+    while (!rows.isDone && size <= (bytes ?? Infinity)) {
+      const before = size;
       for (const row of await rows.next()) {
         read.push(row);
         size += row.byteLength;
       }
+      held.add(size - before);
+      if (bytes !== null) continue;
+      if (size > wholeBytes) throw apiError('cascade.query.too.expensive', 'memory');
+      if (reader.heldBytes > wholeBytes) throw apiError('cascade.quota.exceeded', 'rowsInMemory', wholeBytes);
+    }
   } catch (error) {
     await rows.close();
     throw error;

@@ -315,6 +315,8 @@ export class SimulatedService {
         db,
         cipher: null,
         rows: {
+          heldBytes: 0,
+          hold: () => ({ add: () => undefined, [Symbol.dispose]: () => undefined }),
           find: (collection: string, { filter, sort, limit }: Document) =>
             inOneBatch(() =>
               db
