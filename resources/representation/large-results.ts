@@ -2,6 +2,7 @@
 
 import type { Pieces } from '../api.ts';
 import { apiError } from '../../model/errors/index.ts';
+import { availableMemory } from '../../platform/about/index.ts';
 import type { RowReader, Rows } from '../../platform/mongo/index.ts';
 import { StateKey } from '../states.ts';
 
@@ -9,6 +10,8 @@ import { StateKey } from '../states.ts';
 export const AHEAD_BYTES = 512 * 1024;
 /** Bound of the rows of a result that is not sent in pieces, and of all such of a namespace that are being read. */
 const WHOLE_BYTES = 256 * 1024 * 1024;
+/** As a part of the memory, where that is less. */
+const WHOLE_PART_OF_MEMORY = 1 / 16;
 /** Approximate size of a piece; a row is never split. */
 const PIECE_CHARS = 64 * 1024;
 /** Bound of a namespace's open large results: each holds about AHEAD_BYTES, and a cursor in the store. */
@@ -27,7 +30,7 @@ export interface Ahead {
  * @param bytes null: all has to be read
  * @throws query.too.expensive where all is more than `WHOLE_BYTES`; quota.exceeded where it is with others of the namespace
  */
-export async function readAhead(reader: RowReader, rows: Rows, bytes: number | null, wholeBytes = WHOLE_BYTES): Promise<Ahead> {
+export async function readAhead(reader: RowReader, rows: Rows, bytes: number | null, wholeBytes = mostWhole()): Promise<Ahead> {
   const read: Uint8Array[] = [];
   let size = 0;
   using held = reader.hold();
@@ -49,6 +52,8 @@ export async function readAhead(reader: RowReader, rows: Rows, bytes: number | n
   }
   return { rows: read, bytes: size, isAll: rows.isDone };
 }
+
+const mostWhole = (): number => Math.min(WHOLE_BYTES, Math.floor(availableMemory() * WHOLE_PART_OF_MEMORY));
 
 /** The elements of an array that is being sent. */
 export interface Elements<T> {

@@ -1,8 +1,8 @@
 // Finds out, once, how far this system lets a process be shut in, and shuts in each process that is started.
 import { execFile, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { totalmem } from 'node:os';
 import { parse } from 'node:path';
+import { availableMemory } from '../../platform/about/index.ts';
 import { type Arrangement, arrangements } from './arrangements.ts';
 import { systemCallFilter } from './filter.ts';
 import { isAtLeast, type Level } from './levels.ts';
@@ -127,7 +127,7 @@ async function shut(outer: number, prlimit: string | null): Promise<number> {
     // Only an order of preference; /proc may be another's.
   }
   if (prlimit === null) return pid;
-  const memory = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
+  const memory = availableMemory();
   const data = Math.max(LEAST_DATA_BYTES, Math.floor(memory / 2));
   // Descriptors that are open stay so; no further one can be made, by opening, connecting, receiving or copying.
   const limits = ['--nofile=0:0', '--core=0:0', '--memlock=0:0', '--msgqueue=0:0', `--data=${data}:${data}`];

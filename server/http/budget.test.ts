@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { openFakeServer, TOKEN } from '../testing/fake-engine.ts';
 import { openTestSocket } from '../testing/web-socket.ts';
-import { Budget } from './budget.ts';
+import { Budget, requestBudget } from './budget.ts';
 
 const LENGTH = 60_000;
 const HEAD = `POST /api/v1/resources/types HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: ${LENGTH}\r\n\r\n`;
@@ -83,4 +83,18 @@ test('the number of sockets without a login is bounded', async () => {
   await using fourth = await openTestSocket(server.port);
   await until(() => unknown.total === 2);
   expect([second.closeCode, fourth.closeCode]).toEqual([undefined, undefined]);
+});
+
+test.each([
+  ['a large machine', 64 * 1024, [384, 128]],
+  ['a machine of 1 GiB', 1024, [128, 128 / 3]],
+  ['a machine that is too small for the bodies', 256, [80, 40]],
+])('%s has room for bodies in proportion to its memory, and for some of the greatest length', (_, memoryMb, mostMb) => {
+  const MB = 1024 * 1024;
+  const budget = requestBudget(10 * MB, memoryMb * MB);
+  const fits = (owner: string, mb: number): boolean => budget.take(owner, Math.floor(mb * MB)) === null;
+  const [all, each] = mostMb as [number, number];
+  expect([fits('a', each + 1), fits('a', each)]).toEqual([false, true]);
+  for (let rest = all - each, n = 0; rest > 1; rest -= each, n++) expect(fits(`b${n}`, Math.min(rest, each) - 0.1)).toBe(true);
+  expect(fits('c', 1)).toBe(false);
 });

@@ -1,5 +1,6 @@
 // Bounds the memory that all clients together may occupy, and each of them alone: otherwise a few could take all of it.
 import { apiError } from '../../model/errors/index.ts';
+import { availableMemory } from '../../platform/about/index.ts';
 
 /** Amounts below are not counted: they are held for a moment only, and there are very many of them. */
 export const COUNTED_BYTES = 16 * 1024;
@@ -43,12 +44,19 @@ export class Budget {
 /** Default limit of one body or message. */
 export const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
 const MOST_REQUEST_BYTES = 384 * 1024 * 1024;
-const MOST_REQUEST_BYTES_EACH = 128 * 1024 * 1024;
+/** As a part of the memory, where that is less. */
+const PART_OF_MEMORY = 1 / 8;
+const PART_EACH = 1 / 3;
 /** Number of bodies of the greatest length for which there is room at least. */
 const LEAST_BODIES = 4;
 
-/** The budget for bodies and messages until they are answered. @param limitBytes the limit of one of them */
-export function requestBudget(limitBytes: number): Budget {
+/**
+ * The budget for bodies and messages until they are answered.
+ * @param limitBytes the limit of one of them
+ * @param memoryBytes what there is for the service
+ */
+export function requestBudget(limitBytes: number, memoryBytes = availableMemory()): Budget {
   const least = LEAST_BODIES * limitBytes;
-  return new Budget('requestBytes', Math.max(MOST_REQUEST_BYTES, 2 * least), Math.max(MOST_REQUEST_BYTES_EACH, least));
+  const most = Math.min(MOST_REQUEST_BYTES, memoryBytes * PART_OF_MEMORY);
+  return new Budget('requestBytes', Math.max(most, 2 * least), Math.max(most * PART_EACH, least));
 }
