@@ -139,3 +139,14 @@ test('UNTIL ends the statement: no further item reaches the program', async () =
   respond = (_, response) => answerJson(response, [{ _id: '1' }, { _id: '2' }, { _id: '3' }]);
   expect(await run('var n = 0\nSELECT FROM Pump PROCESSED BY name == "far" UNTIL n == 1 { n = n + 1 }\nreturn n')).toBe(1);
 });
+
+test('no name that a program has from elsewhere leads out of its resource', async () => {
+  respond = (_, response) => answerJson(response, []);
+  for (const topic of ['/../users', '/a/./b', '/..'])
+    expect(
+      await run(
+        `var o = []\nvar t = "${topic}"\nPUBLISH {a: 1} TO TOPIC @t PROCESSED BY name == "far" { } ON ERROR (e) { push(o, e.error.code) }\nreturn o`,
+      ),
+    ).toEqual(['cascade.federation.protocol']);
+  expect(asked()).toEqual([]);
+});

@@ -85,6 +85,8 @@ export class RestNodeClient extends NodeClient {
 
   async #send(request: NodeRequest, token: string, { hop, signal, deadline }: Carriage): Promise<HttpAnswer> {
     const { method, path, query, body } = spelt(request);
+    // An URL would resolve these segments, encoded or not, and name something else.
+    if (/(?:^|\/)\.\.?(?:\/|$)/.test(path)) throw this.noProtocol(`'${request.id ?? request.resource}' cannot be part of an address`);
     const url = new URL(`${this.#origin}${RESOURCES}${path}`);
     url.search = new URLSearchParams(query).toString();
     const left = Math.max(1, deadline - performance.now());
