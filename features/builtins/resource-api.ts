@@ -14,7 +14,7 @@ import {
   type Resource,
   type HostBuiltins,
 } from '../../resources/catalog/index.ts';
-import { cursors, remember, insertMany, selectPages } from '../../resources/instances/index.ts';
+import { CURSORS, remember, insertMany, selectPages } from '../../resources/instances/index.ts';
 import { carryOut, executeProcedure, idOf as requestedId } from '../../resources/requests/index.ts';
 import { ownOnly, requireRight, withOwn } from '../../resources/access/index.ts';
 import { idOf } from '../../resources/representation/index.ts';
@@ -40,7 +40,7 @@ type Shape = (list: string, rows: readonly string[]) => Answer;
 async function executeOpAsSequence(space: Namespace, [message = null]: readonly Value[], actor: Actor): Promise<Answer> {
   const request = requestOf(message as ObjectValue, actor.identity);
   const pages = walkOf(space, request, actor);
-  if (pages) return { ok: await cursors.open(pages) };
+  if (pages) return { ok: await space.states.get(CURSORS).open(pages) };
   return answerTo(space, request, actor, (list) => ({ ok: `{"cursor":null,"rows":${list},"done":true}` }));
 }
 

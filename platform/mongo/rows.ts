@@ -50,7 +50,11 @@ export interface Find extends Effort {
   readonly skip?: number;
   /** 0: none. */
   readonly limit: number;
+  /** Of a batch, about. */
+  readonly batchBytes?: number | undefined;
 }
+
+type Opened = Pick<Find, 'isSlow' | 'isGone' | 'batchBytes'>;
 
 /** Bytes of rows in memory. */
 export interface Held extends Disposable {
@@ -106,8 +110,11 @@ export class RowReader {
     return turns.take(() => inTime(this.#db.collection(collection).countDocuments(filter, options)), { isGone });
   }
 
-  find(collection: string, { filter, sort, projection, skip = 0, limit, maxTimeMS = LONGEST_MS, isSlow = false, isGone }: Find): Rows {
-    const first = this.#rowsABatch(collection);
+  find(
+    collection: string,
+    { filter, sort, projection, skip = 0, limit, maxTimeMS = LONGEST_MS, isSlow = false, isGone, batchBytes }: Find,
+  ): Rows {
+    const first = this.#rowsABatch(collection, batchBytes);
     const command: Document = {
       find: collection,
       filter,
@@ -119,7 +126,7 @@ export class RowReader {
       ...(limit > 0 ? { limit } : {}),
       maxTimeMS,
     };
-    return this.#open(collection, collection, command, { isSlow, isGone });
+    return this.#open(collection, collection, command, { isSlow, isGone, batchBytes });
   }
 
   /** @param options of the command: `maxTimeMS`, `allowDiskUse` */
@@ -129,7 +136,7 @@ export class RowReader {
     return this.#open(`${collection}|`, collection, command, { isSlow, isGone });
   }
 
-  #open(learnt: string, collection: string, command: Document, { isSlow, isGone }: Effort): Rows {
+  #open(learnt: string, collection: string, command: Document, { isSlow, isGone, batchBytes }: Opened): Rows {
     const db = this.#db;
     // A cursor belongs to the session that it was opened in. Nothing else is done in this one, so it need not order anything. It is begun
     // when the turn has come: a session that is given back costs the driver the more, the more of them there are.
@@ -139,7 +146,7 @@ export class RowReader {
       session ??= db.client.startSession({ causalConsistency: false });
       const options = { raw: true, session } as RunCommandOptions;
       if (cursor !== null)
-        return db.command({ getMore: Long.fromBigInt(cursor), collection, batchSize: this.#rowsABatch(learnt) }, options);
+        return db.command({ getMore: Long.fromBigInt(cursor), collection, batchSize: this.#rowsABatch(learnt, batchBytes) }, options);
       // Nothing was given yet, so the same again is harmless: the store may have been changing.
       const first = (): Promise<Document> => db.command({ ...command, readConcern: MAJORITY }, options);
       return first().catch((error: unknown) => (isUnavailable(error) ? first() : Promise.reject(error)));
@@ -184,9 +191,9 @@ export class RowReader {
     };
   }
 
-  #rowsABatch(collection: string): number {
+  #rowsABatch(collection: string, bytes = BATCH_BYTES): number {
     const mean = this.#means.get(collection);
-    return mean === undefined ? FIRST_ROWS : Math.max(1, Math.min(MOST_ROWS, Math.floor(BATCH_BYTES / mean)));
+    return mean === undefined ? FIRST_ROWS : Math.max(1, Math.min(MOST_ROWS, Math.floor(bytes / mean)));
   }
 
   #learn(collection: string, rows: readonly Uint8Array[]): void {

@@ -1,7 +1,12 @@
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { RestartRun } from '../../runtime/context/actor.ts';
-import { cursors } from './cursors.ts';
+import { Cursors } from './cursors.ts';
 import type { WalkPage } from './select.ts';
+
+let cursors: Cursors;
+beforeEach(() => {
+  cursors = new Cursors();
+});
 
 test('a cursor whose query failed does not report its end: the next request for a page restarts the run', async () => {
   async function* pages(): AsyncGenerator<WalkPage> {
@@ -24,4 +29,23 @@ test('a result of one page leaves no cursor open, and a replay may be answered w
   }
   expect(JSON.parse(await cursors.open(pages()))).toMatchObject({ rows: [1, 2], done: true });
   expect(isClosed).toBe(true);
+});
+
+test('of more than two thousand the one that was opened first is closed', async () => {
+  let closed = 0;
+  async function* pages(): AsyncGenerator<WalkPage> {
+    try {
+      for (;;) yield { rows: ['1'], isLast: false };
+    } finally {
+      closed++;
+    }
+  }
+  const open = async (): Promise<string> => (JSON.parse(await cursors.open(pages())) as { cursor: string }).cursor;
+  const first = await open();
+  expect(cursors.areMany).toBe(false);
+  for (let n = 1; n < 2_000; n++) await open();
+  expect([closed, cursors.areMany]).toEqual([0, true]);
+  await open();
+  expect(closed).toBe(1);
+  await expect(cursors.next(first)).rejects.toBeInstanceOf(RestartRun);
 });

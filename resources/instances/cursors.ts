@@ -2,18 +2,28 @@
 
 import { randomUUID } from 'node:crypto';
 import { RestartRun } from '../../runtime/context/index.ts';
+import { StateKey } from '../states.ts';
 import type { WalkPage } from './select.ts';
 
 const IDLE_MS = 10 * 60_000;
-const MOST = 10_000;
+/** Of a namespace: of more the one that was opened first is closed, and its run starts again. */
+const MOST = 2_000;
+/** With more, each holds less. */
+const FEW = 100;
 
 interface Walk {
   readonly pages: AsyncGenerator<WalkPage>;
   idle: NodeJS.Timeout;
 }
 
-class Cursors {
+/** The open cursors of a namespace. */
+export class Cursors {
   readonly #walks = new Map<string, Walk>();
+
+  /** Whether so many are open that each should hold few rows. */
+  get areMany(): boolean {
+    return this.#walks.size > FEW;
+  }
 
   /** Opens a cursor. Gives the first page: `{cursor, rows, done}` as inner JSON. A result of one page leaves no cursor open. */
   async open(pages: AsyncGenerator<WalkPage>): Promise<string> {
@@ -64,5 +74,4 @@ class Cursors {
   }
 }
 
-/** The cursors of all namespaces, since an id does not name its namespace. */
-export const cursors = new Cursors();
+export const CURSORS = new StateKey('cursors', () => new Cursors());

@@ -4,7 +4,7 @@ export { decided } from './before.ts';
 export type { Failed } from './bulk.ts';
 export { trimCapped } from './capped.ts';
 export { computedIn, updateComputed } from './computed-change.ts';
-export { cursors } from './cursors.ts';
+export { CURSORS } from './cursors.ts';
 export { deleteMany, deleteOne, goingAlong } from './delete.ts';
 export { addressesOf, indexDependents, masterOf } from './dependents.ts';
 export { addressFilters, condition, conditionAsked, notFound, read, readAt, remember, storedAt, storedBy } from './find.ts';

@@ -6,11 +6,12 @@ import type { Actor } from '../../runtime/context/index.ts';
 import { matches, parseProps, parseSort, type Predicate, toFilter, toProjection, toSort } from '../../model/query/index.ts';
 import type { ApiReply } from '../api.ts';
 import { apiError } from '../../model/errors/index.ts';
-import type { Rows } from '../../platform/mongo/index.ts';
+import type { Find, Rows } from '../../platform/mongo/index.ts';
 import { instanceFromBson, type Spelling } from '../../model/values/index.ts';
 import { AHEAD_BYTES, LARGE_RESULTS, readAhead, idOf } from '../representation/index.ts';
 import { type RankedOrder, rankedOrder, type RowForm, writeRows } from '../scalars/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
+import { CURSORS } from './cursors.ts';
 import { condition, remember } from './find.ts';
 import { keyText } from './natural-key.ts';
 import { pendingInstance } from './pending-instances.ts';
@@ -165,14 +166,14 @@ function rowsOf(
   { collection }: InstanceResource,
   predicate: Predicate,
   order: Order,
-  { skip, limit, isGone }: { readonly skip: number; readonly limit: number; readonly isGone?: (() => boolean) | undefined },
+  { skip, limit, isGone, batchBytes }: Pick<Find, 'skip' | 'limit' | 'isGone' | 'batchBytes'>,
   projection?: Document,
 ): Rows {
   const filter = toFilter(predicate);
   const time = { ...timeLimit(filter), isGone };
-  if (!isRanked(order)) return space.storage.rows.find(collection, { filter, sort: order, projection, skip, limit, ...time });
+  if (!isRanked(order)) return space.storage.rows.find(collection, { filter, sort: order, projection, skip, limit, batchBytes, ...time });
   const stages: Document[] = [{ $match: filter }, { $addFields: order.ranks }, { $sort: order.sort }];
-  if (skip > 0) stages.push({ $skip: skip });
+  if (skip !== undefined && skip > 0) stages.push({ $skip: skip });
   if (limit > 0) stages.push({ $limit: limit });
   stages.push(projection ? { $project: projection } : { $unset: [...order.names] });
   return space.storage.rows.aggregate(collection, stages, time);
@@ -263,7 +264,8 @@ export async function* selectPages(
 ): AsyncGenerator<WalkPage> {
   const predicate = await condition(space, resource, query.where, actor);
   const order = await orderOf(space, resource, predicate, sortObject(query.orderBy), actor);
-  const rows = rowsOf(space, resource, predicate, order, query);
+  const batchBytes = space.states.get(CURSORS).areMany ? pageBytes : undefined;
+  const rows = rowsOf(space, resource, predicate, order, { ...query, batchBytes });
   const write = writeRows(space, resource.type, INNER, query.props, actor);
   try {
     let page: string[] = [];

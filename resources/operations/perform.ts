@@ -21,7 +21,7 @@ import {
   type ProgramOperation,
 } from '../catalog/index.ts';
 import {
-  cursors,
+  CURSORS,
   type Failed,
   deleteMany,
   deleteOne,
@@ -69,9 +69,9 @@ const MOST_ARRAY_ROWS = 10_000;
 const OPERATIONS: Readonly<Record<string, ProgramOperation>> = {
   select,
   open,
-  next: async (_space, payload) => ({ ok: await cursors.next(text(payload, 'cursor')) }),
-  close: async (_space, payload) => {
-    await cursors.close(text(payload, 'cursor'));
+  next: async (space, payload) => ({ ok: await space.states.get(CURSORS).next(text(payload, 'cursor')) }),
+  close: async (space, payload) => {
+    await space.states.get(CURSORS).close(text(payload, 'cursor'));
     return { ok: 'null' };
   },
   insert,
@@ -205,7 +205,7 @@ async function open(space: Namespace, asked: ObjectValue, actor: Actor): Promise
     'kind' in resource && resource.kind === 'instances'
       ? selectPages(space, resource, query, actor)
       : onePage(await rowsOf(space, resource, query, actor));
-  return { ok: await cursors.open(pages) };
+  return { ok: await space.states.get(CURSORS).open(pages) };
 }
 
 async function* onePage(rows: string[]): AsyncGenerator<WalkPage> {
