@@ -28,17 +28,19 @@ export function arrangements({ bwrap, unshare, isRoot, readable, hasFilter }: Ho
   const all: Arrangement[] = [];
   const users = isRoot ? [false, true] : [true];
   if (bwrap && hasFilter)
-    for (const ownUsers of users)
-      all.push({
-        level: 'filtered',
-        name: `bubblewrap${ownUsers ? ', user namespace' : ''}`,
-        hasFilter: true,
-        ownUsers,
-        wrap: (program, args, filterDescriptor) => ({
-          program: bwrap,
-          args: [...bubblewrapArgs(ownUsers, readable), '--seccomp', String(filterDescriptor), '--', program, ...args],
-        }),
-      });
+    // In a container the engine's filter of system calls may forbid to set a name: then the process can read the container's.
+    for (const hasName of [true, false])
+      for (const ownUsers of users)
+        all.push({
+          level: 'filtered',
+          name: `bubblewrap${ownUsers ? ', user namespace' : ''}${hasName ? '' : ", the host's name"}`,
+          hasFilter: true,
+          ownUsers,
+          wrap: (program, args, filterDescriptor) => ({
+            program: bwrap,
+            args: [...bubblewrapArgs(ownUsers, hasName, readable), '--seccomp', String(filterDescriptor), '--', program, ...args],
+          }),
+        });
   if (unshare)
     for (const ownUsers of users)
       all.push({
@@ -51,7 +53,7 @@ export function arrangements({ bwrap, unshare, isRoot, readable, hasFilter }: Ho
   return [...all, { level: 'none', name: 'a process of its own', hasFilter: false, ownUsers: false, wrap: direct }];
 }
 
-function bubblewrapArgs(ownUsers: boolean, readable: HostEnvironment['readable']): string[] {
+function bubblewrapArgs(ownUsers: boolean, hasName: boolean, readable: HostEnvironment['readable']): string[] {
   // As root without a user namespace it keeps the right to become somebody else, which it does before it serves.
   const user = ownUsers
     ? ['--unshare-user', '--uid', '65534', '--gid', '65534']
@@ -59,7 +61,7 @@ function bubblewrapArgs(ownUsers: boolean, readable: HostEnvironment['readable']
   return [
     ...user,
     ...['--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try'],
-    ...['--die-with-parent', '--new-session', '--clearenv', '--hostname', 'sandbox'],
+    ...['--die-with-parent', '--new-session', '--clearenv', ...(hasName ? ['--hostname', 'sandbox'] : [])],
     ...readable.flatMap(([file, path]) => ['--ro-bind', file, path]),
     ...['--remount-ro', '/', '--chdir', '/'],
   ];
