@@ -4,27 +4,14 @@
 // a first start that takes longer than --within SECONDS (60) too.
 // The database is this machine's own mongod, brought along; with --fetch-mongod the service has to fetch one.
 // With --docs the `sh` blocks of the documents are run there (doc-blocks.mjs), in place of the second start.
-import { execFileSync, spawn } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { spawn } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { cacheFolder, workFolder } from './node/cache.mjs';
+import { bringMongod, bringSettings, debian, installNode, NPM, run, settings, unpack } from './debian-root.mjs';
 
-/** The npm that each Node brings along. */
-const NPM = { 20: 10, 22: 10, 24: 11, 26: 11 };
 /** Beside what Debian always has: what Node links to (libatomic from 26 on), and mongod; and what the documents use. */
 const PACKAGES = ['bash', 'ca-certificates', 'curl', 'libstdc++6', 'libatomic1', 'libcurl4'];
 const FORBIDDEN = ['cc', 'gcc', 'g++', 'clang', 'make', 'python3', 'python', 'node-gyp'];
@@ -73,10 +60,10 @@ try {
 }
 
 async function measure() {
-  run('tar', ['-xf', debian(), '-C', root, '--exclude=./dev/*']);
-  const node = installNode();
-  bringSettings();
-  const environment = { ...settings(), ...(values['fetch-mongod'] ? bringPipSettings() : bringMongod()) };
+  unpack(debian(values.suite, PACKAGES), root);
+  const node = installNode(root, major);
+  bringSettings(root);
+  const environment = { ...settings(), ...(values['fetch-mongod'] ? bringPipSettings() : bringMongod(root)) };
   bringClone();
   const present = FORBIDDEN.filter((name) => ['/bin', '/usr/bin', '/usr/local/bin'].some((folder) => existsSync(join(root, folder, name))));
   if (present.length > 0) throw new Error(`the root is not bare: it has ${present.join(', ')}`);
@@ -94,79 +81,6 @@ async function measure() {
       npmCache: megabytes('root/.npm'),
     },
   };
-}
-
-/** Debian's essential packages and these, made once and kept in the cache. */
-function debian() {
-  const file = join(cacheFolder(), 'bare-root', `${values.suite}-${PACKAGES.join('+')}.tar`);
-  if (existsSync(file)) return file;
-  const work = workFolder(cacheFolder());
-  try {
-    const made = join(work, 'root.tar');
-    run('mmdebstrap', ['--quiet', '--variant=essential', `--include=${PACKAGES}`, values.suite, made]);
-    mkdirSync(dirname(file), { recursive: true });
-    renameSync(made, file);
-  } finally {
-    rmSync(work, { recursive: true, force: true });
-  }
-  return file;
-}
-
-function installNode() {
-  const work = workFolder(cacheFolder());
-  try {
-    writeFileSync(join(work, 'package.json'), '{"private":true}');
-    const platform = `node-linux-${process.arch}`;
-    run('npm', [
-      'install',
-      '--prefix',
-      work,
-      '--ignore-scripts',
-      '--force',
-      '--no-save',
-      '--loglevel=error',
-      `${platform}@${major}`,
-      `npm@${NPM[major]}`,
-    ]);
-    const [bin, lib] = [join(root, 'usr/local/bin'), join(root, 'usr/local/lib/node_modules')];
-    mkdirSync(lib, { recursive: true });
-    copyFileSync(join(work, 'node_modules', platform, 'bin/node'), join(bin, 'node'));
-    run('cp', ['-a', join(work, 'node_modules/npm'), lib]);
-    for (const name of ['npm', 'npx']) symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, join(bin, name));
-    return JSON.parse(readFileSync(join(work, 'node_modules', platform, 'package.json'), 'utf8')).version;
-  } finally {
-    rmSync(work, { recursive: true, force: true });
-  }
-}
-
-/** By what this machine reaches its registry: names, certificates and npm's settings, without the one that points to Node's headers. */
-function bringSettings() {
-  for (const file of ['/etc/resolv.conf', '/etc/hosts', '/etc/ssl/certs/ca-certificates.crt'])
-    if (existsSync(file)) copyFileSync(file, join(root, file));
-  mkdirSync(join(root, 'usr/local/etc'), { recursive: true });
-  for (const [kind, target] of [
-    ['userconfig', 'root/.npmrc'],
-    ['globalconfig', 'usr/local/etc/npmrc'],
-  ]) {
-    const file = run('npm', ['config', 'get', kind]).trim();
-    const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
-    writeFileSync(join(root, target), lines.filter((line) => !/^\s*nodedir\s*=/.test(line)).join('\n'));
-  }
-}
-
-function settings() {
-  const names = /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|(https?|no|all)_proxy|npm_config_registry)$/i;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name)));
-}
-
-function bringMongod() {
-  const folder = join(cacheFolder(), 'mongod');
-  const kept = existsSync(folder) ? readdirSync(folder, { recursive: true }).filter((path) => /(^|\/)mongod$/.test(path)) : [];
-  const file = [process.env.CASCADE_MONGOD, ...kept.map((path) => join(folder, path))].find(Boolean);
-  if (!file) throw new Error('there is no mongod to bring along: start Cascade here once, or name one with CASCADE_MONGOD');
-  mkdirSync(join(root, 'opt'), { recursive: true });
-  run('cp', ['-L', file, join(root, 'opt/mongod')]);
-  return { CASCADE_MONGOD: '/opt/mongod' };
 }
 
 /** By these the Python index is found where there is no pip. */
@@ -277,15 +191,6 @@ function late(ms) {
 
 function megabytes(path) {
   return existsSync(join(root, path)) ? Number(run('du', ['-sm', join(root, path)]).split('\t')[0]) : 0;
-}
-
-function run(file, args) {
-  try {
-    return execFileSync(file, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 2 ** 28 });
-  } catch (error) {
-    if (error.code === 'ENOENT') throw new Error(`${file} is not installed`);
-    throw new Error(`${file} ${args[0]} ended with ${error.status ?? error.signal}`);
-  }
 }
 
 function stop(message, status) {
