@@ -52,6 +52,11 @@ export function plan({ only, minutes, seed }) {
       what: `npm start in a bare Debian with Node ${major} (needs root)`,
       command: ['node', 'scripts/bare-root.mjs', major, ...(major === '24' ? ['--docs'] : [])],
     })),
+    {
+      name: 'compose',
+      what: 'compose.yaml in containers: processes stopped and killed under load (needs root; podman is installed by apt-get)',
+      command: ['node', 'scripts/compose.mjs'],
+    },
     { name: 'omit-dev', what: 'every command without development packages', command: ['node', 'scripts/omit-dev.mjs'] },
     {
       name: 'rights',
