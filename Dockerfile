@@ -1,12 +1,12 @@
 # The service as an image: docs/operations.md, "In a container". It holds no MongoDB: CASCADE_MONGO names one.
-FROM docker.io/library/node:22-bookworm-slim AS build
+FROM node:22-bookworm-slim AS build
 WORKDIR /cascade
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts
 COPY . .
 RUN npm run build
 
-FROM docker.io/library/node:22-bookworm-slim
+FROM node:22-bookworm-slim
 # By it the sandbox is shut in, where the engine lets an unprivileged user make namespaces.
 RUN apt-get update && apt-get install --yes --no-install-recommends bubblewrap && rm -rf /var/lib/apt/lists/*
 WORKDIR /cascade
