@@ -19,7 +19,7 @@ const CONNECTIONS = [1, 32, 256];
 const ARRAY = 1_000;
 /** Arrays under way at a time. */
 const ARRAYS = 2;
-const HOT_HITS = 500;
+const HOT_HITS = 4_000;
 /** Enough to tell a rate that does not change. */
 const MOST_BY_HAND = 2_000;
 const COUNTERS = 10_000;
