@@ -101,3 +101,11 @@ test('rules that lose races are remembered, but not without end', () => {
   for (let n = 0; n <= 10_000; n++) lines.lost(`r${n}`, 't');
   expect([lines.takesTurns('r0', 't'), lines.takesTurns('r1', 't')]).toEqual([false, true]);
 });
+
+test('a row is old where a run has enqueued a later version in its turn', async () => {
+  const lines = new Contention();
+  expect(lines.isOld('t/1', 1n)).toBe(false);
+  await lines.enter('t/1', 'a');
+  lines.pass('t/1', 'a', new Pending('t', new ObjectId(), {}, 5n));
+  expect([4n, 5n, 6n].map((version) => lines.isOld('t/1', version))).toEqual([true, false, false]);
+});

@@ -13,6 +13,8 @@ interface Line {
 
 /** Number of reads that queue after a lost race; a read that has to wait starts the count again. */
 const PRONE_READS = 1_000;
+/** Of how many instances the last change is remembered. */
+const MOST_CHANGED = 10_000;
 /** How many rules and collections are remembered. */
 const MOST_PRONE = 10_000;
 
@@ -21,6 +23,8 @@ export class Contention {
   readonly #prone = new Map<string, number>();
   readonly #lines = new Map<string, Line>();
   readonly #held = new Map<string, Set<string>>();
+  /** By instance: the version of the last change that a run has enqueued in its turn. */
+  readonly #changed = new Map<string, bigint>();
 
   /** Whether the instance has a queue. */
   isContended(instance: string): boolean {
@@ -94,8 +98,17 @@ export class Contention {
     return this.#lines.get(instance)?.runs[0]?.run === run;
   }
 
+  /** Whether a row of that version is surely not the newest any more. */
+  isOld(instance: string, version: bigint): boolean {
+    const changed = this.#changed.get(instance);
+    return changed !== undefined && changed > version;
+  }
+
   /** The run with the turn has enqueued its change: the next run follows it. */
   pass(instance: string, run: string, pending: Pending): void {
+    this.#changed.delete(instance); // moves it to the end: the oldest is dropped first
+    this.#changed.set(instance, pending.version);
+    if (this.#changed.size > MOST_CHANGED) this.#changed.delete(this.#changed.keys().next().value as string);
     const line = this.#lines.get(instance);
     if (!line) return;
     line.pending = pending;

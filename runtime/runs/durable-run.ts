@@ -64,6 +64,8 @@ const NAMES_KEPT = 20;
 const MOST_LIMIT_VIOLATIONS = 3;
 /** A run that never wins its races has a fault that repetition does not mend. */
 const MOST_ATTEMPTS = 1_000;
+/** How often it tries a computed change before it takes turns for the row. */
+const MOST_LOST_COMPUTING = 3;
 /** The site under which the choice of the version is recorded. */
 const CHOICE = 'version';
 
@@ -81,6 +83,9 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   #versions: Map<string, bigint> | null = null;
   /** Those of them that this attempt has not from its history. */
   #live: Set<string> | null = null;
+  /** The instance of the last computed change; how often races for such were lost. */
+  #computing: string | null = null;
+  #lostComputing = 0;
   /** What this attempt has read for computed changes, with the versions; null: nothing. */
   #forChange: Map<string, ReadForChange & { readonly version: bigint | undefined }> | null = null;
   /** EXECUTE ASYNC: the caller, once looked up. */
@@ -399,7 +404,8 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     // Another version is expected where the run has changed the row itself, by other means.
     if (!read || read.version !== this.#versions?.get(instance) || !this.mayCompute) return null;
     const { contention } = this.#host;
-    const hasWaited = contention.isContended(instance);
+    const hasWaited = contention.isContended(instance) || (read.version !== undefined && contention.isOld(instance, read.version));
+    this.#computing = instance;
     await contention.enter(instance, this.id);
     if (!contention.hasTurn(instance, this.id)) throw new RestartRun(instance); // its time is over
     return { ...read, hasWaited, pending: contention.pendingFor(instance, this.id) };
@@ -688,6 +694,8 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     if (this.#open) this.#host.sandbox.drop(this.#open);
     this.#stop(() => {
       if (this.#attempt > MOST_ATTEMPTS) return this.#failed(this.#asWire(new Error(`${contended} changed too often`)));
+      // A computed change waits in the service, not in the program's turn.
+      if (contended === this.#computing && ++this.#lostComputing <= MOST_LOST_COMPUTING) return this.#restart(contended);
       const { contention } = this.#host;
       // With a lock it queues for the lock instead: no run is in two queues at a time.
       if (this.#host.holdsLocks(this.id)) contention.leave(this.id);
