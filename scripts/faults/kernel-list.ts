@@ -162,7 +162,6 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     file: 'runtime/transactions/batch-writer.ts',
     text: 'const happened = goneSince !== null ? await this.#happened(doubt) : null;',
     replacement: 'const happened = null as Stored | null;',
-    survives: 'nothing is lost by it: the next attempt meets what is stored, and that is looked at',
   },
   {
     what: 'no attempt is ever in doubt',
@@ -196,7 +195,6 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     file: 'runtime/transactions/recovery.ts',
     text: '.map((places) => places.filter((one) => !isVoid(one)))',
     replacement: '.map((places) => places.slice(-1).filter((one) => !isVoid(one)))',
-    survives: 'no world of the first 2,000 comes to it; seed 4650 does',
   },
   {
     what: 'trouble of the server ends a run',
@@ -412,7 +410,6 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     file: 'runtime/runs/durable-run.ts',
     text: '      if (!FOLLOWING.has(kind)) await this.standing();\n',
     replacement: '',
-    survives: 'what they store waits for that change as well; what goes outside is not simulated',
   },
   {
     what: 'a run goes on from a change that was not stored',
@@ -523,7 +520,6 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     file: 'resources/requests/idempotency.ts',
     text: 'const parts = !stepStore && Array.isArray(request.object) ? await storedParts(space, answers, records) : new Map<number, string>();',
     replacement: 'const parts = new Map<number, string>();',
-    survives: 'no world of the first 2,000 comes to it; seed 6165 does',
   },
   {
     what: 'a repeated request is carried out beside the first',
