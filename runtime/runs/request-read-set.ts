@@ -1,7 +1,7 @@
 // The read set of one request: the versions that its answer shows to the program are kept with the answer, and count for later updates of
 // the run as long as the attempt that made the request goes on.
 
-import type { ReadForChange, ReadSet } from '../context/index.ts';
+import { type ReadForChange, type ReadSet, RestartRun } from '../context/index.ts';
 import type { Pending } from '../transactions/index.ts';
 import { seenText } from './history.ts';
 
@@ -39,7 +39,10 @@ export class RequestReadSet implements ReadSet {
   }
 
   async turnToChange(collection: string, id: string): ReturnType<ReadSet['turnToChange']> {
-    return this.#isPresent() ? this.#run.turnToChange(collection, id) : null;
+    const turn = this.#isPresent() ? await this.#run.turnToChange(collection, id) : null;
+    // Nothing of an attempt that is over is computed from a change that the run would not follow.
+    if (!this.#isPresent()) throw new RestartRun(`${collection}/${id}`);
+    return turn;
   }
 
   follow(pending: Pending): void {
