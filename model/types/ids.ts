@@ -1,4 +1,4 @@
-// The `_id` of a new instance: 4 bytes of the second, 5 of the process, 3 of a counter, so that ids ascend as they are given
+// The `_id` of a new instance: 4 bytes of the second, 5 of the newest ownership of the process, 3 of a counter, so that ids ascend as they are given
 // (resources-and-api.md 1.3).
 
 /** What the three bytes of the counter hold. */
@@ -11,14 +11,14 @@ const PER_SECOND = 0x1000000;
 export class IdGenerator {
   readonly #now: () => number;
   readonly #perSecond: number;
-  #process: number;
+  #ownership: number;
   #second = 0;
   #counter = 0;
   #beginning = '';
 
-  /** @param process a number below 2^40 @param now milliseconds since the epoch */
-  constructor(process: number, now: () => number, perSecond = PER_SECOND) {
-    this.#process = process;
+  /** @param ownership a number below 2^40 @param now milliseconds since the epoch */
+  constructor(ownership: number, now: () => number, perSecond = PER_SECOND) {
+    this.#ownership = ownership;
     this.#now = now;
     this.#perSecond = perSecond;
   }
@@ -37,16 +37,16 @@ export class IdGenerator {
   }
 
   /** From now on ids are above those of the second that have a lower number in their middle. */
-  follow(second: number, process: number): void {
-    this.#process = Math.max(this.#process, process);
+  follow(second: number, ownership: number): void {
+    this.#ownership = Math.max(this.#ownership, ownership);
     if (second > this.#second) this.#begin(second);
-    else this.#beginning = digits(this.#second, 4) + digits(this.#process, 5);
+    else this.#beginning = digits(this.#second, 4) + digits(this.#ownership, 5);
   }
 
   #begin(second: number): void {
     this.#second = second;
     this.#counter = 0;
-    this.#beginning = digits(second, 4) + digits(this.#process, 5);
+    this.#beginning = digits(second, 4) + digits(this.#ownership, 5);
   }
 }
 

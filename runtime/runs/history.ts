@@ -34,7 +34,6 @@ interface Entry extends Answered {
 }
 
 interface Effect extends Entry {
-  readonly site: string;
   readonly nth: number;
   stale: string | null;
   isUsed: boolean;
@@ -140,19 +139,19 @@ export class RunHistory {
   #siteEffects(site: string): SiteEffects {
     const present = (this.#effects ??= new Map<string, SiteEffects>()).get(site);
     if (present) return present;
-    const made = new SiteEffects(site);
+    const made = new SiteEffects();
     this.#effects.set(site, made);
     return made;
   }
 
   #forget(instance: string): void {
     const shows = ({ seen }: Entry): boolean => seenIn(seen).some(([one]) => one === instance);
-    const effects = [...(this.#effects?.values() ?? [])].flatMap((of) => [...of.all()]);
-    const own = effects.filter(shows);
+    const bySite = [...(this.#effects?.values() ?? [])].map((effects) => [...effects.all()]);
+    const own = bySite.flat().filter(shows);
     const lastOwn = newest(own);
     const lastRead = newest([...(this.#reads?.values() ?? [])].filter(shows));
-    const after = effects.filter(({ order }) => order > lastRead);
-    const goesByRead = lastRead >= 0 && lastRead < lastOwn && new Set(after.map(({ site }) => site)).size === after.length;
+    const isLoop = bySite.some((effects) => effects.filter(({ order }) => order > lastRead).length > 1);
+    const goesByRead = lastRead >= 0 && lastRead < lastOwn && !isLoop;
     const from = goesByRead ? lastRead : lastOwn;
     for (const effect of own) if (effect.order >= from) effect.stale = instance;
     for (const [key, read] of this.#reads ?? []) if (read.order >= from && shows(read)) this.#reads?.delete(key);
@@ -161,15 +160,10 @@ export class RunHistory {
 
 /** The effects of one site of a program, which may be in a loop. */
 class SiteEffects {
-  readonly #site: string;
   readonly #byNth = new Map<number, Effect>();
   /** Effects that have answered no request of this attempt yet, by request; null: to be built. */
   #byRequest: Map<string, Effect[]> | null = null;
   #open = 0;
-
-  constructor(site: string) {
-    this.#site = site;
-  }
 
   get hasOpen(): boolean {
     return this.#open > 0;
@@ -181,7 +175,7 @@ class SiteEffects {
 
   put(nth: number, entry: Entry): void {
     if (this.#byNth.get(nth)?.isUsed !== false) this.#open++;
-    this.#byNth.set(nth, { ...entry, site: this.#site, nth, stale: null, isUsed: false });
+    this.#byNth.set(nth, { ...entry, nth, stale: null, isUsed: false });
     this.#byRequest = null;
   }
 
