@@ -17,9 +17,9 @@ export const DOCUMENTS = [
   ],
 ];
 
-/** Programs that run for minutes or hours, or write what the tests hold: only that they exist is looked at. */
+/** Programs that run for minutes or hours, write what the tests hold, or want a browser: only that they exist is looked at. */
 const LONG =
-  /^(test|docs|build|lint|check|format|conformance|bench|chaos|faults|mutation|flood|hostile|nightly|crosscheck|fuzz)(:[a-z]+)?$/;
+  /^(test|docs|build|lint|check|format|conformance|bench|chaos|faults|mutation|flood|hostile|nightly|crosscheck|fuzz|inbox|first-tour)(:[a-z]+)?$/;
 
 /**
  * @typedef {{ file: string, line: number, text: string, expected?: string, shown?: string }} Block `expected`: the JSON that follows it, what its
