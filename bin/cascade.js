@@ -3,8 +3,9 @@
 import { existsSync } from 'node:fs';
 import { keepCompiled } from '../scripts/node/compiled.mjs';
 import { runOnRightNode } from '../scripts/node/index.mjs';
+import { serviceFlags } from '../scripts/node/service-flags.mjs';
 
-await runOnRightNode();
+await runOnRightNode(process.argv[2] === 'serve' ? serviceFlags() : []);
 keepCompiled();
 const commandLine = new URL('../dist/server/cli/main.js', import.meta.url);
 if (existsSync(commandLine)) {

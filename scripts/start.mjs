@@ -7,10 +7,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ensureInstalled } from './install.mjs';
 import { runOnRightNode } from './node/index.mjs';
+import { serviceFlags } from './node/service-flags.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-await runOnRightNode();
+await runOnRightNode(serviceFlags());
 try {
   await ensureInstalled((line) => console.error(`· ${line}`), { dev: false });
 } catch (error) {

@@ -9,6 +9,7 @@ import {
   type CorsOrigins,
   openBinding,
   requestBudget,
+  requestTurns,
   type Served,
   type TrustedProxies,
 } from './http/index.ts';
@@ -72,7 +73,8 @@ export async function listen({
   const { timeoutMs, bodyLimitBytes } = options;
   const clientOf = trustedProxies === undefined ? undefined : clientAddressBehind(trustedProxies);
   const budget = options.budget ?? requestBudget(bodyLimitBytes ?? BODY_LIMIT_BYTES);
-  const socketOptions = { engine, log, timeoutMs, messageLimitBytes: bodyLimitBytes, budget, clientOf, ...options.webSocket };
+  const turns = requestTurns();
+  const socketOptions = { engine, log, timeoutMs, messageLimitBytes: bodyLimitBytes, budget, turns, clientOf, ...options.webSocket };
   const sockets = bindWebSocket(transport, socketOptions);
   const { counters, load } = engine;
   const metrics = openMetrics(counters && load ? { counters, load } : undefined, options.measuresProcess);
@@ -81,7 +83,7 @@ export async function listen({
   const health = (): Health => (isDraining ? { ready: false, status: 'draining' } : engine.health());
   const { documentLimitBytes } = options;
   const binding = openBinding({ engine, log, timeoutMs, metrics, health, documentLimitBytes, describeSockets: asyncApiText });
-  const http = bindHttp(transport, binding, { log, clientOf, ...options, budget });
+  const http = bindHttp(transport, binding, { log, clientOf, ...options, budget, turns });
   const actual = await transport.listen(host, port);
   return {
     port: actual,

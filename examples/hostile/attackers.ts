@@ -1,10 +1,8 @@
 // The process of the hostile clients: attacks the service at an address with a token until it is told to stop, then says how it was answered.
 import { once, setMaxListeners } from 'node:events';
-import { constants, setPriority } from 'node:os';
 import { attack } from './clients.ts';
 
 const [, , url = '', token = ''] = process.argv;
-setPriority(constants.priority.PRIORITY_LOW); // clients have machines of their own: they are not to take the service's processor
 const { hostname, port } = new URL(url);
 const ending = new AbortController();
 setMaxListeners(0, ending.signal);

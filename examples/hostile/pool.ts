@@ -1,6 +1,6 @@
 // All hostile clients together against a service, while a neighbour's namespace works: what it waits in quiet and under attack, how long the main
 // thread was kept, and what the processes hold.
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, type ForkOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,6 +33,9 @@ const PASSWORD = 'a-long-way-from-here';
 const ENDS_WITHIN_MS = 120_000;
 const SETTLING_MS = 5_000;
 
+/** Not in the probe's own event loop, and with the processor time that nobody else wants: clients have machines of their own. */
+const ON_OTHER_MACHINES: ForkOptions = { execPath: 'chrt', execArgv: ['--idle', '0', process.execPath] };
+
 /** @param tell told of what goes on */
 export async function pool(service: StartedService, seconds: number, report: (line: string) => void): Promise<PoolOutcome> {
   const client = new RestClient(service.url, 4, ENDS_WITHIN_MS);
@@ -53,7 +56,7 @@ export async function pool(service: StartedService, seconds: number, report: (li
     let most = before;
     const looking = setInterval(() => (most = Math.max(most, residentMb(service))), 500);
     report(`${CLIENTS.reduce((sum, { at }) => sum + at, 0)} clients of ${CLIENTS.length} kinds for ${seconds} s`);
-    const attackers = fork(new URL(import.meta.resolve('./attackers.js')).pathname, [service.url, token]); // not in the probe's own event loop
+    const attackers = fork(new URL(import.meta.resolve('./attackers.js')).pathname, [service.url, token], ON_OTHER_MACHINES);
     const attacking = Promise.race([once(attackers, 'message'), diedEarly(attackers)]) as Promise<[[string, [string, number][]][]]>;
     attacking.catch(() => undefined); // its error is told when it is awaited
     const attackedMs = await probe(neighbour, quietMs.length, seconds, wrong);

@@ -44,9 +44,9 @@ export function parseJson(source: string | Uint8Array, options: ParseJsonOptions
 }
 
 /** Characters between two looks at the clock. */
-const PIECE = 4_096;
+const PIECE = 2_048;
 /** What is read in one go; how much that is depends on what stands there: numbers take ten times as long as texts. */
-const SLICE_MS = 2;
+const SLICE_MS = 1;
 
 /**
  * As parseJson, for a long text: others have their turn between two pieces of it.

@@ -7,6 +7,7 @@ import { decimal128Text } from './decimal128.ts';
 import { binaryAt } from './from-bson.ts';
 import { jsonName, type Spell, type Spelling, type Spellings, spellings } from './spelling.ts';
 import { propertyToJson, referenceText, topLevel } from './to-json.ts';
+import { wholeText } from './whole-text.ts';
 
 export type { Spelling } from './spelling.ts';
 
@@ -67,7 +68,7 @@ export function transcoder(type: TypeDefinition | null, spelling: Spelling, opti
       if (slot.spell !== null) out += `${out === '' ? '{' : ','}${slot.json}${slot.spell(kind, bytes, at)}`;
       at += sizeOf(kind, bytes, at);
     }
-    return out === '' ? '{}' : `${out}}`;
+    return out === '' ? '{}' : wholeText(`${out}}`);
   };
 }
 

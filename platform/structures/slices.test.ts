@@ -70,3 +70,40 @@ test('a work that fails makes room for the next', async () => {
   expect((await Promise.allSettled(works)).map(({ status }) => status)).toEqual(Array(10).fill('rejected'));
   expect(await inSlices('a', [1, 2])).toEqual([1, 2]);
 });
+
+/** Keeps the thread for as long. */
+const spend = (ms: number): void => {
+  for (const until = performance.now() + ms; performance.now() < until; );
+};
+
+test('while there is other work, slices leave it three times as long as they take', async () => {
+  let isOver = false;
+  let othersMs = 0;
+  const other = (): void => {
+    const begun = performance.now();
+    spend(0.5);
+    othersMs += performance.now() - begun;
+    if (!isOver) setImmediate(other);
+  };
+  setImmediate(other);
+  using work = longWork('a');
+  let slicesMs = 0;
+  for (let n = 0; n < 20; n++) {
+    await work.next();
+    const begun = performance.now();
+    spend(2);
+    slicesMs += performance.now() - begun;
+  }
+  isOver = true;
+  expect(othersMs / slicesMs).toBeGreaterThan(2); // the first slice waits for nobody
+});
+
+test('where there is no other work, slices follow one another', async () => {
+  using counted = countTurns();
+  using work = longWork('a');
+  for (let n = 0; n < 20; n++) {
+    await work.next();
+    spend(2);
+  }
+  expect(counted.turn).toBeLessThan(40);
+});

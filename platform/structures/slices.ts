@@ -1,9 +1,16 @@
-// Work that may be long, done in slices of some milliseconds: between two of them everything else of this process has its turn.
+// Work that may be long, done in slices of some milliseconds: between two of them everything else of this process has its turn, and while there
+// is other work, all that is long together gets a fixed share of the thread. Where there is none, nothing waits.
 
 import { Fifo } from './fifo.ts';
 
 /** Of one slice; a single part that takes longer is not cut. One is done in a turn of the event loop, so short work waits for one at most. */
-export const SLICE_MS = 2;
+export const SLICE_MS = 1;
+
+/** Time of other work for each unit of time of slices, while there is other work: what takes long leaves the thread to what is quick. */
+const OTHERS = 3;
+
+/** A turn of the event loop in which everything else took no longer had no other work. */
+const IDLE_MS = 0.2;
 
 /** Works of one owner that take turns; its others wait for the end of one of these, as what a work has made so far takes memory. */
 const MOST_AT_WORK = 4;
@@ -32,6 +39,13 @@ class SliceTurns {
   /** Those with a work that is ready; the first is next. */
   readonly #rotation = new Set<OwnerTurns>();
   #isPlanned = false;
+  /** When everything else had its turn last. */
+  #leftAt = 0;
+  /** The last slice: whether this turn has one, when it began and ended, and the time that is left to others after it. */
+  #hasBegun = false;
+  #begunAt = 0;
+  #endedAt = 0;
+  #othersMs = 0;
 
   begin(owner: string): LongWork {
     let isAtWork = false;
@@ -70,21 +84,41 @@ class SliceTurns {
   #makeReady(turns: OwnerTurns, turn: Turn): void {
     turns.ready.push(turn);
     this.#rotation.add(turns);
-    if (this.#isPlanned) return;
+    if (!this.#isPlanned) this.#plan();
+  }
+
+  /** The second follows at once, when what the first has resolved is done: it knows how long the slice took, the collector's pauses included. */
+  #plan(): void {
     this.#isPlanned = true;
     setImmediate(this.#resume);
+    setImmediate(this.#leave);
   }
 
   readonly #resume = (): void => {
-    const [turns] = this.#rotation;
-    if (!turns) return;
-    const turn = turns.ready.shift();
-    this.#rotation.delete(turns);
-    if (turns.ready.size > 0) this.#rotation.add(turns);
-    this.#isPlanned = this.#rotation.size > 0;
-    if (this.#isPlanned) setImmediate(this.#resume); // of the next turn
-    turn?.begin();
+    this.#begunAt = performance.now();
+    const isIdle = this.#begunAt - this.#leftAt < IDLE_MS;
+    this.#hasBegun = isIdle || this.#begunAt - this.#endedAt >= this.#othersMs;
+    if (this.#hasBegun) this.#next()?.begin();
   };
+
+  readonly #leave = (): void => {
+    this.#leftAt = performance.now();
+    if (this.#hasBegun) {
+      this.#endedAt = this.#leftAt;
+      this.#othersMs = (this.#endedAt - this.#begunAt) * OTHERS;
+    }
+    this.#isPlanned = false;
+    if (this.#rotation.size > 0) this.#plan();
+  };
+
+  #next(): Turn | undefined {
+    const [turns] = this.#rotation;
+    if (!turns) return undefined;
+    this.#rotation.delete(turns);
+    const turn = turns.ready.shift();
+    if (turns.ready.size > 0) this.#rotation.add(turns);
+    return turn;
+  }
 }
 
 /** One for the process, as the event loop is. */

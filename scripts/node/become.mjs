@@ -10,13 +10,17 @@ const GOES_ON_FOR = 'CASCADE_NODE_GOES_ON_FOR';
 const PARENT_CHECK_MS = 250;
 const FORWARDED = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'];
 
+/** Whether a process can become another one on this Node. */
+export const isReplaceable = typeof process.execve === 'function' && process.platform !== 'win32';
+
 /**
  * @param {string} file the other Node
- * @param {{ canReplace?: boolean }} [options] whether this process may become the other one; by default where this Node is able to
+ * @param {{ canReplace?: boolean, flags?: readonly string[] }} [options] whether this process may become the other one; by default where this
+ *   Node is able to. Further flags of Node
  * @returns {Promise<never>}
  */
-export function become(file, { canReplace = typeof process.execve === 'function' && process.platform !== 'win32' } = {}) {
-  const args = [...process.execArgv, ...process.argv.slice(1)];
+export function become(file, { canReplace = isReplaceable, flags = [] } = {}) {
+  const args = [...flags, ...process.execArgv, ...process.argv.slice(1)];
   process.env.PATH = [dirname(file), process.env.PATH ?? ''].join(delimiter); // for commands that begin with `#!/usr/bin/env node`
   process.env[GOES_ON_FOR] = String(process.pid);
   if (canReplace) process.execve(file, [file, ...args], process.env);

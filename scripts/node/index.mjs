@@ -4,7 +4,7 @@
 import { accessSync, constants, existsSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { become, goesOn } from './become.mjs';
+import { become, goesOn, isReplaceable } from './become.mjs';
 import { choose } from './choose.mjs';
 import { faultsOfInstalled } from './natives.mjs';
 import { namedNode, pinnedNode } from './pinned.mjs';
@@ -14,19 +14,25 @@ const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 /**
  * Returns in a process whose Node is the right one: at once where this is such a process, else never: the program begins anew under the other
  * Node, with the same arguments and standard streams. Where there is none to be had it says what to install and ends with 1.
+ * @param {readonly string[]} [flags] of Node, with which it is to run; a process that can't become another one stays as it is, and is as right
  */
-export async function runOnRightNode() {
+export async function runOnRightNode(flags = []) {
   if (goesOn()) return leadPath();
   try {
     const choice = choose(process.version, process.env.CASCADE_NODE, nativesLoad);
-    if (choice.use === 'this') return leadPath();
+    if (choice.use === 'this') return await withFlags(flags);
     const file = choice.use === 'named' ? namedNode(choice.file) : pinnedNode((line) => console.error(`· ${line}`));
-    if (isSame(file, process.execPath)) return leadPath();
-    return await become(file);
+    if (isSame(file, process.execPath)) return await withFlags(flags);
+    return await become(file, { flags });
   } catch (error) {
     console.error(error.message);
     process.exit(1);
   }
+}
+
+async function withFlags(flags) {
+  const missing = flags.filter((flag) => !process.execArgv.includes(flag));
+  return missing.length > 0 && isReplaceable ? become(process.execPath, { flags: missing }) : leadPath();
 }
 
 /** Asked only of newer Nodes, which do where somebody has installed binaries for them. */

@@ -1,5 +1,8 @@
-// Several requests in one (resources-and-api.md 2.14): each is answered as a single one would be, and all run at the same time.
+// Several requests in one (resources-and-api.md 2.14): each is answered as a single one would be. They run at the same
+// time; many are begun in slices.
 import { apiError } from '../../model/errors/index.ts';
+import { inSlices } from '../../platform/structures/index.ts';
+import type { Pieces } from '../../resources/api.ts';
 import { toJson } from '../../model/values/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { readBody } from './read-body.ts';
@@ -7,6 +10,8 @@ import { RESOURCES } from './routes.ts';
 import type { HttpReply, HttpRequest } from './types.ts';
 
 const MOST_REQUESTS = 100;
+/** Characters from which on the answer is sent in pieces. */
+const PIECE = 64 * 1024;
 /** Bound of the rows of each SELECT. */
 const MOST_ROWS = 1_000;
 /** Headers that a request inherits from the batch, where it has none of its own. */
@@ -24,8 +29,29 @@ export async function batch(http: HttpRequest, namespace: string, answer: (one: 
   if (!Array.isArray(requests)) throw apiError('cascade.request.body.invalid', 'an array of requests is expected', 0);
   if (requests.length > MOST_REQUESTS) throw apiError('cascade.request.too.many.instances', MOST_REQUESTS);
   const read = requests.map((one, index) => readRequest(one, index, http));
-  const replies = await Promise.all(read.map(answer));
-  return { status: 200, body: `[${replies.map((reply, index) => replyText(reply, read[index]!.method === 'HEAD')).join(',')}]` };
+  function* begun(): Generator<Promise<HttpReply>> {
+    for (const one of read) yield answer(one);
+  }
+  const replies = await Promise.all(await inSlices(namespace, begun()));
+  const texts = replies.map((reply, index) => replyText(reply, read[index]!.method === 'HEAD'));
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  return length <= PIECE ? { status: 200, body: `[${texts.join(',')}]` } : { status: 200, pieces: inPieces(texts) };
+}
+
+/** The array of these texts in pieces of about `PIECE` characters. */
+function inPieces(texts: readonly string[]): Pieces {
+  let at = 0;
+  return {
+    async next() {
+      if (at === texts.length) return null;
+      let piece = '';
+      for (; at < texts.length && piece.length < PIECE; at++) piece += `${at === 0 ? '[' : ','}${texts[at]!}`;
+      return at === texts.length ? `${piece}]` : piece;
+    },
+    async close() {
+      at = texts.length;
+    },
+  };
 }
 
 function readRequest(value: Value, index: number, outer: HttpRequest): HttpRequest {

@@ -4,7 +4,7 @@
 /** Requests started in one turn of the event loop: enough for a large commit. */
 const AT_ONCE = 128;
 /** Time spent on starting in one turn of the event loop, where requests take longer than most. */
-const TURN_MS = 10;
+const TURN_MS = 5;
 
 export class RoundRobinQueue<T> {
   readonly #begin: (one: T) => void;
@@ -55,3 +55,9 @@ export class RoundRobinQueue<T> {
     }
   }
 }
+
+/** Begins requests in their turn. A sender is whoever is to have no more than its share. */
+export type RequestTurns = RoundRobinQueue<() => void>;
+
+/** For the requests of all transports: they share the thread. */
+export const requestTurns = (): RequestTurns => new RoundRobinQueue((begin) => begin());

@@ -11,7 +11,7 @@ import { errorReply } from './errors.ts';
 import { type CorsOrigins, type WireReply, wireReply } from './headers.ts';
 import { isMultipart } from './multipart.ts';
 import { Connection } from './sending.ts';
-import { RoundRobinQueue } from './round-robin-queue.ts';
+import { type RequestTurns, requestTurns } from './round-robin-queue.ts';
 import type { HttpReply, HttpRequest, RequestHeaders } from './types.ts';
 
 /** While the service stops, the time without data after which a connection counts as waiting for its next request, and may be ended. */
@@ -27,6 +27,8 @@ export interface SocketOptions {
   clientOf?: ClientAddress;
   /** The budget for the bodies of all requests; one of its own when absent. */
   budget?: Budget;
+  /** What begins requests in their turn; one of its own when absent. */
+  turns?: RequestTurns;
 }
 
 export interface HttpSockets {
@@ -44,7 +46,14 @@ export interface HttpSockets {
 export function bindHttp(
   transport: Transport,
   answer: (http: HttpRequest) => Promise<HttpReply>,
-  { log, corsOrigins = '*', bodyLimitBytes = BODY_LIMIT_BYTES, clientOf = peerOf, budget = requestBudget(bodyLimitBytes) }: SocketOptions,
+  {
+    log,
+    corsOrigins = '*',
+    bodyLimitBytes = BODY_LIMIT_BYTES,
+    clientOf = peerOf,
+    budget = requestBudget(bodyLimitBytes),
+    turns = requestTurns(),
+  }: SocketOptions,
 ): HttpSockets {
   const isVerbose = log.isLevelEnabled('debug');
   let open = 0;
@@ -58,15 +67,13 @@ export function bindHttp(
     arrived = [];
     for (const one of all) one.begin();
   };
-  const turns = new RoundRobinQueue<Received>((received) => void respond(received));
-
   transport.serve((exchange) => {
     open++;
     if (draining) lastCameAt = performance.now();
     if (arrived.length === 0) setImmediate(beginArrived);
     arrived.push(
       new Received(exchange, bodyLimitBytes, clientOf, budget, (received) =>
-        turns.take(received.headers.get('authorization') ?? '', received),
+        turns.take(received.headers.get('authorization') ?? '', () => void respond(received)),
       ),
     );
   });

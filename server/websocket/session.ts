@@ -4,7 +4,16 @@ import type { Logger } from 'pino';
 import { apiError } from '../../model/errors/index.ts';
 import type { Pieces } from '../../resources/api.ts';
 import type { Identity } from '../../engine/index.ts';
-import { type Budget, COUNTED_BYTES, type Deadlines, errorReply, type Served, SHORT_BYTES, within } from '../http/index.ts';
+import {
+  type Budget,
+  COUNTED_BYTES,
+  type Deadlines,
+  errorReply,
+  type RequestTurns,
+  type Served,
+  SHORT_BYTES,
+  within,
+} from '../http/index.ts';
 import { Ended, isLogin, Login } from './login.ts';
 import {
   type Answer,
@@ -50,6 +59,8 @@ export interface SessionOptions {
   readonly deadlines: Deadlines;
   /** The budget for the messages of all clients, until they are answered. */
   readonly budget: Budget;
+  /** What begins requests in their turn. */
+  readonly turns: RequestTurns;
   /** The budget for sockets without a login. */
   readonly unknown: Budget;
   /** Time that a client may stay without a login. */
@@ -256,7 +267,13 @@ export class Session {
   #begin(message: Message): void {
     this.#open++;
     if (isLogin(message)) this.#isEntering = true;
-    this.#turn = this.#turn.then(() => this.#admit(message));
+    this.#turn = this.#turn.then(() => this.#inTurn()).then(() => this.#admit(message));
+  }
+
+  /** Resolves when a request may begin: one namespace's sockets take turns with the other senders. */
+  #inTurn(): Promise<void> {
+    const { turns, wire } = this.#options;
+    return new Promise((resolve) => turns.take(this.#place?.namespace ?? wire.address, resolve));
   }
 
   /** Admits messages in order, since each is sent with the identity of the moment; requests themselves are not awaited. Never rejects. */

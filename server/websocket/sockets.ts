@@ -2,7 +2,17 @@
 // closed.
 import type { Logger } from 'pino';
 import type { Pieces } from '../../resources/api.ts';
-import { BODY_LIMIT_BYTES, Budget, type ClientAddress, Deadlines, peerOf, requestBudget, type Served } from '../http/index.ts';
+import {
+  BODY_LIMIT_BYTES,
+  Budget,
+  type ClientAddress,
+  Deadlines,
+  peerOf,
+  requestBudget,
+  type RequestTurns,
+  requestTurns,
+  type Served,
+} from '../http/index.ts';
 import type { PeerSocket, Transport } from '../transport/index.ts';
 import { type Framing, RAW, SOCKJS } from './framing.ts';
 import { Session } from './session.ts';
@@ -26,6 +36,8 @@ export interface WebSocketOptions {
   messageLimitBytes?: number;
   /** The budget for all messages; one of its own when absent. */
   budget?: Budget;
+  /** What begins requests in their turn; one of its own when absent. */
+  turns?: RequestTurns;
   /** The budget for sockets without a login. */
   unknown?: Budget;
   /** Time limit of one request; default 120 s. */
@@ -62,7 +74,11 @@ function framingAt(path: string): Framing | null {
 export function bindWebSocket(transport: Transport, options: WebSocketOptions): WebSockets {
   const { messageLimitBytes = BODY_LIMIT_BYTES, silenceSeconds = 90, timeoutMs = 120_000, clientOf = peerOf } = options;
   const deadlines = new Deadlines(timeoutMs);
-  const { budget = requestBudget(messageLimitBytes), unknown = new Budget('unknownSockets', MOST_UNKNOWN, MOST_UNKNOWN_EACH) } = options;
+  const {
+    turns = requestTurns(),
+    budget = requestBudget(messageLimitBytes),
+    unknown = new Budget('unknownSockets', MOST_UNKNOWN, MOST_UNKNOWN_EACH),
+  } = options;
   const connections = new Set<Connection>();
   let settled = (): void => undefined;
   const stopListening = options.engine.identity.onChanged((username) => {
@@ -79,7 +95,7 @@ export function bindWebSocket(transport: Transport, options: WebSocketOptions): 
       if (!framing) return null;
       const address = clientOf(peer, headers);
       return (socket) => {
-        const connection = new Connection(socket, framing, address, { ...options, budget }, deadlines, unknown, () => settled());
+        const connection = new Connection(socket, framing, address, { ...options, budget, turns }, deadlines, unknown, () => settled());
         connections.add(connection);
         queueMicrotask(() => connection.session.begin());
         return {
@@ -148,12 +164,12 @@ class Connection {
     socket: PeerSocket,
     framing: Framing,
     address: string,
-    options: WebSocketOptions & { budget: Budget },
+    options: WebSocketOptions & { budget: Budget; turns: RequestTurns },
     deadlines: Deadlines,
     unknown: Budget,
     onAnswer: () => void,
   ) {
-    const { engine, log, budget, loginMs = 30_000, pingMs = 30_000, heartbeatMs = HEARTBEAT_MS } = options;
+    const { engine, log, budget, turns, loginMs = 30_000, pingMs = 30_000, heartbeatMs = HEARTBEAT_MS } = options;
     this.#socket = socket;
     this.#framing = framing;
     this.#log = log;
@@ -164,7 +180,7 @@ class Connection {
       stream: (message: Pieces) => this.#stream(message),
       close: (code: number, reason: string) => this.close(code, reason),
     };
-    this.session = new Session({ engine, log, wire, deadlines, budget, unknown, loginMs, onAnswer });
+    this.session = new Session({ engine, log, wire, deadlines, budget, turns, unknown, loginMs, onAnswer });
     const { opening, heartbeat } = framing;
     if (opening !== null) this.#send(opening);
     if (heartbeat !== null) this.#timers.push(setInterval(() => this.#send(heartbeat), heartbeatMs));

@@ -1,0 +1,1 @@
+export function serviceFlags(processors?: number, given?: readonly string[]): string[];

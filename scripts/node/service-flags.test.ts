@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { serviceFlags } from './service-flags.mjs';
+
+test('with few processors the collector has few helpers', () => {
+  expect([1, 2, 3, 4].map((processors) => serviceFlags(processors, []))).toEqual([
+    ['--v8-pool-size=1'],
+    ['--v8-pool-size=1'],
+    ['--v8-pool-size=2'],
+    ['--v8-pool-size=3'],
+  ]);
+});
+
+test('with many it has what Node gives it, and what somebody has set stays', () => {
+  expect(serviceFlags(5, [])).toEqual([]);
+  expect(serviceFlags(2, ['--v8-pool-size=4'])).toEqual([]);
+  expect(serviceFlags(2, ['--no-warnings --v8-pool-size=2'])).toEqual([]);
+});
