@@ -28,7 +28,7 @@ export class Counters {
   /** Number of stalls of the main thread, by cause. */
   readonly stalls = new Map<Cause, number>();
   /** Called with the duration of each stall; one listener at most. */
-  onStalled: ((seconds: number) => void) | null = null;
+  onStalled: ((seconds: number, cause: Cause) => void) | null = null;
 
   event(path: string): void {
     const kind = path.slice(1, path.indexOf('/', 1));
@@ -37,7 +37,7 @@ export class Counters {
   }
 
   stalled({ ms, cause }: Stall): void {
-    this.onStalled?.(ms / 1_000);
+    this.onStalled?.(ms / 1_000, cause);
     this.stalls.set(cause, (this.stalls.get(cause) ?? 0) + 1);
   }
 

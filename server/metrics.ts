@@ -1,5 +1,5 @@
 // The metrics of the service, for Prometheus (resources-and-api.md 9.4). No label holds more than names of resources.
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Engine, Load } from '../resources/api.ts';
 import { Durations } from './durations.ts';
 import { StageHistograms } from './stage-histograms.ts';
@@ -122,8 +122,14 @@ function registerWork({ counters, load }: Working, registry: Registry): void {
       for (const [cause, count] of counters.stalls) this.inc({ cause }, count);
     },
   });
-  const stalled = new Durations('cascade_stall_seconds', 'How long it was kept then', STALL_SECONDS, registry);
-  counters.onStalled = (seconds) => stalled.add(seconds);
+  const stalled = new Histogram({
+    name: 'cascade_stall_seconds',
+    help: 'How long it was kept then',
+    labelNames: ['cause'],
+    buckets: [...STALL_SECONDS],
+    registers,
+  });
+  counters.onStalled = (seconds, cause) => stalled.observe({ cause }, seconds);
   const gauge = (name: string, help: string, value: (now: Load) => number): void => {
     new Gauge({
       name,

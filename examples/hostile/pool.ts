@@ -2,23 +2,25 @@
 // thread was kept, and what the processes hold.
 import { type ChildProcess, fork, type ForkOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RestClient, type StartedService } from '../../conformance/client/index.ts';
 import { CLIENTS, PREPARED } from './clients.ts';
+import { type Part, type Taken, takenBy } from './processes.ts';
 
 export interface PoolOutcome {
   /** Milliseconds from the neighbour's insert to its rule's effect. */
   readonly quiet: Latencies;
   readonly attacked: Latencies;
-  /** How often the main thread was kept for longer than 50 ms, by cause, as the service counts. */
-  readonly stalls: { readonly over50Ms: number; readonly byCause: Readonly<Record<string, number>> };
-  /** Of the service itself, MB: before, at most, and some seconds after. */
-  readonly residentMb: readonly [before: number, most: number, after: number];
+  /** How often the main thread was kept for 20 ms and longer, and for longer than 50 ms, by cause, as the service counts. */
+  readonly stalls: Stalls;
+  /** By process: MB before, at most in each half of the attack, and some seconds after; processor seconds under attack. */
+  readonly taken: Readonly<Record<Part, { readonly mb: readonly number[]; readonly seconds: number }>>;
   readonly answers: Map<string, Map<string, number>>;
   /** What is not right: what the neighbour lost, clients that were never answered. */
   readonly wrong: string[];
 }
+
+export type Stalls = Readonly<Record<string, { readonly all: number; readonly over50Ms: number }>>;
 
 export interface Latencies {
   readonly count: number;
@@ -51,10 +53,10 @@ export async function pool(service: StartedService, seconds: number, report: (li
     const token = await prepareAttacker(service.url, client);
     report('the neighbour in quiet');
     const quietMs = await probe(neighbour, 0, Math.max(5, seconds / 10), wrong);
-    const before = residentMb(service);
+    const before = takenBy(service.process.pid ?? 0);
     const stallsBefore = await stallsOf(service.url);
-    let most = before;
-    const looking = setInterval(() => (most = Math.max(most, residentMb(service))), 500);
+    const looks: Record<Part, Taken>[] = [];
+    const looking = setInterval(() => looks.push(takenBy(service.process.pid ?? 0)), 500);
     report(`${CLIENTS.reduce((sum, { at }) => sum + at, 0)} clients of ${CLIENTS.length} kinds for ${seconds} s`);
     const attackers = fork(new URL(import.meta.resolve('./attackers.js')).pathname, [service.url, token], ON_OTHER_MACHINES);
     const attacking = Promise.race([once(attackers, 'message'), diedEarly(attackers)]) as Promise<[[string, [string, number][]][]]>;
@@ -64,6 +66,12 @@ export async function pool(service: StartedService, seconds: number, report: (li
     const answers = new Map((await attacking)[0].map(([does, how]) => [does, new Map(how)]));
     clearInterval(looking);
     await sleep(SETTLING_MS);
+    const after = takenBy(service.process.pid ?? 0);
+    const takenOf = (part: Part): PoolOutcome['taken'][Part] => {
+      const under = looks.map((taken) => taken[part]);
+      const mb = [before[part].mb, ...mostOfHalves(under.map((taken) => taken.mb)), after[part].mb];
+      return { mb, seconds: (under.at(-1)?.seconds ?? 0) - before[part].seconds };
+    };
     for (const [does, how] of answers) if (how.size === 0) wrong.push(`nobody was answered who ${does}`);
     const inserted = quietMs.length + attackedMs.length;
     const counted = await must(neighbour, 'POST', '/custom/Heap/aggregate', [{ $count: 'n' }]);
@@ -73,7 +81,7 @@ export async function pool(service: StartedService, seconds: number, report: (li
       quiet: latencies(quietMs),
       attacked: latencies(attackedMs),
       stalls: difference(await stallsOf(service.url), stallsBefore),
-      residentMb: [before, most, residentMb(service)],
+      taken: { service: takenOf('service'), mongod: takenOf('mongod'), sandbox: takenOf('sandbox') },
       answers,
       wrong,
     };
@@ -141,37 +149,33 @@ async function probe(neighbour: RestClient, from: number, seconds: number, wrong
   return took;
 }
 
+function mostOfHalves(values: readonly number[]): [number, number] {
+  const half = Math.ceil(values.length / 2);
+  return [Math.max(0, ...values.slice(0, half)), Math.max(0, ...values.slice(half))];
+}
+
 function latencies(all: readonly number[]): Latencies {
   const sorted = [...all].sort((a, b) => a - b);
   const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.ceil(part * sorted.length) - 1)] ?? 0;
   return { count: sorted.length, p50: at(0.5), p99: at(0.99), most: sorted.at(-1) ?? 0 };
 }
 
-function residentMb({ process }: StartedService): number {
-  const kB = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${process.pid}/status`, 'utf8'))?.[1];
-  return Number(kB ?? 0) / 1024;
-}
-
-interface Counted {
-  readonly within50Ms: number;
-  readonly all: number;
-  readonly byCause: ReadonlyMap<string, number>;
-}
-
-async function stallsOf(url: string): Promise<Counted> {
+async function stallsOf(url: string): Promise<Stalls> {
   const text = await (await fetch(`${url}/metrics`)).text();
-  const value = (name: RegExp): number => Number(name.exec(text)?.[1] ?? 0);
-  const byCause = new Map(
-    [...text.matchAll(/^cascade_stalls_total\{cause="(\w+)"\} (\d+)$/gm)].map(([, cause = '', n]) => [cause, Number(n)]),
+  const count = (name: string, labels: string): Map<string, number> =>
+    new Map(
+      [...text.matchAll(new RegExp(`^${name}\\{${labels}cause="(\\w+)"\\} (\\d+)$`, 'gm'))].map(([, cause = '', n]) => [cause, Number(n)]),
+    );
+  const within = count('cascade_stall_seconds_bucket', 'le="0\\.05",');
+  return Object.fromEntries(
+    [...count('cascade_stall_seconds_count', '')].map(([cause, all]) => [cause, { all, over50Ms: all - (within.get(cause) ?? 0) }]),
   );
-  return {
-    within50Ms: value(/^cascade_stall_seconds_bucket\{le="0\.05"\} (\d+)$/m),
-    all: value(/^cascade_stall_seconds_count (\d+)$/m),
-    byCause,
-  };
 }
 
-const difference = (now: Counted, before: Counted): PoolOutcome['stalls'] => ({
-  over50Ms: now.all - now.within50Ms - (before.all - before.within50Ms),
-  byCause: Object.fromEntries([...now.byCause].map(([cause, count]) => [cause, count - (before.byCause.get(cause) ?? 0)])),
-});
+const difference = (now: Stalls, before: Stalls): Stalls =>
+  Object.fromEntries(
+    Object.entries(now).map(([cause, { all, over50Ms }]) => [
+      cause,
+      { all: all - (before[cause]?.all ?? 0), over50Ms: over50Ms - (before[cause]?.over50Ms ?? 0) },
+    ]),
+  );
