@@ -11,7 +11,7 @@ const QUIET_MS = 10_000;
 
 export interface StallsOptions {
   readonly log: Logger;
-  /** Used by this process so far, ms; what the system says when absent. */
+  /** Used by this thread so far, ms; what the system says when absent. */
   readonly processorMs?: () => number;
   /** See `QUIET_MS`. */
   readonly quietMs?: number;
@@ -20,7 +20,7 @@ export interface StallsOptions {
 /** Lines within that time, of all together. */
 const MOST_LINES = 20;
 
-/** `request`, `program`: the synchronous part of it; `garbage`: of the engine's collector; `processor`: the machine gave none to this process. */
+/** `request`, `program`: the synchronous part of it; `garbage`: of the engine's collector; `processor`: for the most part the thread waited for one. */
 export type Cause = 'request' | 'program' | 'commit' | 'garbage' | 'processor' | 'other';
 
 export interface Stall {
@@ -34,7 +34,7 @@ export interface Stall {
 /** That the thread was kept. */
 interface Found {
   readonly keptMs: number;
-  /** Of all threads of the process meanwhile. */
+  /** That the thread used meanwhile. */
   readonly processorMs: number;
   readonly longest: Stall | null;
 }
@@ -58,7 +58,7 @@ export class Stalls implements Disposable {
   readonly #lines = new Map<string, number>();
   #linesSince = performance.now();
 
-  constructor({ log, processorMs = usedByProcess, quietMs = QUIET_MS }: StallsOptions) {
+  constructor({ log, processorMs = usedByThread, quietMs = QUIET_MS }: StallsOptions) {
     this.#log = log;
     this.#processorMs = processorMs;
     this.#quietMs = quietMs;
@@ -110,7 +110,7 @@ export class Stalls implements Disposable {
     const collectedMs = this.#collectedMs;
     this.#collectedMs = 0;
     if (collectedMs >= ms / 2) return { ms, cause: 'garbage', namespace: longest?.namespace ?? null, what: longest?.what ?? 'collected' };
-    if (processorMs < ms / 2) return { ms, cause: 'processor', namespace: null, what: 'this process had to wait for it' };
+    if (processorMs < ms / 2) return { ms, cause: 'processor', namespace: null, what: 'this thread had to wait for it' };
     if (longest && longest.ms >= ms / 2) return longest;
     return { ...this.#last, ms, cause: 'other', what: `after: ${this.#last.what}` };
   }
@@ -133,7 +133,8 @@ export class Stalls implements Disposable {
   }
 }
 
-function usedByProcess(): number {
-  const { user, system } = process.cpuUsage();
+/** Of the whole process where Node cannot tell what a thread uses (before 22.19). */
+function usedByThread(): number {
+  const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage();
   return (user + system) / 1_000;
 }
