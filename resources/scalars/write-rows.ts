@@ -19,7 +19,7 @@ export type RowForm = Spelling | 'typed';
 export function writeRows(space: Namespace, type: TypeDefinition, form: RowForm, props: readonly string[] | null, actor: Actor): WriteRows {
   if (form !== 'typed') return writeSpelt(space, type, form, props, actor);
   const write = writeSpelt(space, type, 'inner', props, actor);
-  return async (rows) => inSlices(space.name, typedTexts(await write(rows)));
+  return async (rows) => inSlices(resultsOf(space.name), typedTexts(await write(rows)));
 }
 
 function* typedTexts(inner: readonly string[]): Generator<string> {
@@ -59,6 +59,9 @@ function writeEach(space: Namespace, rows: readonly Uint8Array[], write: (row: U
   return bytes <= FEW_BYTES ? rows.map(write) : writeMany(space, rows, bytes, write);
 }
 
+/** Whose work it is: apart from the bodies of a namespace, a few of which may take long. */
+const resultsOf = (namespace: string): string => `results of ${namespace}`;
+
 /** Large results queue for a turn, since many may be written at once; no more is read meanwhile than is written. */
 async function writeMany(
   { name, storage }: Namespace,
@@ -70,5 +73,5 @@ async function writeMany(
     for (const row of rows) yield write(row);
   }
   using _held = storage.rows.hold(bytes);
-  return await inSlices(name, texts());
+  return await inSlices(resultsOf(name), texts());
 }

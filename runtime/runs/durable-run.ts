@@ -4,19 +4,7 @@
 // integrations.md 12).
 
 import type { Long } from 'mongodb';
-import {
-  type Actor,
-  ChildRunIds,
-  type Initiator,
-  type ReadForChange,
-  type ReadSet,
-  RestartRun,
-  type StepStore,
-  type Since,
-  sinceOf,
-  type Stage,
-  type TurnToChange,
-} from '../context/index.ts';
+import { type Actor, ChildRunIds, type Initiator, RestartRun, type StepStore, type Since, sinceOf, type Stage } from '../context/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import {
   type Answer,
@@ -45,6 +33,7 @@ import { apiError, isApiError } from '../../model/errors/index.ts';
 import { eventObjectJson } from '../events/index.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../../sandbox/index.ts';
 import { whenAdmitted } from './admission.ts';
+import { AttemptReads, type ReadingRun } from './attempt-reads.ts';
 import { choose, type Given as Held } from './decision.ts';
 import { digestOf, isRepeatable, type Known, RunHistory, type Seen, seenText } from './history.ts';
 import { Messages } from './messages.ts';
@@ -64,12 +53,10 @@ const NAMES_KEPT = 20;
 const MOST_LIMIT_VIOLATIONS = 3;
 /** A run that never wins its races has a fault that repetition does not mend. */
 const MOST_ATTEMPTS = 1_000;
-/** How often it tries a computed change before it takes turns for the row. */
-const MOST_LOST_COMPUTING = 3;
 /** The site under which the choice of the version is recorded. */
 const CHOICE = 'version';
 
-export class DurableRun implements RunObserver, ReadSet, StepStore {
+export class DurableRun implements RunObserver, ReadingRun, StepStore {
   readonly id: string;
   readonly #host: RunHost;
   readonly #event: StoredEvent;
@@ -79,15 +66,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   readonly #ended: () => void;
   #messages: Messages;
   readonly #history: RunHistory;
-  /** Versions of the instances that this attempt has read; null: none yet. */
-  #versions: Map<string, bigint> | null = null;
-  /** Those of them that this attempt has not from its history. */
-  #live: Set<string> | null = null;
-  /** The instance of the last computed change; how often races for such were lost. */
-  #computing: string | null = null;
-  #lostComputing = 0;
-  /** What this attempt has read for computed changes, with the versions; null: nothing. */
-  #forChange: Map<string, ReadForChange & { readonly version: bigint | undefined }> | null = null;
+  readonly #reads: AttemptReads;
   /** EXECUTE ASYNC: the caller, once looked up. */
   #caller: Identity | null = null;
   readonly #parts = new Checkpoints();
@@ -114,8 +93,6 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   #hasFailed = false;
   /** Its error breaker is open. */
   #isSkipped = false;
-  /** Pending changes that the present attempt follows. */
-  #follows: Pending[] = [];
   readonly #beganMs = performance.now();
   /** Origin of its stage times; undefined: its event was recovered from another process. */
   readonly since: Since | undefined;
@@ -134,6 +111,19 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     for (const step of steps) this.#parts.add(step);
     this.#startedAt = steps[0]?.startedAt ?? this.#now();
     this.#limits = host.limits();
+    this.#reads = new AttemptReads(this, host.contention);
+  }
+
+  get ruleName(): string {
+    return this.#executable.name;
+  }
+
+  get holdsLocks(): boolean {
+    return this.#host.holdsLocks(this.id);
+  }
+
+  get isTraced(): boolean {
+    return this.#host.isTraced(this.#executable.resource);
   }
 
   start(): void {
@@ -283,7 +273,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   }
 
   op(site: string, nth: number, kind: string, payloadJson: string, isLast: boolean): void {
-    const tail = isLast && !this.#isTraced; // a traced run is recorded when it has ended
+    const tail = isLast && !this.isTraced; // a traced run is recorded when it has ended
     this.#recorder.asked(site, nth, kind, payloadJson);
     const known = this.#history.answerTo(site, nth, () => digestOf(kind, payloadJson));
     if (known) this.#repeat(known);
@@ -296,7 +286,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   }
 
   done(): void {
-    if (this.#follows.length === 0) this.#done();
+    if (!this.#reads.hasFollowed) this.#done();
     else this.#whenStanding(() => this.#done());
   }
 
@@ -304,7 +294,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   #whenStanding(then: () => void): void {
     const attempt = this.#attempt;
     this.#underWay++;
-    this.standing().then(
+    this.#reads.standing().then(
       () => {
         this.#settled();
         if (attempt === this.#attempt) then();
@@ -317,14 +307,14 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   }
 
   #done(): void {
-    if (this.#messages.waiting.length === 0 && !this.#isTraced) {
+    if (this.#messages.waiting.length === 0 && !this.isTraced) {
       this.#host.committer.markDone(this.id);
       this.#end();
-    } else void this.#close({ writes: this.#isTraced ? this.#recorded(null) : [], events: [] });
+    } else void this.#close({ writes: this.isTraced ? this.#recorded(null) : [], events: [] });
   }
 
   fail(error: WireError & { frames?: readonly Frame[]; poison?: boolean }): void {
-    if (this.#follows.length === 0) this.#stop(() => this.#failed(error));
+    if (!this.#reads.hasFollowed) this.#stop(() => this.#failed(error));
     else this.#whenStanding(() => this.#stop(() => this.#failed(error)));
   }
 
@@ -359,79 +349,6 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     void this.#close({ writes: [...failure.writes, ...dead.writes], events: [...failure.events, ...dead.events] }, true);
   }
 
-  // ------------------------------------------------------------ ReadSet
-  record(collection: string, id: string, version: bigint): void {
-    (this.#versions ??= new Map()).set(`${collection}/${id}`, version);
-    (this.#live ??= new Set()).add(`${collection}/${id}`);
-  }
-
-  expected(collection: string, id: string): bigint | undefined {
-    return this.#versions?.get(`${collection}/${id}`);
-  }
-
-  async turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on' | Pending> {
-    const { contention } = this.#host;
-    const instance = ids.map((id) => `${collection}/${id}`).find((one) => contention.isContended(one)) ?? this.#early(collection, ids);
-    // A run with a lock does not wait for a turn: the run that has the turn may wait for that lock.
-    if (!instance || this.#host.holdsLocks(this.id)) return 'go on';
-    if (contention.isEngaged(this.id) && (contention.hasTurn(instance, this.id) || !contention.isIn(instance, this.id)))
-      return contention.pendingFor(instance, this.id) ?? 'go on';
-    const waits = contention.isContended(instance);
-    if (waits) contention.lost(this.#executable.name, collection);
-    await contention.enter(instance, this.id);
-    return contention.pendingFor(instance, this.id) ?? (waits ? 'read again' : 'go on');
-  }
-
-  /** The one instance that it queues for at the first read, since runs of its rule have lost races there; undefined: none. */
-  #early(collection: string, ids: readonly string[]): string | undefined {
-    const { contention } = this.#host;
-    if (ids.length !== 1 || contention.isEngaged(this.id)) return undefined;
-    return contention.takesTurns(this.#executable.name, collection) ? `${collection}/${ids[0]}` : undefined;
-  }
-
-  get mayCompute(): boolean {
-    return !this.#isTraced && !this.#host.contention.isEngaged(this.id) && !this.#host.holdsLocks(this.id);
-  }
-
-  recordForChange(collection: string, id: string, read: ReadForChange): void {
-    const instance = `${collection}/${id}`;
-    (this.#forChange ??= new Map()).set(instance, { ...read, version: this.#versions?.get(instance) });
-  }
-
-  async turnToChange(collection: string, id: string): Promise<TurnToChange | null> {
-    const instance = `${collection}/${id}`;
-    const read = this.#forChange?.get(instance);
-    // Another version is expected where the run has changed the row itself, by other means.
-    if (!read || read.version !== this.#versions?.get(instance) || !this.mayCompute) return null;
-    const { contention } = this.#host;
-    const hasWaited = contention.isContended(instance) || (read.version !== undefined && contention.isOld(instance, read.version));
-    this.#computing = instance;
-    await contention.enter(instance, this.id);
-    if (!contention.hasTurn(instance, this.id)) throw new RestartRun(instance); // its time is over
-    return { ...read, hasWaited, pending: contention.pendingFor(instance, this.id) };
-  }
-
-  follow(pending: Pending): void {
-    if (!this.#follows.includes(pending)) this.#follows.push(pending);
-  }
-
-  followed(collection: string): readonly Pending[] {
-    return this.#unstored().filter((pending) => pending.collection === collection);
-  }
-
-  async standing(): Promise<void> {
-    for (const pending of this.#unstored()) if (!(await pending.settled())) throw new RestartRun(pending.key);
-  }
-
-  /** The pending changes that it follows. @throws RestartRun when one of them was not stored */
-  #unstored(): readonly Pending[] {
-    if (this.#follows.length === 0) return this.#follows;
-    const lost = this.#follows.find(({ isStored }) => isStored === false);
-    if (lost) throw new RestartRun(lost.key);
-    this.#follows = this.#follows.filter(({ isStored }) => isStored === null);
-    return this.#follows;
-  }
-
   // ------------------------------------------------------------ StepStore: its children restart with it
   taken(run: RunId): readonly Step[] {
     const known = this.#children?.get(run);
@@ -458,10 +375,6 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   get #chain(): CausalChain {
     const { root, depth, via = [], hop } = this.#event.chain;
     return { root, depth: depth + 1, via: [...via.slice(1 - NAMES_KEPT), this.#executable.name], ...(hop !== undefined && { hop }) };
-  }
-
-  get #isTraced(): boolean {
-    return this.#host.isTraced(this.#executable.resource);
   }
 
   /** The writes that keep the recording; none when it is too large. */
@@ -511,7 +424,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   #repeat({ answer, at, seen, stale }: Known): void {
     if (stale !== null) this.#track(this.#show(stale, answer, at, this.#attempt));
     else {
-      for (const [instance, version] of seen) this.#remember(instance, version);
+      for (const [instance, version] of seen) this.#reads.remember(instance, version);
       this.#answer(answer, at);
     }
   }
@@ -519,12 +432,12 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
   /** Answers a change of this run with the present state of the instance, which another run has changed since. */
   async #show(instance: string, answer: Answer, at: Date, attempt: number): Promise<void> {
     try {
-      await this.standing();
+      await this.#reads.standing();
       const present = await this.#host.present(instance, this.#actor({ site: '', nth: 0 }));
       if (attempt !== this.#attempt) return;
       // What it has read in this attempt must be what its own change shows, or an update by that read would overwrite another's change.
-      if (present && this.#live?.has(instance) && this.#versions?.get(instance) !== present.version) throw new RestartRun(instance);
-      if (present) this.#remember(instance, present.version);
+      if (present && this.#reads.hasReadOther(instance, present.version)) throw new RestartRun(instance);
+      if (present) this.#reads.remember(instance, present.version);
       this.#answer(present ? { ok: present.json } : answer, at);
     } catch (error) {
       if (attempt !== this.#attempt || error instanceof Fenced) return;
@@ -535,19 +448,15 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     }
   }
 
-  #remember(instance: string, version: bigint): void {
-    (this.#versions ??= new Map()).set(instance, version);
-  }
-
   async #perform(site: string, nth: number, kind: string, payloadJson: string, tail: boolean, attempt: number): Promise<void> {
     if (attempt !== this.#attempt) return;
     const at = this.#now();
     const state = { committed: false };
     const request = digestOf(kind, payloadJson);
-    const readSet = new RequestReadSet(this, () => attempt === this.#attempt);
+    const readSet = new RequestReadSet(this.#reads, () => attempt === this.#attempt);
     let answer: Answer;
     try {
-      if (!FOLLOWING.has(kind)) await this.standing();
+      if (!FOLLOWING.has(kind)) await this.#reads.standing();
       if (kind === 'update' && this.#host.contention.isEngaged(this.id)) await this.#host.contention.turnOf(this.id);
       answer = await this.#host.perform(kind, payloadJson, this.#actor({ site, nth, tail, at, state, request, readSet }));
     } catch (error) {
@@ -585,7 +494,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
       return false;
     }
     if (!change || (startsRuns(change) && !this.#host.backpressure.isLow)) return false;
-    if (this.#follows.length > 0) return false;
+    if (this.#reads.hasFollowed) return false;
     const { writes } = change;
     const logs = this.#messages.waiting;
     const stored = (): void => {
@@ -625,7 +534,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     at = this.#now(),
     state = { committed: false },
     request = '',
-    readSet = new RequestReadSet(this, () => true),
+    readSet = new RequestReadSet(this.#reads, () => true),
   }: Asked): Actor {
     let parts = 0;
     return {
@@ -656,7 +565,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
         };
         const logs = this.#messages.waiting;
         const change = { ...unit, logs: [...(unit.logs ?? []), ...logs] };
-        const whole = { ...change, ...(ends ? { done: [this.id] } : { steps: [step] }), after: this.#unstored() };
+        const whole = { ...change, ...(ends ? { done: [this.id] } : { steps: [step] }), after: this.#reads.unstored() };
         const commit = () => this.#submit(whole);
         await (startsRuns(unit) ? this.#host.backpressure.pass(commit) : commit());
         if (unit.writes.length > 0 || unit.events.length > 0) this.#reached('effect_committed');
@@ -695,10 +604,10 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
     this.#stop(() => {
       if (this.#attempt > MOST_ATTEMPTS) return this.#failed(this.#asWire(new Error(`${contended} changed too often`)));
       // A computed change waits in the service, not in the program's turn.
-      if (contended === this.#computing && ++this.#lostComputing <= MOST_LOST_COMPUTING) return this.#restart(contended);
+      if (this.#reads.computesAgain(contended)) return this.#restart(contended);
       const { contention } = this.#host;
       // With a lock it queues for the lock instead: no run is in two queues at a time.
-      if (this.#host.holdsLocks(this.id)) contention.leave(this.id);
+      if (this.holdsLocks) contention.leave(this.id);
       else contention.moveTo(contended, this.id);
       contention.lost(this.#executable.name, contended.slice(0, contended.lastIndexOf('/')));
       this.#restart(contended);
@@ -711,10 +620,7 @@ export class DurableRun implements RunObserver, ReadSet, StepStore {
    */
   #restart(contended: string | null): void {
     this.#history.restart(contended);
-    this.#versions = null;
-    this.#live = null;
-    this.#forChange = null;
-    this.#follows = [];
+    this.#reads.restart();
     this.#messages.restart();
     this.#recorder.restart();
     this.#host.release(this.id);

@@ -402,18 +402,18 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'an effect does not wait for the change that its run went on from',
     file: 'runtime/runs/durable-run.ts',
-    text: ', after: this.#unstored() };',
+    text: ', after: this.#reads.unstored() };',
     replacement: ', after: [] };',
   },
   {
     what: 'other requests do not wait for the change that their run went on from',
     file: 'runtime/runs/durable-run.ts',
-    text: '      if (!FOLLOWING.has(kind)) await this.standing();\n',
+    text: '      if (!FOLLOWING.has(kind)) await this.#reads.standing();\n',
     replacement: '',
   },
   {
     what: 'a run goes on from a change that was not stored',
-    file: 'runtime/runs/durable-run.ts',
+    file: 'runtime/runs/attempt-reads.ts',
     text: '    if (lost) throw new RestartRun(lost.key);\n',
     replacement: '    void lost;\n',
     survives: 'the committer drops what goes on from it',

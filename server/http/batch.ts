@@ -11,7 +11,7 @@ import type { HttpReply, HttpRequest } from './types.ts';
 
 const MOST_REQUESTS = 100;
 /** Characters from which on the answer is sent in pieces. */
-const PIECE = 64 * 1024;
+const PIECE = 256 * 1024;
 /** Bound of the rows of each SELECT. */
 const MOST_ROWS = 1_000;
 /** Headers that a request inherits from the batch, where it has none of its own. */
@@ -32,7 +32,7 @@ export async function batch(http: HttpRequest, namespace: string, answer: (one: 
   function* begun(): Generator<Promise<HttpReply>> {
     for (const one of read) yield answer(one);
   }
-  const replies = await Promise.all(await inSlices(namespace, begun()));
+  const replies = await Promise.all(await inSlices(`batches of ${namespace}`, begun()));
   const texts = replies.map((reply, index) => replyText(reply, read[index]!.method === 'HEAD'));
   const length = texts.reduce((sum, text) => sum + text.length, 0);
   return length <= PIECE ? { status: 200, body: `[${texts.join(',')}]` } : { status: 200, pieces: inPieces(texts) };

@@ -43,18 +43,9 @@ export interface HttpSockets {
 }
 
 /** Answers every HTTP request. */
-export function bindHttp(
-  transport: Transport,
-  answer: (http: HttpRequest) => Promise<HttpReply>,
-  {
-    log,
-    corsOrigins = '*',
-    bodyLimitBytes = BODY_LIMIT_BYTES,
-    clientOf = peerOf,
-    budget = requestBudget(bodyLimitBytes),
-    turns = requestTurns(),
-  }: SocketOptions,
-): HttpSockets {
+export function bindHttp(transport: Transport, answer: (http: HttpRequest) => Promise<HttpReply>, options: SocketOptions): HttpSockets {
+  const { log, corsOrigins = '*', bodyLimitBytes = BODY_LIMIT_BYTES, clientOf = peerOf } = options;
+  const { budget = requestBudget(bodyLimitBytes), turns = requestTurns() } = options;
   const isVerbose = log.isLevelEnabled('debug');
   let open = 0;
   let draining = false;
