@@ -66,8 +66,29 @@ test.each([
   ['while (0) { f() }\nreturn a', ['condition.constant 2:8']],
   ['while (true) { f() }', []],
   ['return 2 < 3', []],
+  ['if (x => x) { return 1 }', ['condition.constant 2:5']],
+  ['if (a.b == a.c) { return 1 }', []],
+  ['if (a < 3) { return 1 }', []],
+  ['if (3 < a) { return 1 }', []],
+  ['if ("a" == 1) { return 1 }', []],
+  ['if (1 + a == 2) { return 1 }', []],
 ])('a condition that is decided: %s', (body, expected) => {
   expect(inProcedure(body)).toEqual(expected);
+});
+
+const TRUE = [
+  ...['1', '-1', '0.5', '"x"', '"0"', 'true', '[0]', '{a: 0}', '5 seconds', '!0', '!""', 'x => x'],
+  ...['1 == 1', '1 != 2', '1 < 2', '1 <= 1', '2 > 1', '2 >= 2', '"a" == "a"', '"a" != "b"', 'a == a', 'a || 1', '1 && 2'],
+];
+const FALSE = [
+  ...['0', '0.0', '""', 'false', 'null', '[]', '{}', '!1', '!"x"', '0 seconds'],
+  ...['1 == 2', '1 != 1', '2 < 1', '1 < 1', '2 <= 1', '1 > 2', '1 > 1', '1 >= 2', '"a" == "b"', '"a" != "a"', 'a != a', '0 || ""'],
+];
+/** Only true decides `b || …`, and only false `b && …`. */
+test.each([...TRUE.map((one) => [one, true] as const), ...FALSE.map((one) => [one, false] as const)])('%s is always %s', (one, outcome) => {
+  expect([`if (b || (${one})) { f() }`, `if (b && (${one})) { f() }`].map((body) => inProcedure(body).length)).toEqual(
+    outcome ? [1, 0] : [0, 1],
+  );
 });
 
 test.each([
@@ -79,6 +100,13 @@ test.each([
   ['try { f() } catch (e) { rethrow(e) }\nreturn 1', []],
   ['while (true) { f() }\nreturn 1', ['statement.unreachable 3:1']],
   ['if (a) { return 1 }\nreturn 2', []],
+  ['return exception("c", "m", [])\nlog.info("x")', ['statement.unreachable 3:1']],
+  ['a = exception("c", "m", [])\nreturn a', ['statement.unreachable 3:1']],
+  ['if (a) { f() } else if (b) { rethrow(a) } else { rethrow(b) }\nreturn 1', []],
+  ['if (a) { rethrow(a) } else if (b) { rethrow(a) } else { rethrow(b) }\nreturn 1', ['statement.unreachable 3:1']],
+  ['try { f() } catch (e) { f() } finally { rethrow(a) }\nreturn 1', ['statement.unreachable 3:1']],
+  ['try { rethrow(a) } catch (e) { rethrow(e) }\nreturn 1', ['statement.unreachable 3:1']],
+  ['while (a) { rethrow(a) }\nreturn 1', []],
   ['f(x => { exception("c", "m", [])\nlog.info(x) })\nreturn 2', ['statement.unreachable 3:1']],
 ])('never reached: %s', (body, expected) => {
   expect(inProcedure(body)).toEqual(expected);

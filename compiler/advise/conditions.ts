@@ -1,15 +1,11 @@
 // Conditions whose outcome the text alone decides (language.md 4.4): of IF, WHILE, `? :`, and the operands of `&&`, `||` and `!`.
-import type { Expression, Statement } from '../ast.ts';
+import type { Expression, Statement, While } from '../ast.ts';
 import { fold } from '../2-check/constants.ts';
 import type { Report } from '../2-check/report.ts';
 import { type AnyNode, childrenOf } from '../2-check/walk.ts';
 
 /** The endless loop as it is written on purpose; what stands behind it is another matter. */
-export const isEndless = (node: { readonly type: string }): boolean => {
-  if (node.type !== 'While') return false;
-  const { condition } = node as unknown as { condition: Expression };
-  return condition.type === 'Boolean' && condition.value;
-};
+export const isEndless = ({ condition }: While): boolean => condition.type === 'Boolean' && condition.value;
 
 export function adviseConditions(body: readonly Statement[], report: Report): void {
   const visit = (node: AnyNode): void => {
@@ -25,7 +21,7 @@ export function adviseConditions(body: readonly Statement[], report: Report): vo
 
 /** The conditions that a node tests; each is told of once, where it is tested first. */
 function conditionsOf(node: AnyNode): readonly Expression[] {
-  if (node.type === 'If' || node.type === 'Ternary' || (node.type === 'While' && !isEndless(node)))
+  if (node.type === 'If' || node.type === 'Ternary' || (node.type === 'While' && !isEndless(node as unknown as While)))
     return [(node as unknown as { condition: Expression }).condition];
   return [];
 }
