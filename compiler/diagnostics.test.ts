@@ -83,3 +83,18 @@ test('a frame cuts long lines around the place and keeps control characters from
   const [text = '', caret = ''] = frame.split('\n');
   expect(text[caret.indexOf('^')]).toBe('\ufffd');
 });
+
+/** A sign and how often. */
+const times = (sign: string, count: number): string => sign.repeat(count);
+test.each([
+  ['a line as wide as a frame is whole', times('x', 120), 0, 1, [`1 | ${times('x', 120)}`, '  | ^']],
+  ['a wider one is cut behind', times('x', 121), 0, 1, [`1 | ${times('x', 120)}…`, '  | ^']],
+  ['up to column 100 it begins with its first', times('x', 300), 99, 103, [`1 | ${times('x', 120)}…`, `  | ${times(' ', 99)}^^^^`]],
+  ['from there on it is cut before the place, too', times('x', 300), 100, 103, [`1 | …${times('x', 120)}…`, `  | ${times(' ', 60)}^^^`]],
+  ['carets end with the line', times('x', 300), 250, 400, [`1 | …${times('x', 109)}`, `  | ${times(' ', 60)}${times('^', 50)}`]],
+  ['the end of the line before it is no part of a line', 'a = 1\r\nb = 2\r\n', 7, 8, ['2 | b = 2', '  | ^']],
+  ['nor is its own', 'a = 1\r\nb = 2\r\n', 0, 9, ['1 | a = 1', '  | ^^^^^']],
+  ['an empty line has a place', 'a\n\nb', 2, 3, ['2 | ', '  | ^']],
+])('a frame: %s', (_, text, start, end, expected) => {
+  expect(new Lines(text).frame(start, end).split('\n')).toEqual(expected);
+});

@@ -98,8 +98,29 @@ test.each([
   ['SELECT FROM Pump AS p LIMIT 3\nreturn p', ['lang.syntax 2:23']],
   ['var f = (a, b => a + b\nreturn f', ['lang.syntax 2:11']],
   ['try { f() }\ncatch e { log.info(e) }', ['lang.syntax 3:7']],
+  ['try { f() } catch (err { log.info(err) }', ['lang.syntax 2:24']],
+  ['catch (err) { log.info(err) }', ['lang.syntax 2:1']],
+  ['UPDATE Pump(n: 1) WHERE {} ON ERROR (err { log.info(err) }', ['lang.syntax 2:42']],
+  ['var f = (first, second => first + second\nreturn second', ['lang.syntax 2:15']],
+  // A statement with a mistake is not looked through for others, be they before or behind it; the statements of its blocks are.
+  ['log.info(unknown, [1,,2])', ['lang.syntax 2:22']],
+  ['log.info([1,,2], unknown)', ['lang.syntax 2:13']],
+  ['if ([1,,2]) { log.info(unknown) }', ['lang.syntax 2:8', 'lang.variable.undeclared 2:24']],
+  ['if (unknown) { log.info([1,,2]) }', ['lang.variable.undeclared 2:5', 'lang.syntax 2:28']],
   ['var x = (1 +)\nreturn y', ['lang.syntax 2:13', 'lang.variable.undeclared 3:8']],
+  ['var x = (1 +)\nreturn p', ['lang.syntax 2:13', 'lang.variable.undeclared 3:8']],
 ])('%j: what could not be read has no followers', (body, expected) => {
   const found = compile(`PROCEDURE p()\n${body}`, { builtins }).diagnostics;
+  expect(found.map(({ code, line, column }) => `${code.replace('cascade.', '')} ${line}:${column}`)).toEqual(expected);
+});
+
+test.each([
+  ['PROCEDURE p(a, , b)\nreturn b', ['lang.syntax 1:16']],
+  ['PROCEDURE p(a b c d)\nreturn d', ['lang.syntax 1:17']],
+  ['PROCEDURE p(a, , b)\nunknown = 1', ['lang.syntax 1:16', 'lang.variable.undeclared 2:1']],
+  ['RULE r WHEN INSERT OCCURS ON Pump AS p\ny = 1\nvar x = (1 +)', ['lang.variable.undeclared 2:1', 'lang.syntax 3:13']],
+  ['RULE r WHEN INSERT OCCURS ON Pump AS p\ny = 1\nvar x = [1,,2]', ['lang.variable.undeclared 2:1', 'lang.syntax 3:12']],
+])('%j: what the head names is known, and nothing else', (text, expected) => {
+  const found = compile(text, { builtins }).diagnostics;
   expect(found.map(({ code, line, column }) => `${code.replace('cascade.', '')} ${line}:${column}`)).toEqual(expected);
 });
