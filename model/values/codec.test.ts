@@ -160,6 +160,33 @@ test('an encrypted property is stored as the cipher seals it', () => {
   expect(decodeInner(transcoder(keyed, 'inner')(raw))).toStrictEqual(object);
 });
 
+test('of an encrypted property null is in the clear, and so may be what was stored before it was encrypted', () => {
+  const cipher = {
+    seal: () => {
+      throw new Error('sealed');
+    },
+    open: () => {
+      throw new Error('opened');
+    },
+  };
+  const secret = parseType({ name: 'Secret', properties: { rate: { type: 'Real', encrypted: true } } }, known);
+  const keyed = { ...secret, cipher };
+  const nothing = BSON.serialize(instanceToBson(keyed, { rate: null }));
+  const earlier = BSON.serialize({ rate: new BSON.Double(3) });
+  expect([nothing, earlier].map((raw) => transcode(raw, keyed, 'rest'))).toEqual(['{"rate":null}', '{"rate":3}']);
+  expect([nothing, earlier].map((raw) => instanceFromBson(keyed, raw))).toStrictEqual([{ rate: null }, { rate: new Real(3) }]);
+});
+
+test('a property may be called as something that every object has, and is there only where an instance has it', () => {
+  const odd = parseType({ name: 'Odd', properties: { constructor: { type: 'Integer' }, toString: { type: 'String' } } }, known);
+  const both = { constructor: 5, toString: 'x' } as unknown as ObjectValue;
+  const raw = BSON.serialize(instanceToBson(odd, both));
+  expect(instanceFromBson(odd, raw)).toStrictEqual(both);
+  for (const text of [instanceToJson(odd, both), transcode(raw, odd, 'rest')]) expect(text).toBe('{"constructor":5,"toString":"x"}');
+  expect(instanceToBson(odd, {})).toEqual({});
+  expect(instanceToJson(odd, {})).toBe('{}');
+});
+
 test('rows of an aggregation need no type', () => {
   const raw = BSON.serialize({ _id: null, n: new BSON.Int32(2), mean: new BSON.Double(900), d: BSON.Decimal128.fromString('1E+3') });
   expect(transcode(raw, null, 'rest')).toBe('{"_id":null,"n":2,"mean":900.0,"d":"1000"}');
