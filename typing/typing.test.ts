@@ -63,6 +63,21 @@ test.each([
     ["property.unknown 2:51 a Pump has no property 'rtae' (did you mean 'rate'?)"],
   ],
   ['SELECT FROM Pump AS q { log.info(q.rtae) }', ["property.unknown 2:36 a Pump has no property 'rtae' (did you mean 'rate'?)"]],
+  [
+    'for (q in SELECT FROM Pump until q.rtae) { log.info(q) }',
+    ["property.unknown 2:36 a Pump has no property 'rtae' (did you mean 'rate'?)"],
+  ],
+  ['PUBLISH {a: p.rtae} TO TOPIC "/a"', ["property.unknown 2:15 a Pump has no property 'rtae' (did you mean 'rate'?)"]],
+  ['DELETE Pump WHERE code == p.rtae', ["property.unknown 2:29 a Pump has no property 'rtae' (did you mean 'rate'?)"]],
+  [
+    'UPDATE Pump(rate: 1) WHERE NOT (code == p.rtae AND rate > 1)',
+    ["property.unknown 2:43 a Pump has no property 'rtae' (did you mean 'rate'?)"],
+  ],
+  // What comes from other nodes or sources, or in groups, is no instance, and a block gives what it likes.
+  ['var r = SELECT FROM Pump PROCESSED BY ALL\nlog.info(r[0].rtae)', []],
+  ['var r = SELECT FROM Pump AS q { log.info(q) }\nlog.info(r[0].rtae)', []],
+  ['SELECT FROM SOURCE Pump AS q WITH x = 1 { log.info(q.rtae) }', []],
+  ['var r = SELECT code FROM Pump GROUP BY code\nlog.info(r[0].total)', []],
 ])('properties: %s', (body, expected) => {
   expect(inRule(body)).toEqual(expected);
 });
@@ -79,6 +94,19 @@ test.each([
     ["property.unknown 2:22 a Pump has no property 'rtae' (did you mean 'rate'?)"],
   ],
   ['WHEN EVENT OCCURS ON "/topics/a"', 'log.info([event.value.anything, event.uuid])', []],
+  [
+    'WHEN EVENT OCCURS ON "/topics/a"',
+    'log.info(event.rate)',
+    ["property.unknown 2:16 an Event has no property 'rate' (the payload stands in value: value.rate)"],
+  ],
+  [
+    'WHEN EVENT OCCURS ON "/types/Pump/insert"',
+    'log.info(event.topik)',
+    ["property.unknown 2:16 an Event has no property 'topik' (did you mean 'topic'?)"],
+  ],
+  // Several that were changed at once come as an object with a count; one that is about to be changed never does.
+  ['WHEN UPDATE OCCURS ON Pump AS p', 'log.info(p.count - "x")', ["operand 2:18 there is no '-' for an Integer and a String"]],
+  ['BEFORE UPDATE ON Pump AS p', 'log.info(p.count - "x")', []],
   ['WHEN UPDATE OCCURS ON Pump AS p', 'log.info([p.count, p.qual, p.ars_bulkOperation])', []],
   ['WHEN OCCURS ON Pump AS p WHERE rtae > 5', '', ["property.unknown 1:39 Pump has no property 'rtae' (did you mean 'rate'?)"]],
   [
@@ -102,6 +130,19 @@ test.each([
     'WHEN INSERT OCCURS ON Pump AS p WHERE p.rate > p.flwo * 2',
     '',
     ["property.unknown 1:55 Pump has no property 'flwo' (did you mean 'flow'?)"],
+  ],
+  [
+    'WHEN INSERT OCCURS ON Pump AS p WHERE p.rate > 1 AND NOT (p.rtae == 1)',
+    '',
+    ["property.unknown 1:66 Pump has no property 'rtae' (did you mean 'rate'?)"],
+  ],
+  [
+    'WHEN INSERT OCCURS ON Pump AS p EXPECT WITHIN 5 seconds',
+    'var n = 1\nTIMEOUT\nvar n = "a"\nlog.info([n - 1, p.rtae])',
+    [
+      "operand 5:13 there is no '-' for a String and an Integer",
+      "property.unknown 5:20 a Pump has no property 'rtae' (did you mean 'rate'?)",
+    ],
   ],
   ['WHEN INSERT OCCURS ON Pump AS p OR INSERT OCCURS ON Site AS p CONSTRAIN TO p.anything == 1', '', []],
 ])('events: %s %s', (head, body, expected) => {
@@ -131,6 +172,11 @@ test.each([
   ['return toDecimal("1", 2) % 2', ["operand 2:26 there is no '%' for a Decimal and an Integer"]],
   ['var x = 1.5\nfor (i in range(0, 3)) { x = x + 1 }\nreturn x - "a"', ["operand 4:10 there is no '-' for a Real and a String"]],
   ['return a - b', []],
+  // What a branch or a loop gives a variable, it may or may not have behind it.
+  ['var n = 1\nif (a) { n = "text" }\nreturn n - 1', []],
+  ['var n = 1\nfor (i in a) { n = "text" }\nreturn n - 1', []],
+  ['var n = 1\nif (a) { n = "text" } else { n = "other" }\nreturn n - 1', ["operand 4:10 there is no '-' for a String and an Integer"]],
+  ['return anything(x => "a" - 1)', ["operand 2:26 there is no '-' for a String and an Integer"]],
 ])('operators: %s', (body, expected) => {
   expect(inProcedure(body)).toEqual(expected);
 });
@@ -149,6 +195,7 @@ test.each([
   ['return concat("a", 1, true)', []],
   ['return toUppercase("a")', ["procedure.unknown 2:8 there is no procedure 'toUppercase' (did you mean 'toUpperCase'?)"]],
   ['return fnidPump("a")', ["procedure.unknown 2:8 there is no procedure 'fnidPump' (did you mean 'findPump'?)"]],
+  ['return fnidPumq("a")', ["procedure.unknown 2:8 there is no procedure 'fnidPumq'"]],
   ['return nowhere("a")', ["procedure.unknown 2:8 there is no procedure 'nowhere'"]],
   ['return Math2.addTax()', ["argument.missing 2:8 Math2.addTax needs an argument for 'net'"]],
   ['return Math2.addTax(1, 2, 3)', ['argument.count 2:27 Math2.addTax takes 2 arguments']],
@@ -165,6 +212,8 @@ test.each([
   ['return total(5)', ["argument.type 2:14 'rows' of total: an Integer cannot become an array of Integer"]],
   ['return total([5])', []],
   ['return findPump("a").rtae', ["property.unknown 2:22 a Pump has no property 'rtae' (did you mean 'rate'?)"]],
+  ['var r = EXECUTE findPump("a")\nlog.info(r.rtae)', ["property.unknown 3:12 a Pump has no property 'rtae' (did you mean 'rate'?)"]],
+  ['var r = EXECUTE findPump("a") PROCESSED BY ALL\nlog.info(r.rtae)', []],
   ['return 5 < Math2.addTax(1)', [`class.cast 2:10 '<' with an Integer on the left and a Decimal on the right fails${CAST}`]],
   [
     'EXECUTE total(1, 2)',
@@ -182,6 +231,7 @@ test.each([
   ['INSERT Pump(code: "a", rate: "5", price: 1.5, tags: ["a"], at: "2024-01-01", extra: {})', []],
   ['INSERT Pump(code: "a", tags: "x")', ["property.type 2:30 'tags' of Pump: a String cannot become an array of String"]],
   ['INSERT Pump(a)', []],
+  ['INSERT Pump(code: null)', ["property.required 2:19 'code' of Pump must not be null"]],
   ['INSERT Pupm(code: 1)', ["type.unknown 2:8 there is no type 'Pupm' (did you mean 'Pump'?)"]],
   ['INSERT audits({entity: a, message: "x"})', []],
   ['UPDATE Pump(rate: true) WHERE code == "a"', ["property.type 2:19 'rate' of Pump: a Boolean cannot become an Integer"]],
@@ -204,7 +254,12 @@ test.each([
     ],
   ],
   ['return SELECT n = count() FROM Pump GROUP BY code ORDER BY n', []],
-  ['return SELECT FROM Pump WHERE rate == "many"', ["property.type 2:39 this is compared with an Integer: 'many' is no number"]],
+  ...['==', '!=', '<', '<=', '>', '>='].map((operator): [string, string[]] => [
+    `return SELECT FROM Pump WHERE rate ${operator} "many"`,
+    [`property.type 2:${37 + operator.length} this is compared with an Integer: 'many' is no number`],
+  ]),
+  ['return SELECT FROM Pump AS q WHERE q == 1', ["property.unknown 2:36 Pump has no property 'q'"]],
+  ['var site = 1\nDELETE Pump WHERE site.name == "x"', []],
 ])('statements: %s', (body, expected) => {
   expect(inProcedure(body)).toEqual(expected);
 });
@@ -212,6 +267,17 @@ test.each([
 test('without the surroundings nothing is said of types and procedures that are not known', () => {
   const alone = new TypeChecker(environmentOf([], [], NOT_ALL));
   expect(alone.check('PROCEDURE p()\nSELECT FROM Pump AS q { log.info(q.x) }\nINSERT Foo(a: 1)\nreturn some.thing(1)')).toEqual([]);
+});
+
+test('what is no type is left out of the surroundings', () => {
+  const { types } = environmentOf([null, 5, [], { name: 'A' }, { properties: {} }, { name: 1, properties: {} }, ...TYPES], [], NOT_ALL);
+  expect([...types.keys()]).toEqual(['Pump', 'Site']);
+});
+
+test('the payload of an event is meant before a name that looks alike', () => {
+  const notes = new TypeChecker(environmentOf([{ name: 'Note', properties: { topics: { type: 'String' } } }], [], NOT_ALL));
+  const [advice] = notes.check('RULE r WHEN EVENT OCCURS ON "/types/Note/insert"\nlog.info(event.topics)');
+  expect(advice?.hint).toContain('value.topics');
 });
 
 test('the condition of a version is looked at, too', () => {

@@ -137,6 +137,19 @@ test('a semicolon that parts two statements stays', () => {
   expect(formatted('PROCEDURE p()\nreturn; (a)')).toBe('PROCEDURE p()\nreturn;\n(a)\n');
 });
 
+test('TIMEOUT has a line of its own, whatever stands before it', () => {
+  const head = 'RULE r\nWHEN INSERT OCCURS ON Pump AS p EXPECT WITHIN 5 seconds';
+  const expected = `${head}\nlog.info(p)\nTIMEOUT\nlog.info("late")\n`;
+  for (const between of ['\n', ';\n', '; ; ']) expect(formatted(`${head}\nlog.info(p)${between}timeout log.info("late")`)).toBe(expected);
+});
+
+test('words that go on behind a block are names and texts elsewhere', () => {
+  const list = 'PROCEDURE p()\nreturn [\n  "if",\n  "else",\n  "finally"\n]\n';
+  expect(formatted('PROCEDURE p()\nreturn ["if",\n"else", "finally"]')).toBe(list);
+  const object = 'PROCEDURE p()\nreturn {\n  if: 1,\n  else: 2,\n  catch: 3\n}\n';
+  expect(formatted('PROCEDURE p()\nreturn {if: 1,\nelse: 2, catch: 3}')).toBe(object);
+});
+
 test('a text with errors has no standard form', () => {
   const result = format('PROCEDURE p()\nx = )');
   expect(!result.ok && result.diagnostics.map(({ line, column }) => [line, column])).toEqual([[2, 5]]);

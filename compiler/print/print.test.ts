@@ -69,6 +69,29 @@ test.each([
   expect(print(parsed(`PROCEDURE p()\n${body}`)!)).toBe(`PROCEDURE p()\n${expected}\n`);
 });
 
+test.each([
+  ['return f((x)=>(x+1))', 'return f(x => x + 1)'],
+  ['return f((x, y) => ({a: x}))', 'return f((x, y) => ({a: x}))'],
+  ['return f(x => ({a: x}).a)', 'return f(x => ({a: x}.a))'],
+  ['return ((a || b) && c) || (d && e)', 'return (a || b) && c || d && e'],
+  ['return (2 ** 3) ** -a', 'return (2 ** 3) ** -a'],
+  ['return a ** (b ** c)', 'return a ** b ** c'],
+  ['return (a < b) == (c < d)', 'return a < b == c < d'],
+  ['return - -a', 'return -(-a)'],
+  ['return (a ? b : c) ? d : (e ? f : g)', 'return (a ? b : c) ? d : e ? f : g'],
+  ['return (a - b) - (c - d)', 'return a - b - (c - d)'],
+])('%j has parentheses where they mean something', (body, expected) => {
+  expect(print(parsed(`PROCEDURE p()\n${body}`)!)).toBe(`PROCEDURE p()\n${expected}\n`);
+});
+
+test.each([
+  ['select from A with limit = 5 where n == 1', 'SELECT FROM A WITH limit = 5 WHERE n == 1'],
+  ['select from A with limit = 5 where n == 1 group by n', 'SELECT FROM A WHERE n == 1 GROUP BY n WITH limit = 5'],
+  ['select from A with limit = 5 where n == 1 order by n', 'SELECT FROM A WHERE n == 1 ORDER BY n WITH limit = 5'],
+])('%j: options stand before the condition, but end a list of keys', (body, expected) => {
+  expect(print(parsed(`PROCEDURE p()\n${body}`)!)).toBe(`PROCEDURE p()\n${expected}\n`);
+});
+
 test('V6: triggers that differ in blanks, comments and the case of keywords have one text', () => {
   const trigger = (text: string): string => {
     const tree = parsed(`RULE r ${text}`);
