@@ -100,6 +100,8 @@ test.each([
   ['try { f() }\ncatch e { log.info(e) }', ['lang.syntax 3:7']],
   ['try { f() } catch (err { log.info(err) }', ['lang.syntax 2:24']],
   ['catch (err) { log.info(err) }', ['lang.syntax 2:1']],
+  ['try { f() } catch (err, b) {\nlog.info(err)\n}', ['lang.syntax 2:23']],
+  ['DELETE Pump WHERE {} ON ERROR (err) {\nlog.info(err)\n}', ['lang.syntax 2:22', 'lang.syntax 4:1']],
   ['UPDATE Pump(n: 1) WHERE {} ON ERROR (err { log.info(err) }', ['lang.syntax 2:42']],
   ['var f = (first, second => first + second\nreturn second', ['lang.syntax 2:15']],
   // A statement with a mistake is not looked through for others, be they before or behind it; the statements of its blocks are.

@@ -12,7 +12,6 @@ const OPTIONS: ts.CompilerOptions = {
   types: [],
   noEmit: true,
 };
-const DEEPEST = 4;
 
 export type KnownOf = (node: object) => Known;
 
@@ -35,7 +34,7 @@ export class Inference {
     return (node) => {
       if (known.has(node)) return known.get(node) ?? null;
       const found = nodes.get(node);
-      const kinds = found ? toKnown(checker.getTypeAtLocation(found), checker, 0) : null;
+      const kinds = found ? toKnown(checker.getTypeAtLocation(found), checker) : null;
       known.set(node, kinds);
       return kinds;
     };
@@ -74,19 +73,18 @@ function nodesByPlace(file: ts.SourceFile, places: Projection['places']): Map<ob
   return found;
 }
 
-function toKnown(type: ts.Type, checker: ts.TypeChecker, depth: number): Known {
-  if (depth > DEEPEST) return null;
+function toKnown(type: ts.Type, checker: ts.TypeChecker): Known {
   if (type.isUnion()) {
-    const kinds = type.types.map((one) => toKnown(one, checker, depth));
+    const kinds = type.types.map((one) => toKnown(one, checker));
     return kinds.includes(null) ? null : kinds.flatMap((one) => one ?? []);
   }
-  const kind = toKind(type, checker, depth);
+  const kind = toKind(type, checker);
   return kind && [kind];
 }
 
-function toKind(type: ts.Type, checker: ts.TypeChecker, depth: number): Kind | null {
+function toKind(type: ts.Type, checker: ts.TypeChecker): Kind | null {
   if (type.isIntersection()) {
-    const kinds = type.types.map((one) => toKind(one, checker, depth));
+    const kinds = type.types.map((one) => toKind(one, checker));
     return kinds.find((one) => one?.type !== undefined) ?? null;
   }
   const name = literal(type, '$kind', checker);
@@ -95,9 +93,8 @@ function toKind(type: ts.Type, checker: ts.TypeChecker, depth: number): Kind | n
     const instance = literal(type, '$type', checker);
     return instance === null ? null : { name, type: instance };
   }
-  const member = name === 'Event' ? 'value' : '$inner';
-  const inner = name === 'List' || name === 'Sequence' || name === 'Event' ? memberType(type, member, checker) : null;
-  return { name, ...(inner && { inner: toKnown(inner, checker, depth + 1) }) };
+  const value = name === 'Event' ? memberType(type, 'value', checker) : null;
+  return { name, ...(value && { value: toKnown(value, checker) }) };
 }
 
 function memberType(type: ts.Type, name: string, checker: ts.TypeChecker): ts.Type | null {

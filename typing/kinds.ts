@@ -11,8 +11,8 @@ export interface Kind {
   readonly name: string;
   /** Of an Object: the type whose instance it is. */
   readonly type?: string;
-  /** Of a List or Sequence: what is in it; of an Event: its value. Null: not known. */
-  readonly inner?: Known;
+  /** Of an Event: what it carries. Null: not known. */
+  readonly value?: Known;
 }
 /** All kinds that an expression may have, or null when that is not known. */
 export type Known = readonly Kind[] | null;

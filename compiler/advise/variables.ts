@@ -49,9 +49,10 @@ class Sightings {
   }
 
   visit(node: AnyNode, isApart: boolean): void {
-    const { name } = node as unknown as { name: unknown };
-    if (typeof name === 'string' && (this.#uses.reads.has(node) || this.#uses.writes.has(node))) {
-      if (this.#uses.reads.has(node)) this.read.add(name);
+    const isRead = this.#uses.reads.has(node);
+    if (isRead || this.#uses.writes.has(node)) {
+      const { name } = node as unknown as { name: string };
+      if (isRead) this.read.add(name);
       if (isApart) this.elsewhere.add(name);
     }
     if (node.type === 'Var') this.#declaration(node as unknown as VariableDeclaration, isApart);

@@ -33,7 +33,7 @@ function propertiesOf(context: CheckContext, kind: Kind): readonly string[] | nu
 }
 
 function hintFor(context: CheckContext, kind: Kind, property: string, names: readonly string[]): string | undefined {
-  const value = kind.name === 'Event' && kind.inner?.length === 1 ? instanceType(context, kind.inner[0] ?? null) : null;
+  const value = kind.value?.length === 1 ? instanceType(context, kind.value[0] ?? null) : null;
   if (kind.name === 'Event' && (value?.properties.has(property) ?? !didYouMean(property, names)))
     return `the payload stands in value: value.${property}`;
   return didYouMean(property, names);
