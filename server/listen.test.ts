@@ -58,7 +58,7 @@ test('closing ends connections that wait for a next request', async () => {
   expect(socket.destroyed).toBe(true);
 });
 
-test('a client that disconnects before its answer harms no other', async () => {
+test('a client that disconnects before its answer harms no other, and is counted apart', async () => {
   await using server = await openFakeServer();
   const { answer, begun, release } = held();
   server.answer = answer;
@@ -66,10 +66,11 @@ test('a client that disconnects before its answer harms no other', async () => {
   socket.write(`GET /api/v1/resources/types HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`);
   await begun;
   socket.destroy();
-  await sleep(50);
+  await expect.poll(() => server.requests[0]?.isGone?.()).toBe(true);
   release({ status: 200, body: '[]' });
-  await sleep(50);
-  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  const counted = async () => (await fetch(`${server.url}/metrics`)).text();
+  await expect.poll(counted).toContain('cascade_http_requests_total{method="GET",resource="types",status="499"} 1');
+  expect(await counted()).not.toContain('resource="types",status="200"');
 });
 
 test('a client that disconnects within its body does not keep the service from closing', async () => {

@@ -57,6 +57,21 @@ test('answers have the order of the requests, with the headers of each result', 
   ]);
 });
 
+test('a long answer comes in pieces, whole and in its order', async () => {
+  server.answer = ({ resourceName }) => ({ status: 200, body: JSON.stringify([resourceName.repeat(100_000)]) });
+  const names = ['rules', 'types', 'topics'];
+  expect((await batch(names.map((name) => ({ uri: `/${name}` })))).map(({ body }) => body)).toEqual(
+    names.map((name) => [name.repeat(100_000)]),
+  );
+  const response = await fetch(`${server.url}/api/v1/batch`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json', 'Accept-Encoding': 'identity' },
+    body: JSON.stringify([{ uri: '/rules' }]),
+  });
+  expect(response.headers.get('content-length')).toBeNull();
+  await response.arrayBuffer();
+});
+
 test('requests of a batch have the smaller bound of rows, and are never answered in pieces', async () => {
   await batch([{ uri: '/custom/Pump' }]);
   expect(server.requests[0]).toMatchObject({ streams: false, parameters: { mostRows: 1_000 } });

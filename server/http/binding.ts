@@ -22,6 +22,8 @@ import { allowed, type PlainRoute, rememberingRoute, type PrivateRoute, type Rou
 import type { HttpReply, HttpRequest, Method } from './types.ts';
 
 const URL_LIMIT_BYTES = 16 * 1024;
+/** How a request is counted whose client has gone: whatever became of it, nobody was answered. */
+const GONE = 499;
 const METRICS = '/metrics';
 /** Headers that a proxy adds. */
 const PROXIED = ['x-forwarded-for', 'forwarded', 'via'] as const;
@@ -113,7 +115,8 @@ export function openBinding({
     } catch (error) {
       given = errorReply(error, log);
     }
-    metrics.answered(http.method, resourceIn(place, given.status), (performance.now() - begun) / 1_000, given);
+    const counted = http.isGone?.() === true ? { status: GONE } : given;
+    metrics.answered(http.method, resourceIn(place, given.status), (performance.now() - begun) / 1_000, counted);
     return http.path === METRICS ? { ...given, sameOriginOnly: true } : given;
   }
 
