@@ -1,6 +1,7 @@
 // Values to the JSON that clients see (resources-and-api.md 1.4, 5): Decimal, Currency and DateTime as text, Integers with all digits.
 import { isObject, isReference, LocalValue, type ObjectValue, Real, type Value } from '../../stdlib/values/index.ts';
 import { type PropertyDefinition, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from '../types/index.ts';
+import { wholeText } from './whole-text.ts';
 
 /** The text of a Real: `5.0` where nothing else tells that it is one, else (in a Real property, a coordinate) just `5`. */
 export function realText(value: number, bare: boolean): string {
@@ -104,7 +105,7 @@ export function instanceToJson(type: TypeDefinition, instance: ObjectValue, prop
     const text = typeof value === 'string' ? JSON.stringify(value) : propertyToJson(property, value);
     json += json === '' ? label + text : `,${label}${text}`;
   }
-  return `{${json}}`;
+  return wholeText(`{${json}}`);
 }
 
 /** The property that a path into it belongs to. */

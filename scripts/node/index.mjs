@@ -32,7 +32,8 @@ export async function runOnRightNode(flags = []) {
 
 async function withFlags(flags) {
   const missing = flags.filter((flag) => !process.execArgv.includes(flag));
-  return missing.length > 0 && isReplaceable ? become(process.execPath, { flags: missing }) : leadPath();
+  const canReplace = isReplaceable && !process.channel; // the channel to a process that has forked this one would be lost
+  return missing.length > 0 && canReplace ? become(process.execPath, { flags: missing }) : leadPath();
 }
 
 /** Asked only of newer Nodes, which do where somebody has installed binaries for them. */
