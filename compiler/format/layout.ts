@@ -107,10 +107,10 @@ class Finder implements Layout {
     this.lineStarts.add(this.#at(start));
   }
 
-  /** The word TIMEOUT, which the tree has seen: the first behind the body, but for `;`. */
+  /** The word TIMEOUT: the first behind the body, but for `;`. */
   #timeout(end: number): number {
     let at = this.#at(end);
-    while (this.#tokens.texts[at] !== 'timeout') at += 1;
+    while (this.#tokens.texts[at] !== 'timeout' && this.#tokens.kinds[at] !== END) at += 1;
     return at;
   }
 
