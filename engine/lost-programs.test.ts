@@ -1,4 +1,4 @@
-// The compiled text of a rule stays while a row of any process's journal names it, and a run whose text is lost is reported.
+// The compiled text of a rule stays while a row of any process's journal, or something that waits for its commit, names it; and a run whose text is lost is reported.
 import { randomUUID } from 'node:crypto';
 import { type Db, MongoClient } from 'mongodb';
 import { expect, test } from 'vitest';
@@ -51,6 +51,23 @@ test('a text is removed when no journal names it, be it as one of the versions t
   expect(await programs.sweep(2 * GRACE_MS - 1, () => false)).toBe(0); // the journal is not read with each sweep
   expect(await programs.sweep(2 * GRACE_MS, () => false)).toBe(2);
   expect(await left()).toEqual([]);
+  await db.dropDatabase();
+  await client.close();
+});
+
+test('a text stays while something that waits for its commit names it', async () => {
+  const client = await new MongoClient(process.env['CASCADE_TEST_MONGO'] ?? '').connect();
+  const db = client.db(`test_programs_${randomUUID()}`);
+  await db.collection<{ _id: string }>('programs').insertOne({ _id: 'other three' });
+  let waiting: RunReference[] = [{ rule: 'other', program: 'three', binds: 'event' }];
+  const executables = new Map([['other three', {} as Executable]]);
+  const programs = new ProgramStore({ db, executables, epoch: 1, committer: { references: () => waiting } });
+  await programs.open(0);
+  expect(await programs.sweep(GRACE_MS, () => false)).toBe(0);
+  expect([executables.size, await db.collection('programs').countDocuments()]).toEqual([1, 1]);
+  waiting = [];
+  expect(await programs.sweep(GRACE_MS, () => false)).toBe(1);
+  expect([executables.size, await db.collection('programs').countDocuments()]).toEqual([0, 0]);
   await db.dropDatabase();
   await client.close();
 });
