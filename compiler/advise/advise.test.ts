@@ -22,6 +22,7 @@ test.each([
   ['the last statement of the last branch', 'if (a) { var x = 1 } else { var y = 2 }', []],
   ['one that a lambda reads', 'var x = 1\nreturn sort([1], (q, w) => x)', []],
   ['one whose property is set', 'var x = {}\nx.n = 1\nreturn a', []],
+  ['one whose property is counted', 'var x = {n: 1}\nx.n++\nreturn a', []],
   ['one that names a type', 'var x = "Pump"\nreturn SELECT FROM @x', []],
   ['one with the name of a property in a condition', 'var id = 1\nreturn SELECT FROM Pump WHERE id == a', ['variable.unused 2:5']],
   ['one on the right of a condition', 'var id = 1\nreturn SELECT FROM Pump WHERE id == id', []],

@@ -46,6 +46,9 @@ const CASES: [left: Value, operator: Operator, right: Value, expected: Value][] 
   [0.5, '*', 0, r(0)],
   [-0.5, '*', 0, r(-0)],
   [1.5, '-', 1.5, r(0)],
+  [4_503_599_627_370_497, '-', 0.5, r(4_503_599_627_370_496)], // no double lies between
+  [4_503_599_627_370_497, '+', 0.5, r(4_503_599_627_370_498)],
+  [0.5, '+', 4_503_599_627_370_497, r(4_503_599_627_370_498)],
   [7.5, '%', 2, 1.5],
   [-7.5, '%', 2.5, r(-0)],
   [r(2), '**', 3, r(8)],
@@ -126,6 +129,8 @@ const CASES: [left: Value, operator: Operator, right: Value, expected: Value][] 
   [t('2026-01-01'), '*', 2, 'operand'],
   [t('2026-01-01'), '+', null, 'operand.null'],
   [t('9999-12-31'), '+', 86_400_000, 'arithmetic.overflow'],
+  [t('2026-01-01'), '+', 9_007_199_254_740_993n, 'arithmetic.overflow'],
+  [t('2026-01-01'), '-', 9_007_199_254_740_993n, 'arithmetic.overflow'],
   // the others
   [[1], '+', [2, 3], [1, 2, 3]],
   [[1], '+', 2, 'operand'],

@@ -91,6 +91,11 @@ const ROWS: [left: Value, right: Value, equal: boolean | string, less: boolean |
   [{ a: d('1') }, { a: 1 }, false, CAST],
   [[1, null], [r(1), null], true, CAST],
   [[1], [1, 2], false, CAST],
+  [[day, d('1.0'), c('USD:1')], [day, d('1'), c('USD:1.00')], true, CAST],
+  [[day], [t('2026-01-02')], false, CAST],
+  [[d('1')], [d('2')], false, CAST],
+  [[c('USD:1')], [c('EUR:1')], false, CAST],
+  [['a'], ['a'], true, CAST],
   [[1], 1, false, CAST],
   [[1], d('1'), false, CAST],
   [{}, null, false, false],
@@ -117,6 +122,13 @@ function isOrdered(a: Value, b: Value): boolean {
   const isNaN = (v: Value): boolean => v instanceof Real && Number.isNaN(v.value);
   return a !== null && b !== null && !isNaN(a) && !isNaN(b);
 }
+
+test('amounts of two currencies are told by their codes, however the right one is written', () => {
+  for (const right of [c('EUR:2'), 'EUR:2', ' EUR:2'])
+    expect(() => lt(c('USD:2'), right)).toThrow(
+      expect.objectContaining({ code: 'cascade.lang.currency.mismatch', params: ['USD', 'EUR'] }),
+    );
+});
 
 test('language.md 4.7: in compares the left value with each element', () => {
   expect([inArray(1, [2, r(1)]), inArray('1', [1]), inArray(1, ['1']), inArray({ a: 1 }, [{ a: 1 }]), inArray(1, [])]).toEqual([
@@ -200,6 +212,26 @@ test.each([
   ],
 ])('%s of a point at %j', (operator, coordinates, operand, expected) => {
   expect(geo(operator, { type: 'Point', coordinates }, operand as Value)).toBe(expected);
+});
+
+test('a line that leaves an area meets it and is not within it', () => {
+  const line = {
+    type: 'LineString',
+    coordinates: [
+      [5, 5],
+      [15, 5],
+    ],
+  } as Value;
+  const coordinates = [
+    [0, 0],
+    [10, 0],
+    [10, 10],
+    [0, 10],
+    [0, 0],
+  ];
+  const area = { $geometry: { type: 'Polygon', coordinates } } as Value;
+  expect([geo('geointersects', line, area), geo('geowithin', line, area)]).toEqual([true, false]);
+  expect(() => geo('geowithin', line, { $geometry: line })).toThrow(expect.objectContaining({ code: 'cascade.lang.class.cast' }));
 });
 
 test('a geo operator takes shapes only, and null is none', () => {

@@ -1,0 +1,133 @@
+// Shapes of a few degrees near the equator, whose distances and relations are known without the formulas; and the forms of operands.
+import { expect, test } from 'vitest';
+import { type ObjectValue, Real, type Value } from '../values/index.ts';
+import { distance, type Geometry, geometryOf, intersects, parseNearOperand, parseShapeOperand, within } from './index.ts';
+
+type Place = [longitude: number, latitude: number];
+const shape = (type: string, coordinates: Value): Geometry => {
+  const found = geometryOf({ type, coordinates });
+  if (!found) throw new Error(`no ${type}`);
+  return found;
+};
+const point = (...place: Place): Geometry => shape('Point', place);
+const line = (...places: Place[]): Geometry => shape('LineString', places);
+const box = (west: number, south: number, east: number, north: number): Place[] => [
+  [west, south],
+  [east, south],
+  [east, north],
+  [west, north],
+  [west, south],
+];
+const polygon = (...rings: Place[][]): Geometry => shape('Polygon', rings);
+/** Of a great circle, in metres. */
+const DEGREE = (6_378_100 * Math.PI) / 180;
+
+const square = polygon(box(0, 0, 10, 10));
+const holed = polygon(box(0, 0, 10, 10), box(4, 4, 6, 6));
+
+test.each<[string, Geometry, Geometry, number]>([
+  ['two points', point(0, 0), point(0, 3), 3],
+  ['points far from each other', point(0, 0), point(180, 0), 180],
+  ['a line, beside it', point(5, 2), line([0, 0], [10, 0]), 2],
+  ['a line, beside it to the south', point(5, -2), line([0, 0], [10, 0]), 2],
+  ['a line, off the equator', point(7, 0), line([4, -5], [4, 5]), 3],
+  ['a line, behind its end', point(13, 0), line([0, 0], [10, 0]), 3],
+  ['a line, before its beginning', point(-3, 0), line([0, 0], [10, 0]), 3],
+  ['a line of two parts, nearer to the second', point(14, 8), line([0, 0], [10, 0], [10, 20]), 3.961],
+  ['a polygon, inside', point(5, 5), square, 0],
+  ['a polygon, outside', point(12, 0), square, 2],
+  ['a polygon, in its hole', point(5, 5), holed, 0.996],
+  ['a closed line, which has no inside', point(5, 1), line(...box(0, 0, 10, 10)), 1],
+])('distance to %s', (_, from, to, degrees) => {
+  expect(distance(from, to) / DEGREE).toBeCloseTo(degrees, 3);
+});
+
+test.each<[string, Geometry, Geometry, boolean]>([
+  ['the same point', point(1, 2), point(1, 2), true],
+  ['another point', point(1, 2), point(1, 2.001), false],
+  ['a point inside', point(5, 5), square, true],
+  ['a point on the border', point(0, 5), square, true],
+  ['a point outside', point(11, 5), square, false],
+  ['a point in the hole', point(5, 5), holed, false],
+  ['the other side of the earth', point(-175, -5), square, false],
+  ['a point on a line', point(5, 0), line([0, 0], [10, 0]), true],
+  ['a point inside a closed line', point(5, 5), line(...box(0, 0, 10, 10)), false],
+  ['lines that cross', line([-1, -1], [1, 1]), line([-1, 1], [1, -1]), true],
+  ['lines that cross, the second turned round', line([-1, -1], [1, 1]), line([1, -1], [-1, 1]), true],
+  ['lines that would cross farther on', line([-1, -1], [1, 1]), line([3, 5], [5, 3]), false],
+  ['lines of which one ends on the other', line([5, 0], [5, 5]), line([0, 0], [10, 0]), true],
+  ['lines of which one, turned round, ends on the other', line([5, 5], [5, 0]), line([0, 0], [10, 0]), true],
+  ['lines that lie beside each other', line([0, 1], [10, 1]), line([0, 0], [10, 0]), false],
+  ['a line across the border', line([5, 5], [15, 5]), square, true],
+  ['a line through, with both ends outside', line([-5, 5], [15, 5]), square, true],
+  ['a line inside', line([1, 1], [2, 2]), square, true],
+  ['a line in the hole', line([4.5, 4.5], [5.5, 5.5]), holed, false],
+  ['a polygon inside', polygon(box(1, 1, 2, 2)), square, true],
+  ['a polygon around the hole', polygon(box(3, 3, 7, 7)), holed, true],
+  ['a polygon in the hole', polygon(box(4.5, 4.5, 5.5, 5.5)), holed, false],
+  ['a polygon outside', polygon(box(11, 11, 12, 12)), square, false],
+])('intersection: %s', (_, a, b, expected) => {
+  expect([intersects(a, b), intersects(b, a)]).toEqual([expected, expected]);
+});
+
+test.each<[string, Geometry, Geometry, boolean]>([
+  ['a point inside', point(5, 5), square, true],
+  ['a point on the border', point(10, 5), square, true],
+  ['a point outside', point(5, 11), square, false],
+  ['a line inside', line([1, 1], [9, 9]), square, true],
+  ['a line along the border', line([0, 2], [0, 8]), square, true],
+  ['a line that leaves', line([5, 5], [15, 5]), square, false],
+  ['a line that comes in', line([15, 5], [5, 5]), square, false],
+  ['a line over the hole, with both ends inside', line([1, 5], [9, 5]), holed, false],
+  ['a line past the hole', line([1, 1], [9, 1]), holed, true],
+  ['a closed line around the hole', line(...box(3, 3, 7, 7)), holed, true],
+  ['a polygon inside', polygon(box(1, 1, 3, 3)), holed, true],
+  ['a polygon around the hole', polygon(box(3, 3, 7, 7)), holed, false],
+  ['a polygon around all', polygon(box(-1, -1, 11, 11)), square, false],
+  ['the polygon itself', square, square, true],
+])('within: %s', (_, inner, outer, expected) => {
+  expect(within(inner, outer)).toBe(expected);
+});
+
+test.each<[string, Value, boolean]>([
+  ['an altitude', { type: 'Point', coordinates: [1, 2, 300] }, true],
+  ['Reals', { type: 'Point', coordinates: [new Real(1), 2.5] }, true],
+  ['the ends of the world', { type: 'Point', coordinates: [-180, 90] }, true],
+  ['a longitude too far', { type: 'Point', coordinates: [180.1, 0] }, false],
+  ['a latitude too far', { type: 'Point', coordinates: [0, -90.1] }, false],
+  ['one number', { type: 'Point', coordinates: [1] }, false],
+  ['four numbers', { type: 'Point', coordinates: [1, 2, 3, 4] }, false],
+  ['a text', { type: 'Point', coordinates: [1, '2'] }, false],
+  ['a line of one place', { type: 'LineString', coordinates: [[1, 2]] }, false],
+  ['a ring alone', { type: 'Polygon', coordinates: box(1, 1, 2, 2) }, true],
+  ['rings', { type: 'Polygon', coordinates: [box(0, 0, 5, 5), box(1, 1, 2, 2)] }, true],
+  ['no ring', { type: 'Polygon', coordinates: [] }, false],
+  ['an open ring', { type: 'Polygon', coordinates: [box(1, 1, 2, 2).slice(0, 4)] }, false],
+  ['a ring that ends one latitude off', { type: 'Polygon', coordinates: [[...box(1, 1, 2, 2).slice(0, 4), [1, 1.5]]] }, false],
+  ['a ring of two places', { type: 'Polygon', coordinates: [box(1, 1, 2, 2).slice(3)] }, false],
+  ['a second ring that is none', { type: 'Polygon', coordinates: [box(0, 0, 5, 5), []] }, false],
+  ['another type', { type: 'MultiPoint', coordinates: [[1, 2]] }, false],
+  ['no coordinates', { type: 'Point' }, false],
+  ['no object', 'POINT(1 2)', false],
+])('GeoJSON with %s', (_, value, isShape) => {
+  expect(geometryOf(value) !== null).toBe(isShape);
+});
+
+test('operands have their members with or without $, each once', () => {
+  const geometry = { type: 'Point', coordinates: [1, 2] };
+  expect(parseNearOperand({ geometry })).toMatchObject({ minDistance: 0, maxDistance: Number.POSITIVE_INFINITY });
+  expect(parseNearOperand({ $geometry: geometry, $minDistance: 0, maxDistance: 0 })).toMatchObject({ minDistance: 0, maxDistance: 0 });
+  expect(parseNearOperand({ geometry, minDistance: 1.5, $maxDistance: new Real(7) })).toMatchObject({ minDistance: 1.5, maxDistance: 7 });
+  const members: ObjectValue[] = [
+    { maxDistance: -1 },
+    { minDistance: '5' },
+    { maxDistance: Number.NaN },
+    { $geometry: geometry },
+    { near: 1 },
+  ];
+  for (const wrong of members) expect(parseNearOperand({ geometry, ...wrong })).toBeNull();
+  for (const wrong of [{}, geometry, 'here', { geometry: { type: 'LineString', coordinates: box(0, 0, 1, 1) } }, { geometry: 5 }])
+    expect(parseNearOperand(wrong as Value)).toBeNull();
+  expect(parseShapeOperand({ $geometry: { type: 'LineString', coordinates: box(0, 0, 1, 1) } })?.type).toBe('LineString');
+  for (const wrong of [{}, { geometry: 5 }, { geometry, maxDistance: 5 }, null]) expect(parseShapeOperand(wrong as Value)).toBeNull();
+});
