@@ -78,11 +78,12 @@ class Writer implements Projection {
   /** Parameters are variables too: their type is that of what is given, until something else is assigned. */
   #function(name: string, body: readonly Statement[], variables: readonly string[]): void {
     const given = this.#given();
-    this.#put(`function ${name}(${given.map(([variable, type]) => `p_${variable}: ${type}`).join(', ')}) {\n`);
-    for (const [variable] of given) this.#put(`let v_${variable}; v_${variable} = p_${variable};\n`);
-    for (const variable of variables) this.#put(`let v_${variable};\n`);
-    for (const statement of body) this.#statement(statement);
-    this.#put('}\n');
+    this.#put(`function ${name}(${given.map(([variable, type]) => `p_${variable}: ${type}`).join(', ')}) `);
+    this.#braced(() => {
+      for (const [variable] of given) this.#put(`let v_${variable}; v_${variable} = p_${variable};\n`);
+      for (const variable of variables) this.#put(`let v_${variable};\n`);
+      for (const statement of body) this.#statement(statement);
+    });
   }
 
   #given(): [name: string, type: string][] {
@@ -113,6 +114,11 @@ class Writer implements Projection {
   #put(text: string): void {
     this.text += text;
   }
+  #braced(inside: () => void): void {
+    this.#put('{\n');
+    inside();
+    this.#put('}\n');
+  }
   /** What is written for a node, with its place. */
   #placed(node: object, write: () => void): void {
     const start = this.text.length;
@@ -142,9 +148,9 @@ class Writer implements Projection {
     }
   }
   #block(node: Block): void {
-    this.#put('{\n');
-    for (const statement of node.body) this.#statement(statement);
-    this.#put('}\n');
+    this.#braced(() => {
+      for (const statement of node.body) this.#statement(statement);
+    });
   }
 
   /** Of all statements but those that are values, too: one that is missing is an error of types. */
@@ -177,9 +183,11 @@ class Writer implements Projection {
     Try: (node) => {
       this.#put('try ');
       this.#block(node.body);
-      this.#put(`catch { let v_${node.variable.name}; v_${node.variable.name} = $any;\n`);
-      this.#block(node.handler);
-      this.#put('}\n');
+      this.#put('catch ');
+      this.#braced(() => {
+        this.#put(`let v_${node.variable.name}; v_${node.variable.name} = $any;\n`);
+        this.#block(node.handler);
+      });
       if (!node.finalizer) return;
       this.#put('finally ');
       this.#block(node.finalizer);
@@ -228,10 +236,12 @@ class Writer implements Projection {
     const temporary = `$${++this.#temporaries}`;
     this.#put(`const ${temporary} = `);
     this.#value(collection);
-    this.#put(`;\nwhile ($is<$Boolean>()) { let v_${variable}; v_${variable} = $element(${temporary});\n`);
-    if (until) this.#evaluated(until);
-    body();
-    this.#put('}\n');
+    this.#put(';\nwhile ($is<$Boolean>()) ');
+    this.#braced(() => {
+      this.#put(`let v_${variable}; v_${variable} = $element(${temporary});\n`);
+      if (until) this.#evaluated(until);
+      body();
+    });
   }
 
   /** As a statement it assigns its result to a variable (language.md E4); with a block it goes over the rows. */
@@ -244,11 +254,14 @@ class Writer implements Projection {
     }
     if (!node.processing) return this.#evaluated(node);
     this.#evaluated({ ...node, processing: null });
+    const { until, block } = node.processing;
     const row = resultVariable(node);
-    this.#put(`while ($is<$Boolean>()) { ${row ? `let v_${row.name}; v_${row.name} = $is<${this.#row(node)}>();` : ''}\n`);
-    if (node.processing.until) this.#evaluated(node.processing.until);
-    this.#block(node.processing.block);
-    this.#put('}\n');
+    this.#put('while ($is<$Boolean>()) ');
+    this.#braced(() => {
+      if (row) this.#put(`let v_${row.name}; v_${row.name} = $is<${this.#row(node)}>();\n`);
+      if (until) this.#evaluated(until);
+      this.#block(block);
+    });
   }
 
   // ---------------------------------------------------------------- values

@@ -175,6 +175,8 @@ test.each([
   // What a branch or a loop gives a variable, it may or may not have behind it.
   ['var n = 1\nif (a) { n = "text" }\nreturn n - 1', []],
   ['var n = 1\nfor (i in a) { n = "text" }\nreturn n - 1', []],
+  ['var n = 1\nSELECT FROM Pump AS q { n = "text" }\nreturn n - 1', []],
+  ['var n = 1\ntry { f() } catch (e) { n = "text" }\nreturn n - 1', ["procedure.unknown 3:7 there is no procedure 'f'"]],
   ['var n = 1\nif (a) { n = "text" } else { n = "other" }\nreturn n - 1', ["operand 4:10 there is no '-' for a String and an Integer"]],
   ['return anything(x => "a" - 1)', ["operand 2:26 there is no '-' for a String and an Integer"]],
 ])('operators: %s', (body, expected) => {
