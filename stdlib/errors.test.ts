@@ -35,6 +35,7 @@ test.each<[Value, string]>([
   ['x'.repeat(201), `${'x'.repeat(200)}…`],
   [5, '5'],
   [1.5, '1.5'],
+  [1.5e-9, '1.5E-9'],
   [7n, '7'],
   [true, 'true'],
   [null, 'null'],

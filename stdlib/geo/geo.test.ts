@@ -33,6 +33,8 @@ test.each<[string, Geometry, Geometry, number]>([
   ['a line, off the equator', point(7, 0), line([4, -5], [4, 5]), 3],
   ['a line, behind its end', point(13, 0), line([0, 0], [10, 0]), 3],
   ['a line, before its beginning', point(-3, 0), line([0, 0], [10, 0]), 3],
+  ['an oblique line, from the south east', point(10, -4), line([0, 0], [10, 10]), 9.9256],
+  ['an oblique line, from the north west', point(-4, 10), line([0, 0], [10, 10]), 9.8338],
   ['a line of two parts, nearer to the second', point(14, 8), line([0, 0], [10, 0], [10, 20]), 3.961],
   ['a polygon, inside', point(5, 5), square, 0],
   ['a polygon, outside', point(12, 0), square, 2],
@@ -47,6 +49,7 @@ test.each<[string, Geometry, Geometry, boolean]>([
   ['another point', point(1, 2), point(1, 2.001), false],
   ['a point inside', point(5, 5), square, true],
   ['a point on the border', point(0, 5), square, true],
+  ['a point inside a ring given alone', point(5, 5), shape('Polygon', box(0, 0, 10, 10)), true],
   ['a point outside', point(11, 5), square, false],
   ['a point in the hole', point(5, 5), holed, false],
   ['the other side of the earth', point(-175, -5), square, false],
@@ -76,6 +79,16 @@ test.each<[string, Geometry, Geometry, boolean]>([
   ['a point outside', point(5, 11), square, false],
   ['a line inside', line([1, 1], [9, 9]), square, true],
   ['a line along the border', line([0, 2], [0, 8]), square, true],
+  ...(
+    [
+      [0, 5],
+      [10, 5],
+      [5, 0],
+    ] as Place[]
+  ).flatMap((end): [string, Geometry, Geometry, boolean][] => [
+    [`a line that ends on the border at ${end}`, line([5, 5], end), square, true],
+    [`a line that begins on the border at ${end}`, line(end, [5, 5]), square, true],
+  ]),
   ['a line that leaves', line([5, 5], [15, 5]), square, false],
   ['a line that comes in', line([15, 5], [5, 5]), square, false],
   ['a line over the hole, with both ends inside', line([1, 5], [9, 5]), holed, false],

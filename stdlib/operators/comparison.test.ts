@@ -123,6 +123,11 @@ function isOrdered(a: Value, b: Value): boolean {
   return a !== null && b !== null && !isNaN(a) && !isNaN(b);
 }
 
+test('an element that was never given is null', () => {
+  expect(eq([undefined as unknown as Value, 1], [null, 1])).toBe(true);
+  expect(eq([undefined as unknown as Value], [0])).toBe(false);
+});
+
 test('amounts of two currencies are told by their codes, however the right one is written', () => {
   for (const right of [c('EUR:2'), 'EUR:2', ' EUR:2'])
     expect(() => lt(c('USD:2'), right)).toThrow(
