@@ -4,6 +4,7 @@ import { attack } from './clients.ts';
 
 const [, , url = '', token = ''] = process.argv;
 const { hostname, port } = new URL(url);
+process.once('disconnect', () => process.exit(1)); // who has started it is gone
 const ending = new AbortController();
 setMaxListeners(0, ending.signal);
 const attacking = attack({ host: hostname, port: Number(port), token, signal: ending.signal });
