@@ -38,7 +38,7 @@ const SETTLING_MS = 5_000;
 /** Not in the probe's own event loop, and with the processor time that nobody else wants: clients have machines of their own. */
 const ON_OTHER_MACHINES: ForkOptions = { execPath: 'chrt', execArgv: ['--idle', '0', process.execPath] };
 
-/** @param tell told of what goes on */
+/** @param report told of what goes on */
 export async function pool(service: StartedService, seconds: number, report: (line: string) => void): Promise<PoolOutcome> {
   const client = new RestClient(service.url, 4, ENDS_WITHIN_MS);
   const neighbour = new RestClient(service.url, 2, ENDS_WITHIN_MS);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inSlices, longWork } from './slices.ts';
+import { inSlices, longWork, SliceTurns } from './slices.ts';
 
 /** Counts the turns of the event loop. */
 function countTurns(): { readonly turn: number } & Disposable {
@@ -71,39 +71,31 @@ test('a work that fails makes room for the next', async () => {
   expect(await inSlices('a', [1, 2])).toEqual([1, 2]);
 });
 
-/** Keeps the thread for as long. */
-const spend = (ms: number): void => {
-  for (const until = performance.now() + ms; performance.now() < until; );
-};
-
 test('while there is other work, slices leave it three times as long as they take', async () => {
-  let isOver = false;
-  let othersMs = 0;
+  let [now, othersMs, slicesMs, isOver] = [1_000, 0, 0, false];
   const other = (): void => {
-    const begun = performance.now();
-    spend(0.5);
-    othersMs += performance.now() - begun;
+    now += 0.5;
+    othersMs += 0.5;
     if (!isOver) setImmediate(other);
   };
   setImmediate(other);
-  using work = longWork('a');
-  let slicesMs = 0;
+  using work = new SliceTurns(() => now).begin('a');
   for (let n = 0; n < 20; n++) {
     await work.next();
-    const begun = performance.now();
-    spend(2);
-    slicesMs += performance.now() - begun;
+    now += 2;
+    slicesMs += 2;
   }
   isOver = true;
-  expect(othersMs / slicesMs).toBeGreaterThan(2); // the first slice waits for nobody
+  expect(othersMs / slicesMs).toBeGreaterThan(2.8); // the first slice waits for nobody
 });
 
 test('where there is no other work, slices follow one another', async () => {
   using counted = countTurns();
-  using work = longWork('a');
+  let now = 1_000;
+  using work = new SliceTurns(() => now).begin('a');
   for (let n = 0; n < 20; n++) {
     await work.next();
-    spend(2);
+    now += 2;
   }
   expect(counted.turn).toBeLessThan(40);
 });

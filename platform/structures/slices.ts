@@ -34,7 +34,7 @@ interface OwnerTurns {
 }
 
 /** Owners take turns, however many works each of them has, and so do an owner's works. */
-class SliceTurns {
+export class SliceTurns {
   readonly #owners = new Map<string, OwnerTurns>();
   /** Those with a work that is ready; the first is next. */
   readonly #rotation = new Set<OwnerTurns>();
@@ -46,6 +46,12 @@ class SliceTurns {
   #begunAt = 0;
   #endedAt = 0;
   #othersMs = 0;
+  readonly #now: () => number;
+
+  /** @param now milliseconds of a steady clock; a parameter for the tests */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
 
   begin(owner: string): LongWork {
     let isAtWork = false;
@@ -95,14 +101,14 @@ class SliceTurns {
   }
 
   readonly #resume = (): void => {
-    this.#begunAt = performance.now();
+    this.#begunAt = this.#now();
     const isIdle = this.#begunAt - this.#leftAt < IDLE_MS;
     this.#hasBegun = isIdle || this.#begunAt - this.#endedAt >= this.#othersMs;
     if (this.#hasBegun) this.#next()?.begin();
   };
 
   readonly #leave = (): void => {
-    this.#leftAt = performance.now();
+    this.#leftAt = this.#now();
     if (this.#hasBegun) {
       this.#endedAt = this.#leftAt;
       this.#othersMs = (this.#endedAt - this.#begunAt) * OTHERS;
