@@ -15,7 +15,7 @@ import { DELIVERIES_STATE, Deliveries, deadLetter } from '../features/delivery/i
 import type { Stalls } from '../platform/stalls/index.ts';
 import type { Clock } from '../platform/clock/index.ts';
 import { attemptOf, Committer, openEpochs, QueueFull, type RunId, type Step, type StoredEvent } from '../runtime/transactions/index.ts';
-import { followIds } from '../model/types/index.ts';
+import { followIds, ownershipOf } from '../model/types/index.ts';
 import { Correlations, EVALUATION_TEXTS, EVALUATIONS } from '../runtime/correlation/index.ts';
 import { apiError } from '../model/errors/index.ts';
 import { Listeners, LOGS_PATH, ASYNC } from '../runtime/events/index.ts';
@@ -144,7 +144,8 @@ export async function openNamespace({
   const rows = new RowReader(store.queries(name));
   await createCollections(db);
   const others = (): Promise<number[]> => openEpochs(db, (one) => one !== epoch);
-  followIds(Math.max(idSecond, await fence(db, [...new Set([...unclosed, ...(await others())])], clock)), epoch);
+  const newestSecond = Math.max(idSecond, await fence(db, [...new Set([...unclosed, ...(await others())])], clock));
+  followIds(newestSecond, ownershipOf(installation.about.nodeUuid, epoch));
   await indexIdempotencyRecords(db);
   await Outbox.index(db);
   await indexDependents(db);

@@ -67,9 +67,20 @@ export const newId = (): string => ofThisProcess.next();
 /** The second of the newest id of this process; 0: none was given. */
 export const newestIdSecond = (): number => ofThisProcess.second;
 
+/** Room for the epochs of an installation, in the 40 bits of an ownership. */
+const INSTALLATIONS = 2 ** 39;
+
+/**
+ * The number of an ownership in ids. Epochs count from 1 in each installation: those of another begin elsewhere, so that no two give the
+ * same id to different instances.
+ * @param uuid the installation's own, by chance; absent where nothing is stored
+ */
+export const ownershipOf = (uuid: string | undefined, epoch: number): number =>
+  epoch + (uuid === undefined ? 0 : Number.parseInt(uuid.replaceAll('-', '').slice(0, 10), 16) % INSTALLATIONS);
+
 /**
  * Ids of this process are above all that the former owners of a namespace have given there.
  * @param second the second of the newest of them
- * @param epoch the epoch of this process's ownership, which is the highest and no other process's
+ * @param ownership that of this process, whose epoch is the highest and no other process's
  */
-export const followIds = (second: number, epoch: number): void => ofThisProcess.follow(second, epoch);
+export const followIds = (second: number, ownership: number): void => ofThisProcess.follow(second, ownership);

@@ -19,7 +19,7 @@ export {
   type TypeDefinition,
 } from './definition.ts';
 export { type Fields, fieldsOf } from './fields.ts';
-export { followIds, IdGenerator, idsBy, newestIdSecond, newId } from './ids.ts';
+export { followIds, IdGenerator, idsBy, newestIdSecond, newId, ownershipOf } from './ids.ts';
 export { parseInterval } from './interval.ts';
 export { baseSchema, typeToSchema } from './json-schema.ts';
 export { type MongoIndex, mongoIndexes, storedPath } from './mongo-indexes.ts';

@@ -1,5 +1,6 @@
-// What the driver's own bulk writes hand documents over in, as bytes that it puts behind the command in the message. It is not of the
-// driver's public types: platform/mongo/insert.ts is its only user, and its test holds that what is inserted that way is there.
+// What the driver's own bulk writes hand documents over in, as bytes that it puts behind the command in the message, and the message itself.
+// They are not of the driver's public types: only `insert.ts` and `pipelined-inserts.ts` of this folder use them, and their tests hold that
+// what is inserted that way is there.
 declare module 'mongodb/lib/cmap/commands.js' {
   import type { Document } from 'mongodb';
 
@@ -7,5 +8,11 @@ declare module 'mongodb/lib/cmap/commands.js' {
     constructor(field: string);
     documents: readonly Document[];
     push(document: Document, bytes: Uint8Array): number;
+  }
+
+  export class OpMsgRequest {
+    constructor(db: string, command: Document, options: object);
+    /** The message in pieces. */
+    toBin(): Uint8Array[];
   }
 }

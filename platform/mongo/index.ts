@@ -9,6 +9,7 @@ export { inTime, isLockedOut, isRetryable, isWriteConflict, isUnavailable } from
 export { insertAll, type Inserted, type WriteError } from './insert.ts';
 export { abortTransactionsOf } from './orphaned-transactions.ts';
 export { EqualityReads } from './equality-reads.ts';
+export { commitPipelined, type Pipeline, type PipelinedInsert, pipelineInserts, pipelineOf } from './pipelined-inserts.ts';
 export { PointReads } from './point-reads.ts';
 export { Backoff, retryUntilAvailable } from './retry-until-available.ts';
 export { type Removed, removeOldest, sizeOf } from './remove-oldest.ts';

@@ -54,11 +54,16 @@ export async function insertAll(
 
 const writer = new BsonWriter();
 
-async function insertSome(db: Db, insert: string, given: Document[], session: ClientSession | undefined): Promise<WriteError[]> {
+/** The command for them, with the documents as a sequence of the message. */
+export function insertCommand(collection: string, given: readonly Document[]): Document {
   const documents = new DocumentSequence('documents');
   documents.push({}, writer.write(given));
   documents.documents = given;
-  const command = { insert, documents, ordered: false };
+  return { insert: collection, documents, ordered: false };
+}
+
+async function insertSome(db: Db, insert: string, given: Document[], session: ClientSession | undefined): Promise<WriteError[]> {
+  const command = insertCommand(insert, given);
   const reply = session ? await db.command(command, { session }) : await db.command({ ...command, writeConcern: DURABLE });
   if (reply['writeConcernError']) throw new MongoServerError(reply['writeConcernError'] as Document);
   return (reply['writeErrors'] ?? []) as WriteError[];

@@ -1,10 +1,14 @@
 // A batch in the simulated store: what no single unit is seen to be at fault for must come to an end all the same.
 import { type Db, Long, MongoNetworkError, MongoServerError, ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
+import { pipelineOf } from '../../platform/mongo/index.ts';
 import { SimulatedStore, SimulatedTime, World } from '../../engine/testing/simulation/index.ts';
 import { Journal } from './journal.ts';
 import { BatchWriter } from './batch-writer.ts';
-import type { JournalRow, UnitOfWork, Write } from './types.ts';
+import { Fenced, type JournalRow, type UnitOfWork, type Write } from './types.ts';
+
+/** Of a document whose statement waits for its answer: it is too long for a pipeline. */
+const LONG = 2_000_000;
 
 test('a unit that misses, though all it names is as it says, fails alone and in the end', async () => {
   const world = new World(1);
@@ -64,7 +68,12 @@ test('an attempt that comes late, after its repetition was refused, is stored an
   let sessions = 0;
   client.startSession = () => {
     const session = starts();
-    if (++sessions > 1) return session;
+    // The empty row that takes the place of the attempt goes out with its commit.
+    const command = async (sent: object, options: object) => {
+      if (comesLate) await comesLate().finally(() => (comesLate = null));
+      return db.command(sent, options);
+    };
+    if (++sessions > 1) return Object.assign(session, { client: { db: () => ({ command }) } });
     const commit = session.commitTransaction.bind(session);
     session.inTransaction = () => false; // after a commit that was sent nothing is aborted
     session.commitTransaction = async () => {
@@ -87,12 +96,11 @@ test('an attempt that comes late, after its repetition was refused, is stored an
     command: async (command: { insert: string }, options: object) => {
       commands.insert.push(command.insert);
       if (comesLate && command.insert === 't.Thing' && ++refused === 1) throw new MongoServerError({ message: 'not authorized', code: 13 });
-      if (comesLate && command.insert === 'journal') await comesLate().finally(() => (comesLate = null));
       return db.command(command, options);
     },
   } as unknown as Db;
   const unit: UnitOfWork = {
-    writes: [{ collection: 't.Thing', op: 'insert', document: { _id: new ObjectId(), ars_version: Long.ONE } }],
+    writes: [{ collection: 't.Thing', op: 'insert', document: { _id: new ObjectId(), ars_version: Long.ONE }, mostBytes: LONG }],
     events: [],
     done: ['a/r/1'],
   };
@@ -109,7 +117,7 @@ test('an attempt that comes late, after its repetition was refused, is stored an
     await new Promise((resolve) => setImmediate(resolve));
   }
   await written;
-  expect(commands.insert).toEqual(['t.Thing', 'journal', 't.Thing', 'journal']);
+  expect(commands.insert).toEqual(['t.Thing', 'journal', 't.Thing']);
   expect([settled, failed.size, unread > 3]).toEqual([[unit], 0, true]);
 });
 
@@ -147,7 +155,7 @@ test('half of a tick that comes late, and is found by the other half, does not s
     },
   } as unknown as Db;
   const unit = (tag: string): UnitOfWork => ({
-    writes: [{ collection: 't.Thing', op: 'insert', document: { _id: new ObjectId(), ars_version: Long.ONE, tag } }],
+    writes: [{ collection: 't.Thing', op: 'insert', document: { _id: new ObjectId(), ars_version: Long.ONE, tag }, mostBytes: LONG }],
     events: [],
     done: [`${tag}/r/1`],
   });
@@ -190,7 +198,7 @@ test('a change that meets others again and again is tried for a minute and a hal
     },
   } as unknown as Db;
   const unit: UnitOfWork = {
-    writes: [{ collection: 't.Thing', op: 'insert', document: { _id: new ObjectId(), ars_version: Long.ONE } }],
+    writes: [{ collection: 't.Thing', op: 'insert', document: { _id: new ObjectId(), ars_version: Long.ONE }, mostBytes: LONG }],
     events: [],
     done: ['a/r/1'],
   };
@@ -208,4 +216,30 @@ test('a change that meets others again and again is tried for a minute and a hal
   }
   await written;
   expect([conflicts, failed.size, settled]).toEqual([21, 0, [unit]]);
+});
+
+test('a store that commits a transaction although it has refused a statement of it is left alone, and nobody is told that it is stored', async () => {
+  const world = new World(1);
+  const { client, db } = new SimulatedStore(world, {}).connect({ alive: true });
+  const session = client.startSession();
+  const sessionId = (session as unknown as { serverSession: { id: object } }).serverSession.id;
+  const command = async (): Promise<object> => {
+    pipelineOf(sessionId)?.replies.push({ ok: 0, code: 13, errmsg: 'not authorized' }, { ok: 1 });
+    return { ok: 1 };
+  };
+  const lax = {
+    ...client,
+    startSession: () => Object.assign(session, { client: { db: () => ({ command }) } }),
+  } as unknown as typeof client;
+  const unit: UnitOfWork = {
+    writes: [{ collection: 't.Thing', op: 'insert', document: { _id: new ObjectId(), ars_version: Long.ONE } }],
+    events: [],
+    done: ['a/r/1'],
+  };
+  const settled: UnitOfWork[] = [];
+  const settle = (_: JournalRow | null, units: readonly UnitOfWork[]): void => void settled.push(...units);
+  const at = { client: lax, db, findTaken: async () => new Map() };
+  const writer = new BatchWriter(0, new Journal(db, 1, 1), at, { settled: settle, unnoted: () => undefined, away: () => undefined });
+  await expect(writer.write([unit], [], new Map())).rejects.toBeInstanceOf(Fenced);
+  expect(settled).toEqual([]);
 });

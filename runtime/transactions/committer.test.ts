@@ -1,4 +1,6 @@
 import { type CommandStartedEvent, type Db, Long, MongoClient, MongoNetworkError, ObjectId } from 'mongodb';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from 'mongodb/lib/cmap/connection.js';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../model/types/index.ts';
 import {
@@ -95,6 +97,8 @@ const insert = (k: unknown, events: StoredEvent[] = []): UnitOfWork => ({
   writes: [{ collection: 't.Thing', op: 'insert', document: thing(k), isNew: true }],
   events,
 });
+/** Its statements wait for their answers: it is too long for a pipeline. */
+const long = (unit: UnitOfWork): UnitOfWork => ({ ...unit, writes: unit.writes.map((write) => ({ ...write, mostBytes: 2_000_000 })) });
 const event = (uuid: string, rules: string[] = ['r']): StoredEvent => ({
   uuid,
   path: '/types/Thing/insert',
@@ -188,7 +192,7 @@ test('a tick with many taken keys needs at most three transactions', async () =>
   const { db, committer } = await space();
   await Promise.all(Array.from({ length: 100 }, (_, k) => committer.submit(insert(k * 2))));
   let transactions = 0;
-  const count = ({ command }: CommandStartedEvent): void => void (transactions += command['startTransaction'] === true ? 1 : 0);
+  const count = ({ commandName }: CommandStartedEvent): void => void (transactions += commandName === 'commitTransaction' ? 1 : 0);
   client.on('commandStarted', count);
   const blocker = committer.submit(insert('first', [event('first')])); // the others gather while this one is committed
   const blocker2 = committer.submit(insert('second', [event('second')]));
@@ -500,8 +504,8 @@ test('a commit that was not heard of and comes late is found, also when its tick
   };
   try {
     const { db, committer } = await space();
-    await Promise.all(['a', 'b'].map((k) => committer.submit(insert(k, [event(k)]))));
-    await committer.submit(insert('after', [event('after')]));
+    await Promise.all(['a', 'b'].map((k) => committer.submit(long(insert(k, [event(k)])))));
+    await committer.submit(long(insert('after', [event('after')])));
     expect((await db.collection('t.Thing').distinct('k')).sort()).toEqual(['a', 'after', 'b']);
     await committer[Symbol.asyncDispose]();
   } finally {
@@ -510,6 +514,35 @@ test('a commit that was not heard of and comes late is found, also when its tick
   expect(attempts).toBeGreaterThanOrEqual(6);
   expect(started.map(({ uuid }) => uuid)).toEqual(['a', 'b', 'after']);
 });
+
+test('a pipeline that was not heard of is looked up: it was stored, or it was not and is sent again', async () => {
+  const { db, committer } = await space();
+  const heard = { commits: 0 };
+  const write = Connection.prototype.writeCommand;
+  Connection.prototype.writeCommand = async function (this: Connection, message, options) {
+    if (message.command?.['commitTransaction'] !== 1 || ++heard.commits > 2) return write.call(this, message, options);
+    // The first is carried out without anybody hearing of it, the second never arrives.
+    if (heard.commits === 1) {
+      await write.call(this, message, options);
+      await stored(db, 'a');
+    }
+    this.onError(new MongoNetworkError('the connection broke'));
+  };
+  try {
+    await committer.submit(insert('a', [event('a')]));
+    await committer.submit(insert('b', [event('b')]));
+  } finally {
+    Connection.prototype.writeCommand = write;
+  }
+  expect(heard.commits).toBe(3);
+  expect((await db.collection('t.Thing').distinct('k')).sort()).toEqual(['a', 'b']);
+  expect(started.map(({ uuid }) => uuid)).toEqual(['a', 'b']);
+  await committer[Symbol.asyncDispose]();
+});
+
+async function stored(db: Db, k: string): Promise<void> {
+  while (!(await db.collection('t.Thing').findOne({ k }))) await sleep(5);
+}
 
 test('what one who comes back removes while his rows are read is not taken for open', async () => {
   const { db, committer } = await space(1);

@@ -2,11 +2,11 @@
 // insert a collection. It reports which units made it fail; the batch writer decides what follows.
 
 import { type ClientSession, type Db, type Document, Long, MongoBulkWriteError, MongoServerError } from 'mongodb';
-import { insertAll, type WriteError } from '../../platform/mongo/index.ts';
-import { writeOverflow } from './overflow.ts';
+import { commitPipelined, insertAll, type Pipeline, pipelineInserts, type WriteError } from '../../platform/mongo/index.ts';
+import { overflowOf, writeOverflow } from './overflow.ts';
 import { storedRow } from './row-form.ts';
 import { DocumentRefused, DuplicateKey, Fenced, type JournalRow, type UnitOfWork, VersionConflict, type Write } from './types.ts';
-import { keyOf } from './units.ts';
+import { keyOf, sizeOf } from './units.ts';
 
 const DURABLE = { w: 'majority', j: true } as const;
 const DUPLICATE = 11000;
@@ -14,6 +14,8 @@ const DUPLICATE = 11000;
 const REFUSALS = new Set([16755, 16756, 171, 17280, 10334, 17419, 17420]);
 /** Bound of a document of the store; long texts overflow. */
 const ROW_BYTES = 16 * 1024 * 1024;
+/** Bound of the bytes of inserts that nobody waits for: they stand in the memory of the connection until the store has taken them. */
+const PIPELINED_BYTES = 1024 * 1024;
 /** The index of every collection: a duplicate there is our own earlier attempt, since ids are given out once. */
 const ID_INDEX = '_id_';
 
@@ -63,15 +65,87 @@ export async function commitWithRow(db: Db, session: ClientSession, units: reado
   session.startTransaction({ writeConcern: DURABLE, readConcern: { level: 'local' } });
   const besides = writeLogs(db, units);
   besides.catch(() => undefined); // awaited below; this only prevents an unhandled rejection
+  const groups = [...byCollection(units)].map(([name, group]) => ({ name, ...sorted(group) }));
+  const bytes = units.reduce((sum, unit) => sum + sizeOf(unit), 0);
+  const isShort = bytes <= PIPELINED_BYTES && overflowOf(row).size === 0;
   try {
-    for (const [name, group] of byCollection(units)) await writeGroup(db, name, group, session);
-    await writeRow(db, session, row);
-    await besides;
-    await session.commitTransaction();
+    await (isShort ? writePipelined(db, session, groups, row, besides) : writeAnswered(db, session, groups, row, besides));
   } catch (error) {
     if (session.inTransaction()) await session.abortTransaction().catch(() => undefined); // a lost connection has aborted it already
     throw error;
   }
+}
+
+/** What a batch writes to one collection. */
+interface Group {
+  readonly name: string;
+  readonly inserts: readonly Placed[];
+  readonly changes: readonly Placed[];
+}
+
+function sorted(group: readonly Placed[]): Omit<Group, 'name'> {
+  return {
+    inserts: group.filter(({ write }) => write.op === 'insert'),
+    changes: folded(group.filter(({ write }) => write.op !== 'insert')),
+  };
+}
+
+/** All inserts go out with the first command that has to be answered before the next one: a change, or the commit. */
+async function writePipelined(
+  db: Db,
+  session: ClientSession,
+  groups: readonly Group[],
+  row: JournalRow,
+  besides: Promise<unknown>,
+): Promise<void> {
+  const inserting = groups.filter(({ inserts }) => inserts.length > 0);
+  using pipeline = pipelineInserts(session, [
+    ...inserting.map(({ name, inserts }) => ({ db: db.databaseName, collection: name, documents: inserts.map(insertOf) })),
+    { db: db.databaseName, collection: 'journal', documents: [{ document: storedRow(row), mostBytes: ROW_BYTES }] },
+  ]);
+  try {
+    for (const group of groups) await writeChanges(db, group, session);
+    await besides;
+    await commitPipelined(session, pipeline, DURABLE);
+  } catch (error) {
+    throw refusalOf(pipeline, inserting) ?? error;
+  }
+  // Not while the store works as it says: what follows a refused statement is refused.
+  if (pipeline.refused) throw new Fenced('the store has committed a transaction without a statement that it had refused');
+}
+
+/** Why the store has refused one of the inserts; null: it has refused none. */
+function refusalOf({ refused }: Pipeline, inserting: readonly Group[]): Error | null {
+  if (!refused) return null;
+  const { place, errors, reply } = refused;
+  const [first] = errors;
+  const group = inserting[place];
+  try {
+    if (!first) return new MongoServerError({ ...reply, message: String(reply['errmsg']) });
+    return group ? new RejectedUnits(rejectedBy(errors, group.name, group.inserts, true)) : refusedRow(first);
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+/** Each statement waits for the answer to the one before. */
+async function writeAnswered(
+  db: Db,
+  session: ClientSession,
+  groups: readonly Group[],
+  row: JournalRow,
+  besides: Promise<unknown>,
+): Promise<void> {
+  for (const group of groups) {
+    const rejected = await insertGroup(db, group.name, group.inserts, session);
+    if (rejected.size > 0) throw new RejectedUnits(rejected);
+    await writeChanges(db, group, session);
+  }
+  const stored = await writeOverflow(db, session, row);
+  const [refused] = await insertAll(db, 'journal', [{ document: storedRow(stored), mostBytes: ROW_BYTES }], session);
+  if (refused) throw refusedRow(refused);
+  await besides;
+  await session.commitTransaction();
 }
 
 function byCollection(units: readonly UnitOfWork[]): Map<string, Placed[]> {
@@ -85,13 +159,7 @@ function byCollection(units: readonly UnitOfWork[]): Map<string, Placed[]> {
   return groups;
 }
 
-async function writeGroup(db: Db, name: string, group: readonly Placed[], session: ClientSession): Promise<void> {
-  const inserts = group.filter(({ write }) => write.op === 'insert');
-  const changes = folded(group.filter(({ write }) => write.op !== 'insert'));
-  if (inserts.length > 0) {
-    const rejected = await insertGroup(db, name, inserts, session);
-    if (rejected.size > 0) throw new RejectedUnits(rejected);
-  }
+async function writeChanges(db: Db, { name, changes }: Group, session: ClientSession): Promise<void> {
   if (changes.length === 0) return;
   const operations = changes.map(({ write }) => {
     if (write.op === 'insert') throw new TypeError('an insert among the changes');
@@ -132,17 +200,23 @@ async function insertGroup(
   group: readonly Placed[],
   session: ClientSession | undefined,
 ): Promise<ReadonlyMap<UnitOfWork, Error>> {
-  const errors = await insertAll(
-    db,
-    name,
-    group.map(({ write }) => write as Write & { op: 'insert' }),
-    session,
-  );
+  const errors = await insertAll(db, name, group.map(insertOf), session);
+  return errors.length === 0 ? NOBODY : rejectedBy(errors, name, group, session !== undefined);
+}
+
+const insertOf = ({ write }: Placed): Write & { op: 'insert' } => write as Write & { op: 'insert' };
+
+/** @throws MongoServerError when the store's errors are not those of single documents */
+function rejectedBy(
+  errors: readonly WriteError[],
+  name: string,
+  group: readonly Placed[],
+  isInTransaction: boolean,
+): ReadonlyMap<UnitOfWork, Error> {
   const [first] = errors;
-  if (!first) return NOBODY;
   const found = refusalsIn(errors, name);
-  if (found.size === 0) throw new MongoServerError({ ...first, message: first.errmsg });
-  if (session) return lost(found, group, first).units;
+  if (found.size === 0) throw new MongoServerError({ ...first, message: first?.errmsg });
+  if (isInTransaction) return lost(found, group, first).units;
   // The only duplicates are our own earlier attempt: all units are stored.
   const others = new Map([...found].filter(([, reason]) => !(reason instanceof DuplicateKey && reason.index === ID_INDEX)));
   return others.size === 0 ? NOBODY : lost(others, group, first).units;
@@ -192,11 +266,10 @@ export async function findVersionConflicts(db: Db, units: readonly UnitOfWork[])
   return rejected;
 }
 
-async function writeRow(db: Db, session: ClientSession, row: JournalRow): Promise<void> {
-  const stored = await writeOverflow(db, session, row);
-  const [refused] = await insertAll(db, 'journal', [{ document: storedRow(stored), mostBytes: ROW_BYTES }], session);
-  if (refused?.code === DUPLICATE) throw new Fenced('the journal of this process was closed by its successor');
-  if (refused) throw new MongoServerError({ ...refused, message: refused.errmsg });
+/** Why the store has refused a journal row. */
+function refusedRow(refused: WriteError): Error {
+  if (refused.code === DUPLICATE) return new Fenced('the journal of this process was closed by its successor');
+  return new MongoServerError({ ...refused, message: refused.errmsg });
 }
 
 /** Log messages are written outside the transaction; a duplicate was written by an earlier attempt. */

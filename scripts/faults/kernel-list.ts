@@ -75,8 +75,8 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'the row of a process that was taken over is dropped instead of ending it',
     file: 'runtime/transactions/transaction.ts',
-    text: "if (refused?.code === DUPLICATE) throw new Fenced('the journal of this process was closed by its successor');",
-    replacement: 'if (refused?.code === DUPLICATE) return;',
+    text: 'return group ? new RejectedUnits(rejectedBy(errors, group.name, group.inserts, true)) : refusedRow(first);',
+    replacement: 'return group ? new RejectedUnits(rejectedBy(errors, group.name, group.inserts, true)) : new RejectedUnits(new Map());',
   },
   {
     what: 'a change is not bound to the version that was read',

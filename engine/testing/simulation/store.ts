@@ -13,8 +13,14 @@ import {
   MongoServerError,
   ObjectId,
 } from 'mongodb';
+import { type PipelinedInsert, pipelineOf } from '../../../platform/mongo/index.ts';
 import type { Life, World } from './world.ts';
 
+interface Command {
+  readonly insert: string;
+  readonly documents: DocumentSequence;
+  readonly abortTransaction?: 1;
+}
 type Filter = Record<string, unknown>;
 type Rows = Map<string, Document>;
 
@@ -67,11 +73,18 @@ export class SimulatedStore {
 
   /** The store as one life of the service sees it. */
   connect(life: Life): { client: MongoClient; db: Db } {
+    const pipelined = ({ collection, documents }: PipelinedInsert, session: Transaction): Document =>
+      this.#collection(life, collection).insertAtOnce(
+        documents.map(({ document }) => document),
+        session,
+      );
     const db = {
+      databaseName: 'simulated',
       collection: (name: string) => this.#collection(life, name),
       createCollection: (name: string) => this.command(life, `create ${name}`, () => void this.#of(name)),
-      /** Only `insert` is supported. */
-      command: async ({ insert, documents }: { insert: string; documents: DocumentSequence }, options?: { session?: Transaction }) => {
+      /** Only `insert`, `commitTransaction` and `abortTransaction` are supported. */
+      command: async ({ insert, documents, abortTransaction }: Command, options: { session?: Transaction } = {}) => {
+        if (insert === undefined) return abortTransaction ? options.session?.abort() : options.session?.commit();
         try {
           await this.#collection(life, insert).insertMany([...documents.documents], options);
           return { ok: 1 };
@@ -82,8 +95,9 @@ export class SimulatedStore {
       },
     } as unknown as Db;
     const client = {
-      startSession: () => new Transaction(this, life),
-      withSession: async (work: (session: Transaction) => Promise<unknown>) => work(new Transaction(this, life)),
+      startSession: () => new Transaction(this, life, client, pipelined),
+      withSession: async (work: (session: Transaction) => Promise<unknown>) => work(new Transaction(this, life, client, pipelined)),
+      db: () => db,
     } as unknown as MongoClient;
     return { client, db };
   }
@@ -91,13 +105,21 @@ export class SimulatedStore {
   /**
    * Carries out one command: it may be lost, or its answer may be.
    * @param mayBeLate the server may carry it out after the connection broke; commands of a transaction end with it
+   * @param lost called when the server never carries it out
    */
-  async command<T>(life: Life, what: string, act: () => T, mayBeLate = false): Promise<T> {
+  async command<T>(life: Life, what: string, act: () => T, mayBeLate = false, lost?: () => void): Promise<T> {
     await this.#world.turn(life, what, true);
-    if (this.isAway) throw this.#broken(what);
-    if (this.#world.chance(this.troubles)) throw new MongoServerError({ message: 'in trouble', code: this.#world.pick(TROUBLES) });
+    if (this.isAway) {
+      lost?.();
+      throw this.#broken(what);
+    }
+    if (this.#world.chance(this.troubles)) {
+      lost?.();
+      throw new MongoServerError({ message: 'in trouble', code: this.#world.pick(TROUBLES) });
+    }
     if (this.#world.chance(this.faults)) {
       if (mayBeLate && this.#world.chance(0.3)) this.#world.later(life, `${what} late`, () => quietly(act), true);
+      else lost?.();
       throw this.#broken(what);
     }
     const result = act();
@@ -287,6 +309,18 @@ export class SimulatedStore {
           () => insert(name === 'journal' ? documents.map((row) => this.#spoilt(row)) : documents, session),
           !session,
         ),
+      /** Without a network between. @returns the store's reply */
+      insertAtOnce: (documents: Document[], session: Transaction): Document => {
+        try {
+          insert(name === 'journal' ? documents.map((row) => this.#spoilt(row)) : documents, session);
+          return { ok: 1 };
+        } catch (error) {
+          session.expire(); // a statement that fails aborts its transaction
+          if (error instanceof MongoBulkWriteError) return { ok: 1, writeErrors: error.writeErrors };
+          if (!(error instanceof MongoServerError)) throw error;
+          return { ok: 0, code: error.code, errmsg: error.message, errorLabels: error.errorLabels };
+        }
+      },
       insertOne: (document: Document, { session }: Options = {}) =>
         this.command(life, `insert ${name} ${session ? 'in a transaction' : ''}`, () => {
           try {
@@ -295,9 +329,11 @@ export class SimulatedStore {
             throw error instanceof MongoBulkWriteError ? new MongoServerError({ message: 'E11000', code: 11000 }) : error;
           }
         }),
-      bulkWrite: (operations: Document[], { session }: Options = {}) =>
-        this.command(life, `change ${operations.length} ${name}`, () => {
+      bulkWrite: (operations: Document[], { session }: Options = {}) => {
+        const answerPipeline = session?.takePipeline();
+        return this.command(life, `change ${operations.length} ${name}`, () => {
           this.interrupt(name);
+          answerPipeline?.();
           let matchedCount = 0;
           let deletedCount = 0;
           for (const { replaceOne, updateOne, deleteOne } of operations) {
@@ -320,7 +356,8 @@ export class SimulatedStore {
               });
           }
           return { matchedCount, deletedCount };
-        }),
+        });
+      },
       updateOne: (filter: Filter, { $set = {}, $setOnInsert = {} }: Record<string, Document>, { upsert = false } = {}) =>
         this.command(life, `change ${name}`, () => {
           let matchedCount = 0;
@@ -363,10 +400,33 @@ class Transaction {
   /** The number of the store's last change that it sees; set by its first command. */
   beganAt = 0;
   changes: Change[] = [];
+  readonly client: MongoClient;
+  readonly serverSession = { id: {} };
+  readonly transaction = {
+    transition: (state: string): void => {
+      if (state === 'TRANSACTION_COMMITTED') this.#open = false;
+    },
+  };
+  readonly #pipelined: (insert: PipelinedInsert, session: Transaction) => Document;
 
-  constructor(store: SimulatedStore, life: Life) {
+  constructor(
+    store: SimulatedStore,
+    life: Life,
+    client: MongoClient,
+    pipelined: (insert: PipelinedInsert, session: Transaction) => Document,
+  ) {
     this.#store = store;
     this.life = life;
+    this.client = client;
+    this.#pipelined = pipelined;
+  }
+
+  /** The inserts that are sent in front of a command. @returns what carries them out */
+  takePipeline(): () => void {
+    const pipeline = pipelineOf(this.serverSession.id);
+    return () => {
+      for (const insert of pipeline?.inserts ?? []) pipeline?.replies.push(this.#pipelined(insert, this));
+    };
   }
 
   startTransaction(): void {
@@ -392,14 +452,32 @@ class Transaction {
   }
 
   async commitTransaction(): Promise<void> {
-    const { changes } = this;
-    const commit = (): void => {
-      this.use();
-      this.#store.apply(changes, this.life);
-      this.#store.release(this);
-    };
-    await this.#store.command(this.life, 'commit', commit, true);
+    await this.commit();
     this.#open = false;
+  }
+
+  /** The command, whatever the driver then thinks of the transaction. */
+  async commit(): Promise<void> {
+    const { changes } = this;
+    const answerPipeline = this.takePipeline();
+    const commit = (): void => {
+      try {
+        answerPipeline();
+        this.use();
+        this.#store.apply(changes, this.life);
+      } finally {
+        this.expire();
+      }
+    };
+    // Nobody aborts a transaction after its commit was sent: the server does.
+    await this.#store.command(this.life, 'commit', commit, true, () => this.expire());
+  }
+
+  /** The command; inserts that are still under way begin the transaction afterwards. */
+  async abort(): Promise<void> {
+    await this.#store.command(this.life, 'abort', () => {
+      if (this.beganAt !== 0) this.expire();
+    });
   }
 
   async abortTransaction(): Promise<void> {
