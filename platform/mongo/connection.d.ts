@@ -9,6 +9,14 @@ declare module 'mongodb/lib/cmap/connection.js' {
   /** A message as it is handed to the connection. */
   export interface SentCommand {
     readonly command?: Document;
+    /** The message in pieces. */
+    toBin(): Uint8Array[];
+  }
+
+  export interface WriteOptions {
+    readonly signal?: AbortSignal;
+    /** Absent, or 'none': messages are not compressed. */
+    readonly agreedCompressor?: string;
   }
 
   export class Connection extends EventEmitter {
@@ -23,7 +31,7 @@ declare module 'mongodb/lib/cmap/connection.js' {
     /** Closes it; what is under way fails with the error. */
     onError(error: Error): void;
     destroy(): void;
-    writeCommand(command: SentCommand, options: { readonly signal?: AbortSignal }): Promise<void>;
+    writeCommand(command: SentCommand, options: WriteOptions): Promise<void>;
     /** The answers to the command that was written last. */
     readMany(options: object): AsyncGenerator;
     command(namespace: object, command: object, options?: object): Promise<unknown>;

@@ -111,10 +111,14 @@ function sendPipelines(): void {
   prototype.writeCommand = function (this: Connection, message, options) {
     const sessionId = message.command?.['lsid'] as object | undefined;
     const pipeline = sessionId ? pipelineOf(sessionId) : null;
-    if (pipeline && !this.error) {
-      this.socket.write(Buffer.concat(pipeline.inserts.flatMap((insert, place) => messageOf(insert, place === 0, message).toBin())));
-      this.readMany = (how) => readAfter(this, pipeline, how);
-    }
+    if (!pipeline || this.error) return writeCommand.call(this, message, options);
+    const before = pipeline.inserts.flatMap((insert, place) => messageOf(insert, place === 0, message).toBin());
+    this.readMany = (how) => readAfter(this, pipeline, how);
+    if (options.agreedCompressor === undefined || options.agreedCompressor === 'none') {
+      // One write: each wakes the server up, which takes longer than all that is written here.
+      const own = message.toBin();
+      message.toBin = () => [...before, ...own];
+    } else this.socket.write(Buffer.concat(before)); // only the command is compressed
     return writeCommand.call(this, message, options);
   };
 }
