@@ -9,7 +9,7 @@ import {
   type CorsOrigins,
   openBinding,
   requestBudget,
-  requestTurns,
+  RoundRobinQueue,
   type Served,
   type TrustedProxies,
 } from './http/index.ts';
@@ -73,7 +73,7 @@ export async function listen({
   const { timeoutMs, bodyLimitBytes } = options;
   const clientOf = trustedProxies === undefined ? undefined : clientAddressBehind(trustedProxies);
   const budget = options.budget ?? requestBudget(bodyLimitBytes ?? BODY_LIMIT_BYTES);
-  const turns = requestTurns();
+  const turns = new RoundRobinQueue();
   const socketOptions = { engine, log, timeoutMs, messageLimitBytes: bodyLimitBytes, budget, turns, clientOf, ...options.webSocket };
   const sockets = bindWebSocket(transport, socketOptions);
   const { counters, load } = engine;
@@ -82,7 +82,7 @@ export async function listen({
   let isDraining = false;
   const health = (): Health => (isDraining ? { ready: false, status: 'draining' } : engine.health());
   const { documentLimitBytes } = options;
-  const binding = openBinding({ engine, log, timeoutMs, metrics, health, documentLimitBytes, describeSockets: asyncApiText });
+  const binding = openBinding({ engine, log, timeoutMs, metrics, health, documentLimitBytes, describeSockets: asyncApiText, turns });
   const http = bindHttp(transport, binding, { log, clientOf, ...options, budget, turns });
   const actual = await transport.listen(host, port);
   return {

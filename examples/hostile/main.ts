@@ -1,6 +1,6 @@
-// `npm run hostile [-- --only CLASS] [--slow] [--clients [--seconds N] [--rounds N]]`: programs that try to take more than their share, against a service of its
-// own, while another namespace goes on: each must meet its bound, and the neighbour's rule must answer all the time. With `--clients`: clients in
-// place of programs, all of them at once, in `--rounds N` with a service each.
+// `npm run hostile [-- --only CLASS] [--slow] [--clients [--seconds N] [--rounds N]]`: programs that try to take more than their share, against
+// a service of its own, while another namespace goes on: each must meet its bound, and the neighbour's rule must answer all the time. With
+// `--clients`: clients in place of programs, all of them at once, in `--rounds N` with a service each.
 import { parseArgs } from 'node:util';
 import { type StartedService, startService } from '../../conformance/client/index.ts';
 import { EXPECTED_ERRORS, hostile, programs } from './hostile.ts';

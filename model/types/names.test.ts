@@ -138,10 +138,10 @@ test('ids of this process ascend', () => {
 });
 
 test('two installations give no id alike, and the owners of one give ascending ones', () => {
-  const [first, second] = ['6f2a91d3-7c01-4b8e-9d55-0c1f22aa9e01', 'e8b05c44-19d7-4a32-8f60-5d3e7b90c112'];
+  const [first, second] = ['6f2a91d3-7c01-4b8e-9d55-0c1f22aa9e01', 'e8b05c44-19d7-4a32-8f60-5d3e7b90c112'] as const;
   const idOf = (uuid: string, epoch: number): string => new IdGenerator(ownershipOf(uuid, epoch), () => 1000).next();
-  expect(idOf(first as string, 1)).not.toBe(idOf(second as string, 1));
-  expect(idOf(first as string, 1)).toMatch(/^[0-9a-f]{24}$/);
-  for (const uuid of [first, second, 'ffffffff-ffff-4fff-8fff-ffffffffffff'] as string[])
+  expect(idOf(first, 1)).not.toBe(idOf(second, 1));
+  expect(idOf(first, 1)).toMatch(/^[0-9a-f]{24}$/);
+  for (const uuid of [first, second, 'ffffffff-ffff-4fff-8fff-ffffffffffff'])
     expect(idOf(uuid, 1) < idOf(uuid, 2) && idOf(uuid, 2) < idOf(uuid, 1_000_000_000)).toBe(true);
 });

@@ -54,12 +54,54 @@ export async function insertAll(
 
 const writer = new BsonWriter();
 
-/** The command for them, with the documents as a sequence of the message. */
-export function insertCommand(collection: string, given: readonly Document[]): Document {
-  const documents = new DocumentSequence('documents');
+/** The command for them. */
+export const insertCommand = (collection: string, given: readonly Document[]): Document => ({
+  insert: collection,
+  documents: sequence('documents', given),
+  ordered: false,
+});
+
+/** Documents as a sequence of the message, behind the command. */
+function sequence(field: string, given: readonly Document[]): DocumentSequence {
+  const documents = new DocumentSequence(field);
   documents.push({}, writer.write(given));
   documents.documents = given;
-  return { insert: collection, documents, ordered: false };
+  return documents;
+}
+
+/** Replaces documents, each where the condition holds. As many as one message holds. */
+export const replaceAll = (
+  db: Db,
+  collection: string,
+  given: readonly { readonly filter: Document; readonly replacement: Document }[],
+  session: ClientSession,
+): Promise<Changed> => {
+  const updates = sequence(
+    'updates',
+    given.map(({ filter, replacement }) => ({ q: filter, u: replacement })),
+  );
+  return change(db, { update: collection, updates }, session);
+};
+
+/** Deletes one document for each condition. As many as one message holds. */
+export const deleteAll = (db: Db, collection: string, filters: readonly Document[], session: ClientSession): Promise<Changed> => {
+  const deletes = sequence(
+    'deletes',
+    filters.map((filter) => ({ q: filter, limit: 1 })),
+  );
+  return change(db, { delete: collection, deletes }, session);
+};
+
+export interface Changed {
+  /** Documents for which a condition held. */
+  readonly count: number;
+  /** The first that was refused, if any. */
+  readonly errors: readonly WriteError[];
+}
+
+async function change(db: Db, command: Document, session: ClientSession): Promise<Changed> {
+  const { n, writeErrors } = await db.command({ ...command, ordered: false }, { session });
+  return { count: n as number, errors: (writeErrors ?? []) as WriteError[] };
 }
 
 async function insertSome(db: Db, insert: string, given: Document[], session: ClientSession | undefined): Promise<WriteError[]> {

@@ -100,9 +100,6 @@ test('when the connection breaks nothing of it holds a lock afterwards', async (
   } finally {
     admin.constructor.prototype.command = command;
   }
-  await client
-    .db(db)
-    .collection('a')
-    .insertOne({ _id, n: 2 } as never, { maxTimeMS: 5_000 });
+  await client.db(db).collection('a').insertOne({ _id, n: 2 }, { maxTimeMS: 5_000 });
   expect(await values('a')).toEqual([2]);
 });

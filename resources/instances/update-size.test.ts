@@ -1,7 +1,7 @@
 import { Long, ObjectId } from 'mongodb';
 import { expect, test, vi } from 'vitest';
 import { SimulatedService, typesOf } from '../../engine/testing/simulation/service.ts';
-import { SimulatedStore } from '../../engine/testing/simulation/store.ts';
+import { SimulatedStore } from '../../engine/testing/simulation/index.ts';
 import { World } from '../../engine/testing/simulation/world.ts';
 
 test('the unit of a change names the size of the instance to the committer', async () => {

@@ -10,7 +10,7 @@ import { pureBuiltins } from '../../resources/aggregate/host-context.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { Store } from '../../platform/mongo/index.ts';
 import { TakeOver } from '../cluster/take-over.ts';
-import { SimulatedStore } from '../../engine/testing/simulation/store.ts';
+import { SimulatedStore } from '../../engine/testing/simulation/index.ts';
 import { SimulatedTime } from '../../engine/testing/simulation/timers.ts';
 import { type Life, World } from '../../engine/testing/simulation/world.ts';
 import { Correlations } from './correlations.ts';

@@ -517,12 +517,12 @@ test('a commit that was not heard of and comes late is found, also when its tick
 
 test('a pipeline that was not heard of is looked up: it was stored, or it was not and is sent again', async () => {
   const { db, committer } = await space();
-  const heard = { commits: 0 };
+  const sent = { commits: 0 };
   const write = Connection.prototype.writeCommand;
   Connection.prototype.writeCommand = async function (this: Connection, message, options) {
-    if (message.command?.['commitTransaction'] !== 1 || ++heard.commits > 2) return write.call(this, message, options);
+    if (message.command?.['commitTransaction'] !== 1 || ++sent.commits > 2) return write.call(this, message, options);
     // The first is carried out without anybody hearing of it, the second never arrives.
-    if (heard.commits === 1) {
+    if (sent.commits === 1) {
       await write.call(this, message, options);
       await stored(db, 'a');
     }
@@ -534,7 +534,7 @@ test('a pipeline that was not heard of is looked up: it was stored, or it was no
   } finally {
     Connection.prototype.writeCommand = write;
   }
-  expect(heard.commits).toBe(3);
+  expect(sent.commits).toBe(3);
   expect((await db.collection('t.Thing').distinct('k')).sort()).toEqual(['a', 'b']);
   expect(started.map(({ uuid }) => uuid)).toEqual(['a', 'b']);
   await committer[Symbol.asyncDispose]();

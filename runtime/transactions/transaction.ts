@@ -2,7 +2,16 @@
 // insert a collection. It reports which units made it fail; the batch writer decides what follows.
 
 import { type ClientSession, type Db, type Document, Long, MongoBulkWriteError, MongoServerError } from 'mongodb';
-import { commitPipelined, insertAll, type Pipeline, pipelineInserts, type WriteError } from '../../platform/mongo/index.ts';
+import {
+  type Changed,
+  commitPipelined,
+  deleteAll,
+  insertAll,
+  type Pipeline,
+  pipelineInserts,
+  replaceAll,
+  type WriteError,
+} from '../../platform/mongo/index.ts';
 import { overflowOf, writeOverflow } from './overflow.ts';
 import { storedRow } from './row-form.ts';
 import { DocumentRefused, DuplicateKey, Fenced, type JournalRow, type UnitOfWork, VersionConflict, type Write } from './types.ts';
@@ -104,7 +113,7 @@ async function writePipelined(
     { db: db.databaseName, collection: 'journal', documents: [{ document: storedRow(row), mostBytes: ROW_BYTES }] },
   ]);
   try {
-    for (const group of groups) await writeChanges(db, group, session);
+    for (const group of groups) await writeShortChanges(db, group, session);
     await besides;
     await commitPipelined(session, pipeline, DURABLE);
   } catch (error) {
@@ -139,7 +148,7 @@ async function writeAnswered(
   for (const group of groups) {
     const rejected = await insertGroup(db, group.name, group.inserts, session);
     if (rejected.size > 0) throw new RejectedUnits(rejected);
-    await writeChanges(db, group, session);
+    await writeLongChanges(db, group, session);
   }
   const stored = await writeOverflow(db, session, row);
   const [refused] = await insertAll(db, 'journal', [{ document: storedRow(stored), mostBytes: ROW_BYTES }], session);
@@ -159,18 +168,37 @@ function byCollection(units: readonly UnitOfWork[]): Map<string, Placed[]> {
   return groups;
 }
 
-async function writeChanges(db: Db, { name, changes }: Group, session: ClientSession): Promise<void> {
+type ChangeOf<Op extends Write['op']> = Placed & { readonly write: Write & { readonly op: Op } };
+const isReplacement = (one: Placed): one is ChangeOf<'replace'> => one.write.op === 'replace';
+const isRemoval = (one: Placed): one is ChangeOf<'delete'> => one.write.op === 'delete';
+/** A change holds only for the version that was read. */
+const conditionOf = ({ write }: ChangeOf<'replace' | 'delete'>) => ({ _id: write.id, ars_version: Long.fromBigInt(write.version) });
+
+/** As many as a message holds. */
+async function writeShortChanges(db: Db, { name, changes }: Group, session: ClientSession): Promise<void> {
+  const [replaced, removed] = [changes.filter(isReplacement), changes.filter(isRemoval)];
+  const documents = replaced.map((one) => ({ filter: conditionOf(one), replacement: one.write.document }));
+  if (replaced.length > 0) mustHold(await replaceAll(db, name, documents, session), name, replaced);
+  if (removed.length > 0) mustHold(await deleteAll(db, name, removed.map(conditionOf), session), name, removed);
+}
+
+function mustHold({ count, errors }: Changed, name: string, changes: readonly Placed[]): void {
+  if (errors.length > 0) throw new RejectedUnits(rejectedBy(errors, name, changes, true));
+  if (count < changes.length) throw new BatchConflict();
+}
+
+/** In several messages, where there are many. */
+async function writeLongChanges(db: Db, { name, changes }: Group, session: ClientSession): Promise<void> {
   if (changes.length === 0) return;
-  const operations = changes.map(({ write }) => {
-    if (write.op === 'insert') throw new TypeError('an insert among the changes');
-    const filter = { _id: write.id, ars_version: Long.fromBigInt(write.version) };
-    return write.op === 'replace' ? { replaceOne: { filter, replacement: write.document } } : { deleteOne: { filter } };
-  });
+  const operations = [
+    ...changes.filter(isReplacement).map((one) => ({ replaceOne: { filter: conditionOf(one), replacement: one.write.document } })),
+    ...changes.filter(isRemoval).map((one) => ({ deleteOne: { filter: conditionOf(one) } })),
+  ];
   try {
     const result = await db.collection(name).bulkWrite(operations, { session, ordered: false });
     if (result.matchedCount + result.deletedCount < operations.length) throw new BatchConflict();
   } catch (error) {
-    throw lost(refusals(error, name), changes, error);
+    throw lost(refusals(error, name), [...changes.filter(isReplacement), ...changes.filter(isRemoval)], error);
   }
 }
 

@@ -69,7 +69,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'a change that found another version counts as made',
     file: 'runtime/transactions/transaction.ts',
-    text: 'if (result.matchedCount + result.deletedCount < operations.length) throw new BatchConflict();',
+    text: '  if (count < changes.length) throw new BatchConflict();\n',
     replacement: '',
   },
   {
@@ -81,8 +81,8 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'a change is not bound to the version that was read',
     file: 'runtime/transactions/transaction.ts',
-    text: 'const filter = { _id: write.id, ars_version: Long.fromBigInt(write.version) };',
-    replacement: 'const filter = { _id: write.id };',
+    text: '({ _id: write.id, ars_version: Long.fromBigInt(write.version) });',
+    replacement: '({ _id: write.id });',
   },
   {
     what: 'an ended run stays open in memory',

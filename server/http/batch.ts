@@ -1,7 +1,6 @@
 // Several requests in one (resources-and-api.md 2.14): each is answered as a single one would be. They run at the same
-// time; many are begun in slices.
+// time.
 import { apiError } from '../../model/errors/index.ts';
-import { inSlices } from '../../platform/structures/index.ts';
 import type { Pieces } from '../../resources/api.ts';
 import { toJson } from '../../model/values/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
@@ -29,10 +28,7 @@ export async function batch(http: HttpRequest, namespace: string, answer: (one: 
   if (!Array.isArray(requests)) throw apiError('cascade.request.body.invalid', 'an array of requests is expected', 0);
   if (requests.length > MOST_REQUESTS) throw apiError('cascade.request.too.many.instances', MOST_REQUESTS);
   const read = requests.map((one, index) => readRequest(one, index, http));
-  function* begun(): Generator<Promise<HttpReply>> {
-    for (const one of read) yield answer(one);
-  }
-  const replies = await Promise.all(await inSlices(`batches of ${namespace}`, begun()));
+  const replies = await Promise.all(read.map(answer));
   const texts = replies.map((reply, index) => replyText(reply, read[index]!.method === 'HEAD'));
   const length = texts.reduce((sum, text) => sum + text.length, 0);
   return length <= PIECE ? { status: 200, body: `[${texts.join(',')}]` } : { status: 200, pieces: inPieces(texts) };

@@ -18,6 +18,7 @@ import { openManual } from './manual.ts';
 import { openApiText } from './openapi/index.ts';
 import { type Query, readQuery } from './parameters.ts';
 import { apiRequest } from './resources.ts';
+import { RoundRobinQueue } from './round-robin-queue.ts';
 import { allowed, type PlainRoute, rememberingRoute, type PrivateRoute, type Route } from './routes.ts';
 import type { HttpReply, HttpRequest, Method } from './types.ts';
 
@@ -44,6 +45,8 @@ export interface BindingOptions {
   documentLimitBytes?: number | undefined;
   /** The document of the WebSocket API, as JSON. @param host of the request */
   describeSockets: (description: ApiDescription, host: string) => string;
+  /** In which the requests of batches are begun, beside all others. */
+  turns?: RoundRobinQueue;
   /** The answer of /healthz and /readyz; the engine's own when absent. */
   health?: () => Health;
 }
@@ -57,6 +60,7 @@ export function openBinding({
   metrics,
   documentLimitBytes = 100 * 1024 * 1024,
   describeSockets,
+  turns = new RoundRobinQueue(),
   health = () => engine.health(),
 }: BindingOptions): (http: HttpRequest) => Promise<HttpReply> {
   const deadlines = new Deadlines(timeoutMs);
@@ -77,7 +81,7 @@ export function openBinding({
     },
     batch: async (http, query) => {
       const { namespace } = await identify(http, query, engine.identity);
-      return batch(http, namespace, reply);
+      return batch(http, namespace, (one) => new Promise((resolve) => turns.take(namespace, () => resolve(reply(one)))));
     },
     openapi: async (http, query) => {
       const identity = await identify(http, query, engine.identity);

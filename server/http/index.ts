@@ -11,5 +11,5 @@ export { describedParameter } from './openapi/query-parameters.ts';
 export type { CorsOrigins } from './headers.ts';
 export { type ParameterName, parameterValues } from './parameters.ts';
 export { federationIn, typedRequest } from './resources.ts';
-export { type RequestTurns, requestTurns } from './round-robin-queue.ts';
+export { RoundRobinQueue } from './round-robin-queue.ts';
 export { bindHttp, type HttpSockets, type SocketOptions } from './sockets.ts';

@@ -4,16 +4,17 @@ import { RoundRobinQueue } from './round-robin-queue.ts';
 
 test('a few requests begin at once, in the order of arrival', () => {
   const begun: number[] = [];
-  const turns = new RoundRobinQueue<number>((one) => begun.push(one));
-  for (let n = 0; n < 3; n++) turns.take('a', n);
+  const turns = new RoundRobinQueue();
+  for (let n = 0; n < 3; n++) turns.take('a', () => begun.push(n));
   expect(begun).toEqual([0, 1, 2]);
 });
 
 test('a single request does not wait for all requests of another sender', async () => {
   const begun: string[] = [];
-  const turns = new RoundRobinQueue<string>((one) => begun.push(one));
-  for (let n = 0; n < 1_000; n++) turns.take('many', `many ${n}`);
-  turns.take('few', 'few');
+  const turns = new RoundRobinQueue();
+  const begin = (name: string) => (): void => void begun.push(name);
+  for (let n = 0; n < 1_000; n++) turns.take('many', begin(`many ${n}`));
+  turns.take('few', begin('few'));
   const atOnce = begun.length;
   expect(atOnce).toBeLessThan(500);
   await turn();

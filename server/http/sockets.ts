@@ -11,7 +11,7 @@ import { errorReply } from './errors.ts';
 import { type CorsOrigins, type WireReply, wireReply } from './headers.ts';
 import { isMultipart } from './multipart.ts';
 import { Connection } from './sending.ts';
-import { type RequestTurns, requestTurns } from './round-robin-queue.ts';
+import { RoundRobinQueue } from './round-robin-queue.ts';
 import type { HttpReply, HttpRequest, RequestHeaders } from './types.ts';
 
 /** While the service stops, the time without data after which a connection counts as waiting for its next request, and may be ended. */
@@ -28,7 +28,7 @@ export interface SocketOptions {
   /** The budget for the bodies of all requests; one of its own when absent. */
   budget?: Budget;
   /** What begins requests in their turn; one of its own when absent. */
-  turns?: RequestTurns;
+  turns?: RoundRobinQueue;
 }
 
 export interface HttpSockets {
@@ -45,7 +45,7 @@ export interface HttpSockets {
 /** Answers every HTTP request. */
 export function bindHttp(transport: Transport, answer: (http: HttpRequest) => Promise<HttpReply>, options: SocketOptions): HttpSockets {
   const { log, corsOrigins = '*', bodyLimitBytes = BODY_LIMIT_BYTES, clientOf = peerOf } = options;
-  const { budget = requestBudget(bodyLimitBytes), turns = requestTurns() } = options;
+  const { budget = requestBudget(bodyLimitBytes), turns = new RoundRobinQueue() } = options;
   const isVerbose = log.isLevelEnabled('debug');
   let open = 0;
   let draining = false;

@@ -9,7 +9,7 @@ import {
   COUNTED_BYTES,
   type Deadlines,
   errorReply,
-  type RequestTurns,
+  type RoundRobinQueue,
   type Served,
   SHORT_BYTES,
   within,
@@ -60,7 +60,7 @@ export interface SessionOptions {
   /** The budget for the messages of all clients, until they are answered. */
   readonly budget: Budget;
   /** What begins requests in their turn. */
-  readonly turns: RequestTurns;
+  readonly turns: RoundRobinQueue;
   /** The budget for sockets without a login. */
   readonly unknown: Budget;
   /** Time that a client may stay without a login. */

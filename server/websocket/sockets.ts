@@ -9,8 +9,7 @@ import {
   Deadlines,
   peerOf,
   requestBudget,
-  type RequestTurns,
-  requestTurns,
+  RoundRobinQueue,
   type Served,
 } from '../http/index.ts';
 import type { PeerSocket, Transport } from '../transport/index.ts';
@@ -37,7 +36,7 @@ export interface WebSocketOptions {
   /** The budget for all messages; one of its own when absent. */
   budget?: Budget;
   /** What begins requests in their turn; one of its own when absent. */
-  turns?: RequestTurns;
+  turns?: RoundRobinQueue;
   /** The budget for sockets without a login. */
   unknown?: Budget;
   /** Time limit of one request; default 120 s. */
@@ -75,7 +74,7 @@ export function bindWebSocket(transport: Transport, options: WebSocketOptions): 
   const { messageLimitBytes = BODY_LIMIT_BYTES, silenceSeconds = 90, timeoutMs = 120_000, clientOf = peerOf } = options;
   const deadlines = new Deadlines(timeoutMs);
   const {
-    turns = requestTurns(),
+    turns = new RoundRobinQueue(),
     budget = requestBudget(messageLimitBytes),
     unknown = new Budget('unknownSockets', MOST_UNKNOWN, MOST_UNKNOWN_EACH),
   } = options;
@@ -164,7 +163,7 @@ class Connection {
     socket: PeerSocket,
     framing: Framing,
     address: string,
-    options: WebSocketOptions & { budget: Budget; turns: RequestTurns },
+    options: WebSocketOptions & { budget: Budget; turns: RoundRobinQueue },
     deadlines: Deadlines,
     unknown: Budget,
     onAnswer: () => void,

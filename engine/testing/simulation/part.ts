@@ -4,7 +4,7 @@ import { CascadeError } from '../../../stdlib/errors.ts';
 import type { ObjectValue } from '../../../stdlib/values/index.ts';
 import type { Program } from './sandbox.ts';
 import type { Rule, SimulatedService } from './service.ts';
-import type { SimulatedStore } from './store.ts';
+import type { SimulatedStore } from './store/index.ts';
 
 /** An operation of a client at one of the services, which may be dead by then. */
 export type Task = (service: SimulatedService) => void;

@@ -62,7 +62,7 @@ import { fromBson } from '../../../model/values/index.ts';
 import { BSON, type Document, MongoServerError, ObjectId } from 'mongodb';
 import { decodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import { type Program, SimulatedSandbox } from './sandbox.ts';
-import { INTERRUPTED, type SimulatedStore } from './store.ts';
+import { INTERRUPTED, type SimulatedStore } from './store/index.ts';
 import { steadyClock } from './timers.ts';
 import type { Life, World } from './world.ts';
 

@@ -15,7 +15,7 @@ import { repeatedRequests } from './repeated.ts';
 import type { Program, Request } from './sandbox.ts';
 import { scheduledEvents } from './scheduled.ts';
 import { type Correlated, type Rule, type Scenery, SimulatedService, typesOf } from './service.ts';
-import { type Planted, SimulatedStore } from './store.ts';
+import { type Planted, SimulatedStore } from './store/index.ts';
 import { SimulatedTime } from './timers.ts';
 import { type Life, World } from './world.ts';
 

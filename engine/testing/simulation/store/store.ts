@@ -13,12 +13,17 @@ import {
   MongoServerError,
   ObjectId,
 } from 'mongodb';
-import { type PipelinedInsert, pipelineOf } from '../../../platform/mongo/index.ts';
-import type { Life, World } from './world.ts';
+import type { PipelinedInsert } from '../../../../platform/mongo/index.ts';
+import type { Life, World } from '../world.ts';
+import { type Change, STEPPING_DOWN, Transaction, transient } from './transaction.ts';
 
 interface Command {
-  readonly insert: string;
-  readonly documents: DocumentSequence;
+  readonly insert?: string;
+  readonly documents?: DocumentSequence;
+  readonly update?: string;
+  readonly updates?: DocumentSequence;
+  readonly delete?: string;
+  readonly deletes?: DocumentSequence;
   readonly abortTransaction?: 1;
 }
 type Filter = Record<string, unknown>;
@@ -29,8 +34,6 @@ export const INTERRUPTED = 13;
 const INTERRUPTED_CHANCE = 0.3;
 /** UnknownError (no space left), KeyNotFound (no signing keys yet), Interrupted, OutOfDiskSpace: nothing of the command was done. */
 const TROUBLES = [8, 211, 11601, 14031];
-/** NotWritablePrimary, InterruptedDueToReplStateChange, PrimarySteppedDown, ShutdownInProgress. */
-const STEPPING_DOWN = [10107, 11602, 189, 91];
 
 /** Collections that a fenced process may still change. */
 const NO_EFFECTS: ReadonlySet<string> = new Set(['logs', 'answers', 'programs']);
@@ -82,9 +85,19 @@ export class SimulatedStore {
       databaseName: 'simulated',
       collection: (name: string) => this.#collection(life, name),
       createCollection: (name: string) => this.command(life, `create ${name}`, () => void this.#of(name)),
-      /** Only `insert`, `commitTransaction` and `abortTransaction` are supported. */
-      command: async ({ insert, documents, abortTransaction }: Command, options: { session?: Transaction } = {}) => {
-        if (insert === undefined) return abortTransaction ? options.session?.abort() : options.session?.commit();
+      /** Only `insert`, `update`, `delete`, `commitTransaction` and `abortTransaction` are supported. */
+      command: async (command: Command, options: { session?: Transaction } = {}) => {
+        const { insert, documents, update, updates, delete: remove, deletes, abortTransaction } = command;
+        if (update !== undefined || remove !== undefined) {
+          const operations = [
+            ...(updates?.documents ?? []).map(({ q, u }) => ({ replaceOne: { filter: q as Filter, replacement: u as Document } })),
+            ...(deletes?.documents ?? []).map(({ q }) => ({ deleteOne: { filter: q as Filter } })),
+          ];
+          const changing = this.#collection(life, (update ?? remove) as string).bulkWrite(operations, options);
+          const { matchedCount, deletedCount } = await changing;
+          return { ok: 1, n: matchedCount + deletedCount };
+        }
+        if (insert === undefined || !documents) return abortTransaction ? options.session?.abort() : options.session?.commit();
         try {
           await this.#collection(life, insert).insertMany([...documents.documents], options);
           return { ok: 1 };
@@ -383,132 +396,6 @@ export class SimulatedStore {
   }
 }
 
-interface Change {
-  readonly collection: string;
-  readonly key: string;
-  readonly before: Document | undefined;
-  /** The new state; null: deleted. */
-  readonly next: Document | null;
-}
-
-class Transaction {
-  readonly #store: SimulatedStore;
-  readonly life: Life;
-  #open = false;
-  /** Whether the server has ended it. */
-  #isGone = false;
-  /** The number of the store's last change that it sees; set by its first command. */
-  beganAt = 0;
-  changes: Change[] = [];
-  readonly client: MongoClient;
-  readonly serverSession = { id: {} };
-  readonly transaction = {
-    transition: (state: string): void => {
-      if (state === 'TRANSACTION_COMMITTED') this.#open = false;
-    },
-  };
-  readonly #pipelined: (insert: PipelinedInsert, session: Transaction) => Document;
-
-  constructor(
-    store: SimulatedStore,
-    life: Life,
-    client: MongoClient,
-    pipelined: (insert: PipelinedInsert, session: Transaction) => Document,
-  ) {
-    this.#store = store;
-    this.life = life;
-    this.client = client;
-    this.#pipelined = pipelined;
-  }
-
-  /** The inserts that are sent in front of a command. @returns what carries them out */
-  takePipeline(): () => void {
-    const pipeline = pipelineOf(this.serverSession.id);
-    return () => {
-      for (const insert of pipeline?.inserts ?? []) pipeline?.replies.push(this.#pipelined(insert, this));
-    };
-  }
-
-  startTransaction(): void {
-    this.#open = true;
-    this.#isGone = false;
-    this.beganAt = 0;
-    this.changes = [];
-  }
-
-  /** @throws NoSuchTransaction */
-  use(): void {
-    if (this.#isGone) throw transient(251);
-    if (this.beganAt === 0) this.beganAt = this.#store.changes;
-  }
-
-  expire(): void {
-    this.#isGone = true;
-    this.#store.release(this);
-  }
-
-  inTransaction(): boolean {
-    return this.#open;
-  }
-
-  async commitTransaction(): Promise<void> {
-    await this.commit();
-    this.#open = false;
-  }
-
-  /** The command, whatever the driver then thinks of the transaction. */
-  async commit(): Promise<void> {
-    const { changes } = this;
-    const answerPipeline = this.takePipeline();
-    const commit = (): void => {
-      try {
-        answerPipeline();
-        this.use();
-        this.#store.apply(changes, this.life);
-      } finally {
-        this.expire();
-      }
-    };
-    // Nobody aborts a transaction after its commit was sent: the server does.
-    await this.#store.command(this.life, 'commit', commit, true, () => this.expire());
-  }
-
-  /** The command; inserts that are still under way begin the transaction afterwards. */
-  async abort(): Promise<void> {
-    await this.#store.command(this.life, 'abort', () => {
-      if (this.beganAt !== 0) this.expire();
-    });
-  }
-
-  async abortTransaction(): Promise<void> {
-    this.#open = false;
-    this.changes = [];
-    this.#store.release(this);
-  }
-
-  async withTransaction(work: () => Promise<unknown>): Promise<void> {
-    for (;;) {
-      this.startTransaction();
-      try {
-        await work();
-        await this.commitTransaction();
-        return;
-      } catch (error) {
-        await this.abortTransaction();
-        const mayPass = error instanceof MongoNetworkError || (error instanceof MongoServerError && isRetriedByDriver(error));
-        if (!mayPass) throw error;
-      }
-    }
-  }
-
-  async endSession(): Promise<void> {
-    this.#open = false;
-  }
-}
-
-const isRetriedByDriver = (error: MongoServerError): boolean =>
-  STEPPING_DOWN.includes(Number(error.code)) || error.hasErrorLabel('TransientTransactionError');
-
 /** Ignores an error that nobody waits for. */
 function quietly(act: () => unknown): void {
   try {
@@ -523,12 +410,6 @@ const keyOf = (id: unknown): string => (id instanceof ObjectId ? id.toHexString(
 function bulkError(writeErrors: readonly Document[]): MongoBulkWriteError {
   const result = { getWriteConcernError: () => undefined } as never;
   return new MongoBulkWriteError({ message: 'E11000', code: 11000, writeErrors: [...writeErrors] as never }, result);
-}
-
-function transient(code = 112): MongoServerError {
-  const error = new MongoServerError({ message: code === 112 ? 'WriteConflict' : 'NoSuchTransaction', code });
-  error.addErrorLabel('TransientTransactionError');
-  return error;
 }
 
 /** The rows that may match: a filter by id finds its row directly. */

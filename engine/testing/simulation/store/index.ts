@@ -1,0 +1,2 @@
+// The door of store/: MongoDB in the simulated world.
+export { INTERRUPTED, type Planted, SimulatedStore } from './store.ts';
