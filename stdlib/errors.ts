@@ -82,6 +82,8 @@ export class CascadeError extends Error {
   readonly errors: readonly CascadeError[] | null;
   /** When a repetition may do better, where that is known of this one. */
   retryAfterSeconds?: number;
+  /** Of an operation that the resource does not offer: those that it does. */
+  offered?: ReadonlySet<string>;
   constructor(code: string, message: string, params: Value[] = [], status = 400, errors: readonly CascadeError[] | null = null) {
     super(message);
     this.name = 'CascadeError';

@@ -6,7 +6,7 @@ import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.
 import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../../resources/api.ts';
 import { parseProps } from '../../model/query/index.ts';
-import { apiError } from '../../model/errors/index.ts';
+import { apiError, notOffered } from '../../model/errors/index.ts';
 import { aggregate } from '../../resources/aggregate/index.ts';
 import { definitionJson, selectedFrom } from '../../resources/definitions/index.ts';
 import { versionOf, patchChanges } from '../../resources/representation/index.ts';
@@ -56,7 +56,9 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
   const by = { actor, address: request.address || null }; // empty: the client has disconnected
   const op = request.op === 'insert' && parameters['upsert'] === true ? 'upsert' : request.op;
   const isOffered = operationsOf(resource).has(op) && !(op === 'delete' && resourceId === undefined && resource.removesOneByOne);
-  if (GENERIC.has(op) && !isOffered) throw apiError('cascade.method.not.allowed', op, resource.name);
+  if (GENERIC.has(op) && !isOffered) {
+    throw notOffered(op, { name: resource.name, operations: operationsOf(resource) }, Object.keys(resource.commands ?? {}));
+  }
   if (op !== 'select' && op !== 'selectOne') requireCapability(space, resource, op, caller);
   switch (op) {
     case 'select':

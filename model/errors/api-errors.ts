@@ -285,6 +285,16 @@ export function apiError<C extends ApiErrorCode>(code: C, ...params: Params<C>):
   return error;
 }
 
+/** The refusal of an operation, which knows those that the resource offers; `command` stands for commands of any name. */
+export function notOffered(
+  operation: string,
+  { name, operations }: { readonly name: string; readonly operations: ReadonlySet<string> },
+  commands: readonly string[],
+): CascadeError {
+  const offered = new Set([...operations, ...(commands.length > 0 ? ['command'] : [])]);
+  return Object.assign(apiError('cascade.method.not.allowed', operation, name), { offered });
+}
+
 /** Several refusals of one request, in the order in which they were found: never empty. */
 export class CascadeErrors extends Error {
   readonly status: number;

@@ -6,6 +6,7 @@ export {
   apiError,
   errorDocument,
   isApiError,
+  notOffered,
   retryAfterSeconds,
   statusOf,
 } from './api-errors.ts';

@@ -5,7 +5,7 @@ import type { Actor } from '../../runtime/context/index.ts';
 import { type ApiReply, type ApiRequest, OPERATIONS } from '../api.ts';
 import { toFilter } from '../../model/query/index.ts';
 import { parseJson, toJson } from '../../model/values/index.ts';
-import { apiError } from '../../model/errors/index.ts';
+import { apiError, notOffered } from '../../model/errors/index.ts';
 import { resolve, type InstanceResource, type Namespace, type Resource } from '../catalog/index.ts';
 import { condition, notFound, read, readAt } from '../instances/index.ts';
 import { ownOnly, requireRight, withOwn } from '../access/index.ts';
@@ -66,7 +66,9 @@ function carriedOut(space: Namespace, request: ApiRequest, actor: Actor): Promis
   }
   const op = request.op === 'selectOne' ? 'select' : request.op;
   const operation = Object.hasOwn(CARRIED_OUT, op) ? CARRIED_OUT[op] : undefined;
-  if (!operation || !resource.operations.has(op)) throw apiError('cascade.method.not.allowed', request.op, resource.name);
+  if (!operation || !resource.operations.has(op)) {
+    throw notOffered(request.op, resource, commandsOf(space, resource.name));
+  }
   const asked = op === 'insert' && request.parameters['upsert'] === true ? 'upsert' : op;
   if (!request.publicOnly) requireRight(space, resource, asked, identity);
   const mine = ownOnly(space, resource, op, identity);

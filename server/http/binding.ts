@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ApiDescription, ApiReply, Engine, Health, Identity } from '../../resources/api.ts';
-import { apiError } from '../../model/errors/index.ts';
+import { apiError, CascadeError } from '../../model/errors/index.ts';
 import { readBuild } from '../../platform/about/index.ts';
 import type { Metrics } from '../metrics.ts';
 import { isLoopback } from '../transport/index.ts';
@@ -17,9 +17,9 @@ import { openInboxPage } from './inbox-page.ts';
 import { openManual } from './manual.ts';
 import { openApiText } from './openapi/index.ts';
 import { type Query, readQuery } from './parameters.ts';
-import { apiRequest } from './resources.ts';
+import { apiRequest, operationOf } from './resources.ts';
 import { RoundRobinQueue } from './round-robin-queue.ts';
-import { allowed, type PlainRoute, rememberingRoute, type PrivateRoute, type Route } from './routes.ts';
+import { type Action, allowed, type PlainRoute, rememberingRoute, type PrivateRoute, type ResourceRoute, type Route } from './routes.ts';
 import type { HttpReply, HttpRequest, Method } from './types.ts';
 
 const URL_LIMIT_BYTES = 16 * 1024;
@@ -146,7 +146,8 @@ export function openBinding({
       return resourceReply(done);
     } catch (error) {
       const reply = errorReply(error, log);
-      return reply.status === 405 ? { ...reply, headers: { Allow: allowed(omit(place.methods, method)) } } : reply;
+      if (reply.status !== 405) return reply;
+      return { ...reply, headers: { Allow: allowed(withoutRefused(place.methods, method, error)) } };
     }
   }
 
@@ -188,10 +189,18 @@ const anybody = (namespace: string): Identity => ({ username: 'publicExecutor', 
 /** The answer to a SockJS client before it connects (2.16). */
 const socketInfo = (entropy: number): string => JSON.stringify({ websocket: true, origins: ['*:*'], cookie_needed: false, entropy });
 
-/** The methods without one whose operation the resource does not offer. */
-function omit(methods: Route['methods'], method: string): Route['methods'] {
-  return Object.fromEntries(Object.entries(methods).filter(([name]) => name !== method));
+/** The methods of an address whose operation the resource offers, without the one that it has just refused. */
+function withoutRefused(methods: ResourceRoute['methods'], refused: string, error: unknown): ResourceRoute['methods'] {
+  const offered = error instanceof CascadeError ? error.offered : undefined;
+  const isOffered = (action: Action): boolean => {
+    const op = operationOf(action === 'selectOne' ? 'select' : action);
+    return offered === undefined || !GENERIC.has(op) || offered.has(op) || (op === 'insert' && offered.has('upsert'));
+  };
+  return Object.fromEntries(Object.entries(methods).filter(([name, action]) => name !== refused && isOffered(action)));
 }
+
+/** Operations that a kind of resource offers or not; all others have addresses of their own. */
+const GENERIC: ReadonlySet<string> = new Set(['select', 'insert', 'update', 'patch', 'delete', 'aggregate', 'command']);
 
 /** Whether another installation updates instances by a condition: no other client may use PUT on a collection (integrations.md 11.3). */
 const isOfNodes = ({ headers }: HttpRequest, place: Route): boolean =>
