@@ -12,6 +12,10 @@ export class AckingClient extends MqttClient {
   /** Messages whose acknowledgement is pending, by packet id. */
   readonly #open = new Map<number, Promise<void>>();
   readonly #room: () => Promise<void>;
+  /** Messages that wait for room: while there is one, nothing is read. */
+  #heldBack = 0;
+  /** Whether the broker has sent anything since the last ping. */
+  #hasSent = false;
 
   /** @param stream a connected stream; the client neither opens connections nor reconnects */
   constructor(stream: Duplex, options: IClientOptions, take: Take, room: () => Promise<void>) {
@@ -40,6 +44,7 @@ export class AckingClient extends MqttClient {
     };
     (this as unknown as { _sendPacket: typeof deferring })['_sendPacket'] = deferring;
     this.on('packetreceive', (packet) => {
+      this.#hasSent = true;
       if (packet.cmd !== 'publish') return;
       const stored = take(packet);
       stored.catch(() => undefined); // callers that wait for it see the error
@@ -50,6 +55,25 @@ export class AckingClient extends MqttClient {
 
   /** Reads no further packets while too many messages wait: TCP then slows the broker down. */
   override handleMessage(_packet: IPublishPacket, callback: Sent): void {
-    void this.#room().then(() => callback());
+    this.#heldBack++;
+    void this.#room().then(() => {
+      this.#heldBack--;
+      callback();
+    });
+  }
+
+  /**
+   * mqtt.js takes a broker for dead whose answer to a ping is late. Behind a flood of messages, or while none are read, it is late from a
+   * broker that lives, too: only one that sends nothing at all while it is listened to is dead.
+   */
+  override onKeepaliveTimeout(): void {
+    if (!this.#hasSent && this.#heldBack === 0) return super.onKeepaliveTimeout();
+    this.sendPing(); // the broker must hear something, too
+    this.reschedulePing(true);
+  }
+
+  override sendPing(): void {
+    this.#hasSent = false;
+    super.sendPing();
   }
 }

@@ -1,6 +1,7 @@
 // MQTT connections against a broker in this process (aedes). The nightly run tests real brokers that are killed and restarted.
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Aedes } from 'aedes';
 import mqtt, { type MqttClient } from 'mqtt';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -53,6 +54,29 @@ test('a message is delivered with its topic and properties, and acknowledged onl
   await expect.poll(() => isAcknowledged).toBe(true);
   await source.close();
   expect(context.losses).toEqual([]);
+});
+
+test('a broker whose answer to a ping is not read, or comes behind a flood, is not taken for dead', async () => {
+  const full = Promise.withResolvers<void>();
+  const context = contextOf({ serverURI: uri, topics: ['a'], keepAliveInterval: 1 }, { room: () => full.promise });
+  const source = await openMqtt(context);
+  for (const n of [1, 2]) await other.publishAsync('a', String(n), { qos: 1 });
+  await sleep(3_500); // two keep-alive times and a half, in which nothing is read
+  expect(context.losses).toEqual([]);
+  full.resolve();
+  await expect.poll(() => context.delivered).toHaveLength(2);
+  await source.close();
+  expect(context.losses).toEqual([]);
+});
+
+test('a broker that says nothing any more is taken for dead', async () => {
+  const context = contextOf({ serverURI: uri, topics: ['a'], keepAliveInterval: 1 });
+  const source = await openMqtt(context);
+  const ours = [...sockets].at(-1) as Socket;
+  ours.removeAllListeners('readable').pause();
+  await expect.poll(() => context.losses, { timeout: 6_000 }).toHaveLength(1);
+  expect(String(context.losses[0])).toContain('Keepalive timeout');
+  await source.close();
 });
 
 test('an unacknowledged message is delivered again to a kept session', async () => {
