@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Real, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../errors/api-errors.ts';
-import { parseExactly } from './exact-json.ts';
+import { parseExactly, toNumber } from './exact-json.ts';
 import { parseJson, type ParseJsonOptions } from './parse-json.ts';
 import { suitsJsonParse } from './plain-json.ts';
 
@@ -168,4 +168,27 @@ test('the fast way and the exact parser agree on every text, right or wrong', ()
     { numRuns: 3000 },
   );
   expect(fast).toBeGreaterThan(300);
+});
+
+test('numbers that are read digit by digit are those that their texts are', () => {
+  const digits = fc.stringMatching(/^[0-9]{1,17}$/);
+  const whole = fc.oneof(
+    digits.map((text) => text.replace(/^0+(?=.)/, '')),
+    fc.constant('0'),
+  );
+  const fraction = fc.oneof(
+    fc.constant(''),
+    digits.map((text) => `.${text}`),
+  );
+  const exponent = fc.oneof({ weight: 4, arbitrary: fc.constant('') }, fc.constantFrom('e0', 'E-3', 'e+2'));
+  const token = fc.tuple(fc.constantFrom('', '-'), whole, fraction, exponent).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(token, (text) => {
+      const bounds = { maxDepth: 2, maxValues: 10 };
+      const [read, after] = parseExactly(`[${text} ,7]`, bounds) as Value[];
+      expect([read, Object.is(read, -0), after]).toEqual([toNumber(text), false, 7]);
+      expect(parseExactly(text, bounds)).toEqual(toNumber(text));
+    }),
+    { numRuns: 3_000 },
+  );
 });

@@ -2,6 +2,7 @@
 // caller's matter: programs and the service keep other things of it. JSON.parse is faster and stands in where it cannot differ. It reads as far as it
 // is told, so that a service can do something else between two pieces of a long text.
 import type { ObjectValue, Value } from './kinds.ts';
+import { real } from './numbers.ts';
 import { setOwn } from './objects.ts';
 
 /** What is wrong with a JSON text, and where: `index` counts UTF-16 code units. */
@@ -21,6 +22,8 @@ const COMMA = 44;
 const MINUS = 45;
 const POINT = 46;
 const ZERO = 48;
+const NINE = 57;
+const EXPONENT = 101;
 const COLON = 58;
 const OPEN_LIST = 91;
 const BACKSLASH = 92;
@@ -28,6 +31,9 @@ const CLOSE_LIST = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
+/** Digits that a double holds, whatever they are. */
+const SHORT = 15;
+const POWERS: readonly number[] = Array.from({ length: SHORT + 1 }, (_, exponent) => 10 ** exponent);
 const ESCAPES = '"\\/bfnrt';
 const WORDS: readonly [string, Value][] = [
   ['true', true],
@@ -43,7 +49,7 @@ export interface JsonBounds {
 }
 
 export interface JsonReading extends JsonBounds {
-  /** The value of a number token, which follows JSON's grammar. */
+  /** The value of a number token that is long, has an exponent, or is a zero with a fraction; it follows JSON's grammar. */
   readonly toNumber: (token: string) => Value;
   /** Told where a text begins that has a lone surrogate; absent: that is a problem like any other. */
   readonly onLoneSurrogate?: ((index: number) => void) | undefined;
@@ -124,7 +130,7 @@ export class JsonReader {
   /** The value goes where it belongs, and what ends with it likewise. @returns whether it is the whole */
   #put(): boolean {
     for (;;) {
-      const inner = this.#open.at(-1);
+      const inner = this.#open[this.#open.length - 1];
       if (!inner) return true;
       const { list, members } = inner;
       if (list) list.push(this.#value);
@@ -154,6 +160,8 @@ export class JsonReader {
   }
 
   #word(): Value {
+    const short = this.#shortNumber();
+    if (short !== undefined) return short;
     for (const [word, meaning] of WORDS) {
       if (!this.#text.startsWith(word, this.#at)) continue;
       this.#at += word.length;
@@ -164,6 +172,41 @@ export class JsonReader {
     if (end === start) throw this.#problem('unexpected character');
     this.#at = end;
     return this.#reading.toNumber(this.#text.slice(start, end));
+  }
+
+  /**
+   * A number of up to 15 digits without an exponent, but for a zero with a fraction, whose digits may count. The double next to it is the quotient
+   * of two that are exact, so it needs no text of its own, which would cost more than all else here.
+   * @returns undefined where something else stands
+   */
+  #shortNumber(): Value | undefined {
+    const text = this.#text;
+    const start = text.charCodeAt(this.#at) === MINUS ? this.#at + 1 : this.#at;
+    let at = start;
+    let whole = 0;
+    let c = text.charCodeAt(at);
+    if (c === ZERO) c = text.charCodeAt(++at);
+    else
+      for (; c >= ZERO && c <= NINE; c = text.charCodeAt(++at)) {
+        if (at - start >= SHORT) return undefined;
+        whole = whole * 10 + (c - ZERO);
+      }
+    if (at === start) return undefined;
+    let fraction = 0;
+    if (c === POINT) {
+      const point = at;
+      for (c = text.charCodeAt(++at); c >= ZERO && c <= NINE; c = text.charCodeAt(++at)) {
+        if (at - start > SHORT) return undefined;
+        whole = whole * 10 + (c - ZERO);
+      }
+      fraction = at - point - 1;
+      if (fraction === 0 || whole === 0) return undefined;
+    }
+    if ((c | 32) === EXPONENT) return undefined;
+    const isNegative = start > this.#at;
+    this.#at = at;
+    const value = isNegative ? 0 - whole : whole; // there is no Integer -0
+    return fraction === 0 ? value : real(value / (POWERS[fraction] as number));
   }
 
   #string(): string {
@@ -231,7 +274,7 @@ function endOfDigits(text: string, start: number): number {
   let at = start;
   for (;;) {
     const c = text.charCodeAt(at);
-    if (!(c >= ZERO && c <= ZERO + 9)) return at;
+    if (!(c >= ZERO && c <= NINE)) return at;
     at++;
   }
 }
