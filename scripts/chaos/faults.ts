@@ -22,6 +22,11 @@ export const CHAOS_FAULTS: readonly ChaosFault[] = [
         replacement: 'const stored = await writeOverflow(db, session, { ...row, done: [] });',
       },
       {
+        file: 'runtime/transactions/transaction.ts',
+        text: 'documents: [{ document: storedRow(row), mostBytes: ROW_BYTES }] },',
+        replacement: 'documents: [{ document: storedRow({ ...row, done: [] }), mostBytes: ROW_BYTES }] },',
+      },
+      {
         file: 'runtime/transactions/journal.ts',
         text: 'for (const run of row.done) {\n      this.#open.delete(run);',
         replacement: 'for (const run of row.done) {',
@@ -37,6 +42,11 @@ export const CHAOS_FAULTS: readonly ChaosFault[] = [
         text: 'const stored = await writeOverflow(db, session, row);',
         replacement: 'const stored = await writeOverflow(db, session, { ...row, events: [] });',
       },
+      {
+        file: 'runtime/transactions/transaction.ts',
+        text: 'documents: [{ document: storedRow(row), mostBytes: ROW_BYTES }] },',
+        replacement: 'documents: [{ document: storedRow({ ...row, events: [] }), mostBytes: ROW_BYTES }] },',
+      },
     ],
   },
   {
@@ -45,8 +55,8 @@ export const CHAOS_FAULTS: readonly ChaosFault[] = [
     changes: [
       {
         file: 'runtime/transactions/transaction.ts',
-        text: 'const filter = { _id: write.id, ars_version: Long.fromBigInt(write.version) };',
-        replacement: 'const filter = { _id: write.id };',
+        text: '({ _id: write.id, ars_version: Long.fromBigInt(write.version) });',
+        replacement: '({ _id: write.id });',
       },
       {
         file: 'runtime/transactions/committer.ts',
