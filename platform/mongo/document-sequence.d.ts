@@ -1,5 +1,5 @@
 // What the driver's own bulk writes hand documents over in, as bytes that it puts behind the command in the message, and the message itself.
-// They are not of the driver's public types: only `insert.ts` and `pipelined-inserts.ts` of this folder use them, and their tests hold that
+// They are not of the driver's public types: only `writes.ts` and `pipelined-inserts.ts` of this folder use them, and their tests hold that
 // what is inserted that way is there.
 declare module 'mongodb/lib/cmap/commands.js' {
   import type { Document } from 'mongodb';

@@ -6,7 +6,7 @@ import { endWritesWithTheirConnection } from './connection-writes.ts';
 import { readErrorsWhole } from './raw-errors.ts';
 
 export { inTime, isLockedOut, isRetryable, isWriteConflict, isUnavailable } from './errors.ts';
-export { type Changed, deleteAll, insertAll, type Inserted, replaceAll, type WriteError } from './insert.ts';
+export { type Changed, deleteAll, insertAll, type Inserted, replaceAll, type WriteError } from './writes.ts';
 export { abortTransactionsOf } from './orphaned-transactions.ts';
 export { EqualityReads } from './equality-reads.ts';
 export { commitPipelined, type Pipeline, type PipelinedInsert, pipelineInserts, pipelineOf } from './pipelined-inserts.ts';

@@ -7,7 +7,7 @@ import { Connection, type SentCommand } from 'mongodb/lib/cmap/connection.js';
 import { OpMsgRequest } from 'mongodb/lib/cmap/commands.js';
 import { decompressResponse } from 'mongodb/lib/cmap/wire_protocol/compression.js';
 import { onData } from 'mongodb/lib/cmap/wire_protocol/on_data.js';
-import { type Inserted, insertCommand, type WriteError } from './insert.ts';
+import { type Inserted, insertCommand, type WriteError } from './writes.ts';
 
 /** What the driver keeps of a session, and does not show; mongodb is pinned exactly for it. */
 export interface SessionInternals {

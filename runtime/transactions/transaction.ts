@@ -78,7 +78,8 @@ export async function commitWithRow(db: Db, session: ClientSession, units: reado
   const bytes = units.reduce((sum, unit) => sum + sizeOf(unit), 0);
   const isShort = bytes <= PIPELINED_BYTES && overflowOf(row).size === 0;
   try {
-    await (isShort ? writePipelined(db, session, groups, row, besides) : writeAnswered(db, session, groups, row, besides));
+    const batch = { db, session, groups, row, besides };
+    await (isShort ? writePipelined(batch) : writeAnswered(batch));
   } catch (error) {
     if (session.inTransaction()) await session.abortTransaction().catch(() => undefined); // a lost connection has aborted it already
     throw error;
@@ -92,6 +93,15 @@ interface Group {
   readonly changes: readonly Placed[];
 }
 
+interface Batch {
+  readonly db: Db;
+  readonly session: ClientSession;
+  readonly groups: readonly Group[];
+  readonly row: JournalRow;
+  /** What is written outside the transaction, and awaited before the commit. */
+  readonly besides: Promise<unknown>;
+}
+
 function sorted(group: readonly Placed[]): Omit<Group, 'name'> {
   return {
     inserts: group.filter(({ write }) => write.op === 'insert'),
@@ -100,13 +110,7 @@ function sorted(group: readonly Placed[]): Omit<Group, 'name'> {
 }
 
 /** All inserts go out with the first command that has to be answered before the next one: a change, or the commit. */
-async function writePipelined(
-  db: Db,
-  session: ClientSession,
-  groups: readonly Group[],
-  row: JournalRow,
-  besides: Promise<unknown>,
-): Promise<void> {
+async function writePipelined({ db, session, groups, row, besides }: Batch): Promise<void> {
   const inserting = groups.filter(({ inserts }) => inserts.length > 0);
   using pipeline = pipelineInserts(session, [
     ...inserting.map(({ name, inserts }) => ({ db: db.databaseName, collection: name, documents: inserts.map(insertOf) })),
@@ -138,13 +142,7 @@ function refusalOf({ refused }: Pipeline, inserting: readonly Group[]): Error | 
 }
 
 /** Each statement waits for the answer to the one before. */
-async function writeAnswered(
-  db: Db,
-  session: ClientSession,
-  groups: readonly Group[],
-  row: JournalRow,
-  besides: Promise<unknown>,
-): Promise<void> {
+async function writeAnswered({ db, session, groups, row, besides }: Batch): Promise<void> {
   for (const group of groups) {
     const rejected = await insertGroup(db, group.name, group.inserts, session);
     if (rejected.size > 0) throw new RejectedUnits(rejected);

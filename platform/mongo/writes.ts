@@ -1,5 +1,5 @@
-// Many new documents of one collection at once. The driver's insertMany measures and copies each document before it is written; this is the
-// command below it (mongod's `insert`), with documents whose size is known to be small.
+// Many writes to one collection at once, as mongod's own commands with the documents as a sequence of bytes. The driver's insertMany and
+// bulkWrite measure and copy each document before it is written.
 
 import { DocumentSequence } from 'mongodb/lib/cmap/commands.js';
 import { BsonWriter } from './bson-writer.ts';
