@@ -10,7 +10,7 @@ export {
 } from './directory.ts';
 export { TOKEN_TYPES, type TokenType, USER_DETAILS, type UserDetail } from './documents.ts';
 export { openIdentity } from './open-identity.ts';
-export { generatePassword, type PasswordCost } from './passwords.ts';
+export { generatePassword, isCheap, type PasswordCost, passwordCostOf } from './passwords.ts';
 export type { FirstStart, FirstStartOptions, Identity, IdentityStore, NewAccessToken, NewUser, Session } from './types.ts';
 export { namespaceAndProfiles, type RightsOf } from './rights.ts';
 export { type SecurityEvent, SecurityLog } from './security-log.ts';

@@ -13,8 +13,11 @@ export interface PasswordCost {
   readonly p: number;
 }
 
+/** @param bits the binary logarithm of N */
+export const passwordCostOf = (bits: number): PasswordCost => ({ N: 2 ** bits, r: 8, p: 1 });
+
 /** 128 MiB a hash. */
-export const PASSWORD_COST: PasswordCost = { N: 2 ** 17, r: 8, p: 1 };
+export const PASSWORD_COST: PasswordCost = passwordCostOf(17);
 
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
@@ -46,6 +49,9 @@ export async function matchesPassword(password: string, stored: string | null, c
   for (let work = workOf(paid); work < workOf(cost); work += workOf(paid)) await again();
   return false;
 }
+
+/** Whether a hash of this cost is found sooner than one of the usual cost. */
+export const isCheap = (cost: PasswordCost): boolean => workOf(cost) < workOf(PASSWORD_COST);
 
 /** Whether a hash cost less than one made now. */
 export const isOutdated = (stored: string, cost: PasswordCost = PASSWORD_COST): boolean => workOf(partsOf(stored).cost) < workOf(cost);

@@ -1,7 +1,7 @@
 // The whole service: its parts open in order and close in reverse. The command line and each test of the whole service hold one.
 import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock/index.ts';
-import type { FirstStart, FirstStartOptions } from '../identity/index.ts';
+import type { FirstStart, FirstStartOptions, PasswordCost } from '../identity/index.ts';
 import { openEngine, readBuild } from '../engine/index.ts';
 import { type NatsOptions, openNats } from '../platform/bus/index.ts';
 import type { Level } from '../sandbox/index.ts';
@@ -36,6 +36,8 @@ export interface ServiceConfig extends Omit<ListenOptions, 'engine' | 'log'> {
   lanes?: number;
   /** The confinement of the sandbox without which the start is refused. */
   requireSandbox?: Level;
+  /** The cost of new hashes of passwords. */
+  passwordCost?: PasswordCost;
   /** The address by which clients reach the service; its own by default. */
   publicUrl?: string;
   /** Networks that sources may reach besides public addresses. */
@@ -65,6 +67,7 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
     mostOpenEvaluations,
     lanes,
     requireSandbox,
+    passwordCost,
     publicUrl,
     outboundAddresses,
     firstStart,
@@ -101,6 +104,7 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
         ...(mostOpenEvaluations === undefined ? {} : { mostOpenEvaluations }),
         ...(lanes === undefined ? {} : { lanes }),
         ...(requireSandbox && { requireSandbox }),
+        ...(passwordCost && { passwordCost }),
         about: { serverUri: () => (publicUrl ?? service.url).replace(/\/+$/, ''), build: readBuild() },
         ...(outboundAddresses && { outboundAddresses }),
         log,

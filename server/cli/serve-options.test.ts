@@ -49,6 +49,7 @@ test('values are read from options and from variables', () => {
     builtinPackageAliases: ['a.b', 'c'],
     adminUsername: 'boss',
     adminPasswordFile: 'p',
+    passwordCost: 18,
   };
   const texts: Record<string, string> = {
     ...Object.fromEntries(Object.entries(wanted).map(([name, value]) => [name, String(value)])),
@@ -84,6 +85,7 @@ test.each([
   ['--trust-proxy', '0', 'from 1 to 16'],
   ['--trust-proxy', 'true', 'is neither an address nor a network'],
   ['--public-url', 'c.example', 'begins with http'],
+  ['--password-cost', '13', 'from 14 to 20'],
   ['--log-level', 'loud', 'Allowed choices'],
   ['--open-evaluations', '0', 'from 1 to 999999999'],
   ['--builtin-package-aliases', 'a..b', 'is no name of a package'],

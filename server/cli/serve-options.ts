@@ -47,6 +47,7 @@ export interface ServeOptions extends StoreOptions {
   adminUsername?: string;
   adminPasswordFile?: string;
   systemPasswordFile?: string;
+  passwordCost?: number;
   masterKeyFile?: string;
 }
 
@@ -146,6 +147,13 @@ export function addServeOptions(command: Command): Command {
   add(option('--admin-username <name>', 'of the admin that the first start makes; admin when absent', 'ADMIN_USERNAME'));
   add(option('--admin-password-file <file>', 'holds its password; generated and printed once when absent', 'ADMIN_PASSWORD_FILE'));
   add(option('--system-password-file <file>', 'holds the password of the user system; likewise', 'SYSTEM_PASSWORD_FILE'));
+  add(
+    option(
+      '--password-cost <bits>',
+      'the binary logarithm of N in scrypt, by which passwords are hashed; 17 when absent',
+      'PASSWORD_COST',
+    ).argParser(wholeNumber(14, 20)),
+  );
   add(option('--master-key-file <file>', 'holds the master key', 'MASTER_KEY_FILE'));
   return command;
 }

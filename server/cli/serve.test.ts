@@ -26,6 +26,8 @@ interface Started {
   url: string;
   /** Standard output up to the address. */
   out: string;
+  /** The log until now. */
+  log(): string;
 }
 
 async function start(args: string[] = [], env: Record<string, string> = {}): Promise<Started> {
@@ -43,7 +45,7 @@ async function start(args: string[] = [], env: Record<string, string> = {}): Pro
     serving.stdout.setEncoding('utf8').on('data', (text: string) => {
       out += text;
       const url = /serves on (\S+)\n/.exec(out)?.[1];
-      if (url) resolve({ url, out });
+      if (url) resolve({ url, out, log: () => err });
     });
     serving.once('exit', (code) => reject(new Error(`exit ${code}: ${err}`)));
   });
@@ -67,20 +69,22 @@ async function tokenOf(url: string, username: string, password: string): Promise
 }
 
 test('the first start prints its passwords once, and a signal, also one that comes twice, ends it with exit code 0', async () => {
-  const first = await start();
+  const first = await start(['--password-cost', '14']);
+  await expect.poll(first.log).toContain('passwords are hashed at less than the usual cost');
   const passwords = new Map([...first.out.matchAll(/password of user (\S+) is (\S+)/g)].map(([, name, password]) => [name!, password!]));
   expect([...passwords.keys()]).toEqual(['system', 'admin']);
   expect((await fetch(`${first.url}/healthz`)).status).toBe(200);
   for (const [name, password] of passwords) expect(await login(first.url, name, password)).toBe(200);
   expect(await stop('SIGTERM')).toBe(0);
 
-  const second = await start([], { CASCADE_ADMIN_PASSWORD: 'ignored by later starts' });
+  const second = await start([], { CASCADE_ADMIN_PASSWORD: 'ignored by later starts', CASCADE_PASSWORD_COST: '' });
   expect(second.out).not.toContain('First start');
   expect(second.out).toContain('Note: ignored, since there are accounts already: CASCADE_ADMIN_PASSWORD.');
   expect(second.out).toContain('`cascade admin reset NAME`');
   expect(await login(second.url, 'admin', passwords.get('admin')!)).toBe(200);
   expect(await login(second.url, 'admin', 'ignored by later starts')).toBe(401);
   expect(await stop('SIGINT', 'SIGTERM')).toBe(0);
+  expect(second.log()).not.toContain('passwords are hashed');
 });
 
 test('a failed start gives the reason and leaves nothing behind; given names and passwords are not printed', async () => {

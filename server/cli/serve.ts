@@ -1,4 +1,5 @@
 // `cascade serve`: runs the service in this process until a signal stops it.
+import { isCheap, passwordCostOf } from '../../identity/index.ts';
 import { parseMasterKey } from '../../platform/keys/index.ts';
 import { aliasBuiltinPackage } from '../../stdlib/builtins/index.ts';
 import { type NatsConfig, openService } from '../service.ts';
@@ -35,6 +36,9 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   aliasBuiltinPackage(options.builtinPackageAliases ?? []);
   // Standard output is for people: the address, and the passwords of a first start. The log goes to standard error.
   const log = openLog(options.logLevel, options.logFormat);
+  const passwordCost = options.passwordCost === undefined ? undefined : passwordCostOf(options.passwordCost);
+  if (passwordCost && isCheap(passwordCost))
+    log.warn('passwords are hashed at less than the usual cost, which is for trying and tests: --password-cost');
   const stopped = untilSignal();
   let fenced!: (reason: 'fenced') => void;
   const untilFenced = new Promise<'fenced'>((resolve) => (fenced = resolve));
@@ -59,6 +63,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
         masterKey,
         lanes: options.lanes,
         requireSandbox: options.requireSandbox,
+        ...(passwordCost && { passwordCost }),
         mostOpenEvaluations: options.openEvaluations,
         publicUrl: options.publicUrl,
         outboundAddresses: options.outboundAddresses,
