@@ -7,6 +7,9 @@ import type { Reliability } from './stored-delivery.ts';
 
 const FREQUENCY_SECONDS = 30;
 const TTL_SECONDS = 3_600;
+const LONGEST_FREQUENCY_SECONDS = 86_400;
+/** Ten years. */
+const LONGEST_TTL_SECONDS = 315_360_000;
 
 const TOPIC = /^\/topics(\/.+)\/publish$/;
 const SOURCE = /^\/sources\/(.+)\/publish$/;
@@ -16,9 +19,23 @@ const SERVICE = /^\/services\/([^/]+)\/(.+)$/;
 export function reliabilityOf(definitions: DefinitionStore, path: string): Reliability | null {
   const declared = declarationOf(definitions, path);
   if (!declared || member(declared, 'isReliable') !== true) return null;
-  const frequency = seconds(declared, 'redeliveryFrequency') ?? FREQUENCY_SECONDS;
-  const ttl = seconds(declared, 'redeliveryTTL') ?? Math.max(TTL_SECONDS, frequency);
-  return { frequencyMs: frequency * 1_000, ttlMs: ttl * 1_000 };
+  const { redeliveryFrequency, redeliveryTTL } = redeliveryOf(declared);
+  return { frequencyMs: redeliveryFrequency * 1_000, ttlMs: redeliveryTTL * 1_000 };
+}
+
+/** In seconds, as declared or by default; the default time to live is never below the frequency. */
+export function redeliveryOf(declared: ObjectValue): { redeliveryFrequency: number; redeliveryTTL: number } {
+  const redeliveryFrequency = seconds(declared, 'redeliveryFrequency') ?? FREQUENCY_SECONDS;
+  return { redeliveryFrequency, redeliveryTTL: seconds(declared, 'redeliveryTTL') ?? Math.max(TTL_SECONDS, redeliveryFrequency) };
+}
+
+/** What is out of range in the fields of a topic, a source or an event of a service (integrations.md 1.1), and why; null: nothing. */
+export function redeliveryFault(declared: ObjectValue): { field: string; reason: string } | null {
+  const { redeliveryFrequency, redeliveryTTL } = redeliveryOf(declared);
+  if (redeliveryFrequency < 1 || redeliveryFrequency > LONGEST_FREQUENCY_SECONDS)
+    return { field: 'redeliveryFrequency', reason: `not within 1 and ${LONGEST_FREQUENCY_SECONDS}` };
+  if (redeliveryTTL < redeliveryFrequency) return { field: 'redeliveryTTL', reason: 'less than redeliveryFrequency' };
+  return redeliveryTTL > LONGEST_TTL_SECONDS ? { field: 'redeliveryTTL', reason: `above ${LONGEST_TTL_SECONDS}` } : null;
 }
 
 function declarationOf(definitions: DefinitionStore, path: string): ObjectValue | undefined {

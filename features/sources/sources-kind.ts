@@ -11,8 +11,8 @@ import { isSecret, resealed, sealed, splitConfig, wholeConfig } from './secrets.
 import { SOURCE_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
 import { nodeConditionFault } from '../nodes/index.ts';
-import { checkRedelivery, shownTtl } from '../topics/index.ts';
-import { deliveriesOf } from '../delivery/index.ts';
+import { checkRedelivery } from '../topics/index.ts';
+import { deliveriesOf, redeliveryOf } from '../delivery/index.ts';
 import { sourcesOf } from './namespace-state.ts';
 
 const DEFAULTS = {
@@ -22,8 +22,6 @@ const DEFAULTS = {
   messageType: null,
   autoUnwind: false,
   isReliable: false,
-  redeliveryFrequency: 30,
-  redeliveryTTL: 3600,
   mockMode: false,
   mockProcedures: {},
 } as const;
@@ -85,10 +83,9 @@ export const SOURCES: DefinitionResource = {
     };
   },
   show(space, stored) {
-    const object = { ...stored };
+    const object: ObjectValue = { ...stored, ...redeliveryOf(stored) };
     delete object['secrets'];
     for (const [field, value] of Object.entries(DEFAULTS)) object[field] = own(stored, field) ?? (value as Value);
-    object['redeliveryTTL'] = shownTtl(stored);
     const { state, isUnavailable } = sourcesOf(space).stateOf(stored);
     return { ...object, state, isUnavailable };
   },

@@ -2,4 +2,3 @@
 export { topics } from './feature.ts';
 export { publishTopic } from './publish.ts';
 export { TOPICS, checkRedelivery, checkTopic } from './topics-kind.ts';
-export { shownTtl } from './topics-kind.ts';
