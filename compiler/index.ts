@@ -13,6 +13,7 @@ import type { Compiled, CompiledModule, CompileOptions, Diagnostic } from './typ
 
 export { resultVariable } from './2-check/body.ts';
 export { dottedPath } from './2-check/calls.ts';
+export { COMPUTED_CALLS } from './2-check/computed-changes.ts';
 export { didYouMean } from './2-check/hints.ts';
 export type { CallTarget, Model } from './2-check/index.ts';
 export { isSystemResource } from './2-check/names.ts';

@@ -45,7 +45,7 @@ import {
   uniqueKeysOf,
   indexDependents,
 } from '../resources/instances/index.ts';
-import { pureBuiltins } from '../resources/aggregate/index.ts';
+import { pureBuiltins } from '../resources/host-context.ts';
 import { changeAtOnce, perform } from '../resources/operations/index.ts';
 import { acting, AUDITS } from '../resources/access/index.ts';
 import { IDEMPOTENCY_RECORDS, indexIdempotencyRecords } from '../resources/requests/index.ts';

@@ -7,7 +7,14 @@ const info = (name: string, effect: BuiltinInfo['effect'] = 'pure', params: stri
   name,
   { name, forms: 'FS', params: params.map((param) => ({ name: param })), effect },
 ];
-const builtins = new Map([info('now'), info('random'), info('max', 'pure', ['a', 'b']), info('log.info', 'pure', ['message'])]);
+const builtins = new Map([
+  info('now'),
+  info('random'),
+  info('max', 'pure', ['a', 'b']),
+  info('Math.max', 'pure', ['x', 'y']),
+  info('Math.pow', 'pure', ['x', 'y']),
+  info('log.info', 'pure', ['message']),
+]);
 const source = (body: string): string => {
   const result = compile(`RULE r WHEN INSERT OCCURS ON Hit AS h\n${body}`, { builtins });
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics));
@@ -33,6 +40,9 @@ test.each([
   ['SELECT as a value', `var c = SELECT EXACTLY ONE FROM Counter WHERE key == h.key\n${update('n: c.n + 1')}`],
   ['whether there is a row', `${READ}if (c == null) { INSERT Counter(key: h.key, n: 1) } else { ${update('n: c.n + 1')} }`],
   ['its id', `${READ}INSERT Log(of: c._id)\n${update('n: c.n + 1')}`],
+  ['the larger of two', READ + update('top: Math.max(c.top, h.v)')],
+  ['parts of properties', READ + update('n: c.stats.n + c.a.b.c, size: c.list.length + 1')],
+  ['an Object or Array of such values', READ + update('stats: {n: c.stats.n + 1, last: {v: h.v, was: c.stats.last.v}}, two: [c.n, h.v]')],
   ['a condition with the variable', `SELECT ONE FROM Counter AS c WHERE c.key == h.key and c.n < 5\n${update('n: c.n + 1')}`],
 ])('computed: %s', (_what, body) => expect(isComputed(body)).toBe(true));
 
@@ -41,8 +51,12 @@ test.each([
   ['a property decides', `${READ}if (c.n < 5) { ${update('n: c.n + 1')} }`],
   ['the row goes on', `${READ}var d = c\n${update('n: c.n + 1')}`],
   ['nothing of the row is in the values', READ + update('n: 1')],
-  ['a call takes the property', READ + update('n: max(c.n, h.v)')],
-  ['a part of a property', READ + update('n: c.stats.n + 1')],
+  ['a call takes the property that may take long', READ + update('n: max(c.n, h.v)')],
+  ['one of the service’s too', READ + update('n: Math.pow(c.n, h.v)')],
+  ['arguments by name', READ + update('top: Math.max(x: c.top, y: h.v)')],
+  ['a method', READ + update('n: c.text.trim()')],
+  ['an element', READ + update('n: c.list[0]')],
+  ['the whole row in an Object', READ + update('n: c.n + 1, was: {row: c}')],
   ['a branch may fail', READ + update('n: c.n > 0 ? h.a.b : c.n')],
   ['an operand may differ', READ + update('n: c.n + random()')],
   ['an operand may be no data', `var x = h.v\n${READ}${update('n: c.n > 0 ? x : c.n')}`],

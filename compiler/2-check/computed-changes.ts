@@ -1,7 +1,7 @@
 // UPDATEs whose new values are computed from the row that they change and from nothing else that may change meanwhile, where the program
 // uses that row for nothing else: `SELECT ONE … AS c`, then `UPDATE T(n: c.n + 1) WHERE _id == c._id`. The service may compute such values
 // itself, from the newest version of the row, so that runs that count on one instance need not wait for each other.
-import type { Binary, Condition, Expression, Name, Select, Statement, Update } from '../ast.ts';
+import type { Binary, Call, Condition, Expression, Member, Name, Select, Statement, Update } from '../ast.ts';
 import type { ExpressionData } from '../types.ts';
 import { dottedPath } from './calls.ts';
 import type { Model } from './model.ts';
@@ -30,6 +30,9 @@ type Known = Pick<Model, 'calls' | 'constants' | 'selects' | 'state' | 'mapReads
   /** Variables that hold events, which are never null. */
   readonly events: readonly string[];
 };
+
+/** Built-ins that such values may call with parts of the row: cheap ones, whatever they are given. */
+export const COMPUTED_CALLS: ReadonlySet<string> = new Set(['abs', 'ceil', 'floor', 'max', 'min', 'round'].map((name) => `Math.${name}`));
 
 const OPERATORS: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '==', '!=', '<', '<=', '>', '>=']);
 
@@ -153,10 +156,16 @@ class ChangeWriter {
   write(node: Expression, isBranch: boolean): ExpressionData | null {
     if (!this.usesRow(node)) return (isBranch ? this.#isTotal(node) : this.#isPure(node)) ? this.#give(node) : null;
     switch (node.type) {
-      case 'Member': {
-        if (node.object.type !== 'Name') return null;
-        this.rows.add(node.object);
-        return { k: 'path', root: ROW, p: [node.property] };
+      case 'Member':
+        return this.#path(node);
+      case 'Call':
+        return this.#call(node, isBranch);
+      case 'Array':
+        return this.#with(node.elements, isBranch, (items) => ({ k: 'array', items }));
+      case 'Object': {
+        const names = node.members.map(({ key }) => key);
+        const values = node.members.map(({ value }) => value);
+        return this.#with(values, isBranch, (parts) => ({ k: 'object', members: parts.map((part, n) => [names[n] as string, part]) }));
       }
       case 'Unary':
         return this.#with([node.operand], isBranch, ([a]) => ({ k: 'unary', op: node.operator, a }));
@@ -175,7 +184,7 @@ class ChangeWriter {
   #with(
     nodes: readonly Expression[],
     isBranch: boolean,
-    make: (parts: [ExpressionData, ExpressionData, ExpressionData]) => ExpressionData,
+    make: (parts: readonly [ExpressionData, ExpressionData, ExpressionData]) => ExpressionData,
   ): ExpressionData | null {
     const parts: ExpressionData[] = [];
     for (const node of nodes) {
@@ -183,7 +192,26 @@ class ChangeWriter {
       if (!data) return null;
       parts.push(data);
     }
-    return make(parts as [ExpressionData, ExpressionData, ExpressionData]);
+    return make(parts as unknown as readonly [ExpressionData, ExpressionData, ExpressionData]);
+  }
+
+  /** `c.n`, `c.stats.n`: a property of the row, or a part of one. */
+  #path({ object, property }: Member): ExpressionData | null {
+    const steps = [property];
+    let root = object;
+    for (; root.type === 'Member'; root = root.object) steps.unshift(root.property);
+    if (root.type !== 'Name') return null;
+    this.rows.add(root);
+    return { k: 'path', root: ROW, p: steps };
+  }
+
+  #call(node: Call, isBranch: boolean): ExpressionData | null {
+    const target = this.#known.calls.get(node);
+    if (target?.kind !== 'builtin' || target.receiver !== null || !COMPUTED_CALLS.has(target.info.name)) return null;
+    const { positional, named } = node.arguments;
+    if (named.length > 0) return null;
+    const { name } = target.info;
+    return this.#with(positional as readonly Expression[], isBranch, (args) => ({ k: 'call', name, args }));
   }
 
   #give(node: Expression): ExpressionData {

@@ -33,10 +33,9 @@ const table: Table<Statement> = {
   While: (node, _tail, module) => emitWhile(node, module),
   Try: (node, tail, module) => [emitTry(node, tail, module)],
   Return: (node, tail, module) => {
-    const value = node.value ? module.value(node.value) : b.literal(null);
-    if (tail === 'value' || tail === 'before') return [b.returns(value)];
     if (tail === 'effect' && node.value && isTailEffect(node.value)) return [b.statement(emitOperation(node.value, true, module))];
-    return [b.statement(value)];
+    const value = node.value ? module.value(node.value) : b.literal(null);
+    return [tail === 'value' || tail === 'before' ? b.returns(value) : b.statement(value)];
   },
   ExpressionStatement: ({ expression }, tail, module) => {
     if (expression.type !== 'Postfix' || tail === 'value') return give(module.value(expression), tail);

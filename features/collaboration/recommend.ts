@@ -13,7 +13,7 @@ import {
 import type { Actor } from '../../runtime/context/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { pureBuiltins } from '../../resources/aggregate/index.ts';
+import { pureBuiltins } from '../../resources/host-context.ts';
 import { selectPages } from '../../resources/instances/index.ts';
 import { type Namespace, instancesOf, type HostBuiltin, type HostBuiltins } from '../../resources/catalog/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';

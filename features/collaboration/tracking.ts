@@ -5,7 +5,7 @@ import { DateTime, getOwn, isInteger, isObject, numberOf, type ObjectValue, pars
 import type { Actor } from '../../runtime/context/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
-import { pureBuiltins } from '../../resources/aggregate/index.ts';
+import { pureBuiltins } from '../../resources/host-context.ts';
 import { deleteOne, read, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
 import { TRACKS } from './service-types.ts';
 import type { Namespace, Publish } from '../../resources/catalog/index.ts';

@@ -5,7 +5,7 @@ import { lookup } from '../../stdlib/builtins/index.ts';
 import type { AggregateName } from '../../stdlib/isolate/index.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { HOST_CONTEXT } from './host-context.ts';
+import { HOST_CONTEXT } from '../host-context.ts';
 import type { WalkPage } from '../instances/index.ts';
 
 /** One row for each distinct combination of the grouped paths, in the order of first appearance; without grouped paths one row. */

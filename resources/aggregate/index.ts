@@ -172,4 +172,3 @@ const isAboutThePipeline = ({ code }: MongoServerError): boolean =>
     ? code < 30_000_000 && code !== 11_600 && code !== 11_602 && code !== 13_435 && code !== 13_436 && code !== 10_107
     : [2, 9, 14, 15, 40, 241].includes(code));
 export { aggregateRows } from './aggregate-rows.ts';
-export { pureBuiltins } from './host-context.ts';

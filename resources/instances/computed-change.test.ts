@@ -14,6 +14,7 @@ beforeAll(async () => {
   await t.type('Counter', {
     ...{ key: { type: 'String', indexed: true }, n: number, top: number, text: { type: 'String' }, open: { type: 'Boolean' } },
     ...{ sum: { type: 'Decimal', scale: 2 }, note: { type: 'String' } },
+    stats: { type: 'Object' },
   });
   await t.type('Hit', { key: { type: 'String' }, kind: { type: 'String' }, by: number, amount: { type: 'Decimal', scale: 2 } });
   await t.type('Seen', { key: { type: 'String' }, n: number });
@@ -60,6 +61,51 @@ UPDATE Counter(${VALUES}) WHERE _id == c._id`,
   for (const key of ['service', 'program']) expect(await one(key)).toMatchObject(wanted);
   expect((await one('service'))['sum']).toEqual((await one('program'))['sum']);
   expect(String((await one('service'))['note'])).toMatch(/^by \d+$/);
+});
+
+test('parts of properties, Objects of them and the larger of two are computed by the service, too', async () => {
+  const values =
+    'stats: {n: c.stats.n + 1, most: Math.max(c.stats.most, h.by), seen: [c.stats.n, {by: h.by}]}, n: c.stats.n + Math.floor(h.by)';
+  for (const [kind, use] of [
+    ['part', ''],
+    ['partp', 'var same = c'],
+  ])
+    await t.program(
+      'rules',
+      `RULE by${kind} WHEN INSERT OCCURS ON Hit AS h WHERE h.kind == "${kind}"
+SELECT ONE FROM Counter AS c WHERE key == h.key
+${use}
+UPDATE Counter(${values}) WHERE _id == c._id`,
+    );
+  const stats = { n: 0, most: -1, seen: [] };
+  await counter('part', { stats });
+  await counter('partp', { stats });
+  await Promise.all([hits('part', 'part'), hits('partp', 'partp')]);
+  await t.engine.settled();
+  for (const key of ['part', 'partp'])
+    expect(await one(key)).toMatchObject({
+      stats: { n: HITS, most: HITS - 1, seen: [HITS - 1, { by: expect.any(Number) }] },
+      ars_version: HITS + 1,
+    });
+});
+
+test('a part of nothing is an error of the program, whatever the row has become', async () => {
+  await t.program(
+    'rules',
+    `RULE byNothing WHEN INSERT OCCURS ON Hit AS h WHERE h.kind == "nothing"
+SELECT ONE FROM Counter AS c WHERE key == h.key
+UPDATE Counter(stats: {n: c.stats.n}, n: c.n + 1) WHERE _id == c._id`,
+  );
+  await counter('nothing', { stats: { n: 1 } });
+  const id = (await one('nothing'))['_id'] as string;
+  await Promise.all([hits('nothing', 'nothing'), t.ask('update', 'Counter', { id, body: '{"stats":null}' })]);
+  await t.engine.settled();
+  const errors = async (): Promise<number> => (await t.rows('logs', { resource: '/rules/byNothing', level: 'ERROR' })).length;
+  const before = await errors();
+  expect(await one('nothing')).toMatchObject({ stats: null, n: HITS - before });
+  await hits('nothing', 'nothing');
+  await t.engine.settled();
+  expect(await errors()).toBe(before + HITS);
 });
 
 test('each change is an event with its own value, and other writers lose nothing', async () => {
@@ -140,12 +186,19 @@ const read = (computed: unknown): unknown => computedIn(parseJson(JSON.stringify
 test('only what the compiler writes is computed', () => {
   const sum = { k: 'binary', op: '+', a: path('row', 'n'), b: path('given', '0') };
   expect(read({ set: [['n', sum]], given: { 0: 1 } })).not.toBeNull();
+  const parts = { k: 'object', members: [['a', { k: 'array', items: [{ k: 'path', root: 'row', p: ['a', 'b'] }] }]] };
+  expect(read({ set: [['n', { k: 'call', name: 'Math.max', args: [parts, sum] }]], given: { 0: 1 } })).not.toBeNull();
   const deep = (depth: number): object => (depth === 0 ? sum : { k: 'unary', op: '-', a: deep(depth - 1) });
   for (const wrong of [
     { k: 'call', name: 'repeat', args: [path('row', 'n')] },
     { ...sum, op: 'regex' },
     { ...sum, a: path('process', 'n') },
-    { ...sum, b: { k: 'path', root: 'row', p: ['a', 'b'] } },
+    { ...sum, b: { k: 'path', root: 'given', p: ['0', 'b'] } },
+    { ...sum, b: { k: 'path', root: 'row', p: ['a', 5] } },
+    { ...sum, b: { k: 'path', root: 'row', p: [] } },
+    { k: 'object', members: [['a', { k: 'call', name: 'trim', args: [path('row', 'n')] }]] },
+    { k: 'object', members: { a: sum } },
+    { k: 'array', items: [sum, null] },
     { ...sum, b: null },
     deep(90),
   ])

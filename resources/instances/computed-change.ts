@@ -4,11 +4,13 @@
 
 import { compileExpression } from '../../runtime/triggers/index.ts';
 import { type Actor, RestartRun, type TurnToChange } from '../../runtime/context/index.ts';
+import { COMPUTED_CALLS } from '../../compiler/index.ts';
 import type { ExpressionData } from '../../compiler/types.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { matches } from '../../model/query/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
+import { pureBuiltins } from '../host-context.ts';
 import { versionOf } from '../representation/index.ts';
 import { readAt } from './find.ts';
 import { pendingInstance } from './pending-instances.ts';
@@ -18,6 +20,8 @@ import { type Change, changeOf, updateOne } from './update.ts';
 export interface Computed {
   readonly set: readonly (readonly [property: string, value: ExpressionData])[];
   readonly given: ObjectValue;
+  /** Parts of properties of the row, as `stats.n`: the steps. */
+  readonly parts: readonly (readonly string[])[];
 }
 
 /** Bound of the parts of all expressions of one update: a program that the compiler made has no more than its text. */
@@ -25,31 +29,55 @@ const MOST_PARTS = 1_000;
 const DEEPEST = 50;
 const BINARY: ReadonlySet<unknown> = new Set(['+', '-', '*', '/', '%', '==', '!=', '<', '<=', '>', '>=']);
 const UNARY: ReadonlySet<unknown> = new Set(['+', '-', '!']);
-const ROOTS: ReadonlySet<unknown> = new Set(['row', 'given']);
 
 /** The member `computed` of an update's payload; null where there is none, or not in the form that the compiler gives it. */
 export function computedIn(payload: ObjectValue): Computed | null {
   const computed = Object.hasOwn(payload, 'computed') ? getOwn(payload, 'computed') : null;
   if (!isObject(computed)) return null;
   const [set, given] = [getOwn(computed, 'set'), getOwn(computed, 'given')];
-  const parts = { left: MOST_PARTS };
-  const isSet = (one: Value): boolean => Array.isArray(one) && typeof one[0] === 'string' && isExpression(one[1] ?? null, parts, 0);
+  const found = { left: MOST_PARTS, parts: [] as string[][] };
+  const isSet = (one: Value): boolean => isNamed(one, found, 0);
   if (!Array.isArray(set) || !isObject(given) || !set.every(isSet)) return null;
-  return { set: set as unknown as Computed['set'], given };
+  return { set: set as unknown as Computed['set'], given, parts: found.parts };
 }
 
-function isExpression(data: Value, parts: { left: number }, depth: number): boolean {
-  if (!isObject(data) || depth > DEEPEST || --parts.left < 0) return false;
+interface Found {
+  left: number;
+  readonly parts: string[][];
+}
+
+function isExpression(data: Value, found: Found, depth: number): boolean {
+  if (!isObject(data) || depth > DEEPEST || --found.left < 0) return false;
   const [kind, operator] = [getOwn(data, 'k'), getOwn(data, 'op')];
-  const are = (...names: string[]): boolean => names.every((name) => isExpression(getOwn(data, name), parts, depth + 1));
-  if (kind === 'path') return ROOTS.has(getOwn(data, 'root')) && isSteps(getOwn(data, 'p'));
+  const isOne = (one: Value): boolean => isExpression(one, found, depth + 1);
+  const are = (...names: string[]): boolean => names.every((name) => isOne(getOwn(data, name)));
+  const all = (name: string, test: (one: Value) => boolean): boolean => listIn(data, name)?.every(test) ?? false;
+  if (kind === 'path') return isPath(getOwn(data, 'root'), getOwn(data, 'p'), found);
   if (kind === 'unary') return UNARY.has(operator) && are('a');
   if (kind === 'binary') return BINARY.has(operator) && are('a', 'b');
   if (kind === 'logical') return (operator === '&&' || operator === '||') && are('a', 'b');
-  return kind === 'ternary' && are('c', 'a', 'b');
+  if (kind === 'ternary') return are('c', 'a', 'b');
+  if (kind === 'array') return all('items', isOne);
+  if (kind === 'object') return all('members', (member) => isNamed(member, found, depth + 1));
+  return kind === 'call' && COMPUTED_CALLS.has(String(getOwn(data, 'name'))) && all('args', isOne);
 }
 
-const isSteps = (steps: Value): boolean => Array.isArray(steps) && steps.length === 1 && typeof steps[0] === 'string';
+/** `[name, expression]` */
+const isNamed = (one: Value, found: Found, depth: number): boolean =>
+  Array.isArray(one) && one.length === 2 && typeof one[0] === 'string' && isExpression(one[1] ?? null, found, depth);
+
+function isPath(root: Value, steps: Value, found: Found): boolean {
+  if (!Array.isArray(steps) || steps.length === 0 || steps.length > DEEPEST || !steps.every((step) => typeof step === 'string'))
+    return false;
+  if (steps.length === 1) return root === 'row' || root === 'given';
+  found.parts.push(steps);
+  return root === 'row';
+}
+
+function listIn(data: ObjectValue, name: string): Value[] | null {
+  const list = getOwn(data, name);
+  return Array.isArray(list) ? list : null;
+}
 
 interface Given {
   /** The body as the program has computed it. */
@@ -84,7 +112,7 @@ export async function updateComputed(
     if (versionOf(stored) === read) return stored;
     const key = `${resource.collection}/${id}`;
     if (!matches(turn.predicate, stored)) throw new RestartRun(key);
-    current = changeOf(resource, { ...values, ...valuesOf(computed, stored, key) });
+    current = changeOf(resource, { ...values, ...valuesOf(computed, stored, key, actor) });
     return stored;
   };
   return { instance: await updateOne(space, resource, find, (stored) => current(stored), actor, { isDecided: true }) };
@@ -104,11 +132,14 @@ async function newest(
   return hasWaited ? readAt(space, resource, id, actor) : row;
 }
 
-function valuesOf({ set, given }: Computed, row: ObjectValue, key: string): ObjectValue {
+function valuesOf({ set, given, parts }: Computed, row: ObjectValue, key: string, { clock }: Actor): ObjectValue {
+  // A part of what is no Object is an error in a program, or something else than here.
+  if (!parts.every((steps) => isThere(row, steps))) throw new RestartRun(key);
+  const environment = { typeOf: () => null, builtin: pureBuiltins(clock), namespace: '' };
   const context = { payload: (root: string): Value => (root === 'row' ? row : given), event: (): ObjectValue => ({}) };
   const values: ObjectValue = {};
   try {
-    for (const [property, data] of set) setOwn(values, property, compileExpression(data, () => 'value', NOTHING)(context));
+    for (const [property, data] of set) setOwn(values, property, compileExpression(data, () => 'value', environment)(context));
   } catch (error) {
     if (error instanceof CascadeError) throw new RestartRun(key);
     throw error;
@@ -116,5 +147,12 @@ function valuesOf({ set, given }: Computed, row: ObjectValue, key: string): Obje
   return values;
 }
 
-/** The expressions have neither calls nor conditions on types. */
-const NOTHING = { typeOf: () => null, builtin: () => undefined, namespace: '' };
+/** Whether all that the steps go through are Objects, but for what has a length. */
+function isThere(row: ObjectValue, steps: readonly string[]): boolean {
+  let value: Value = row;
+  for (const step of steps) {
+    if (!isObject(value)) return (Array.isArray(value) || typeof value === 'string') && (step === 'length' || step === 'size');
+    value = getOwn(value, step);
+  }
+  return true;
+}

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { encodeInner } from '../../stdlib/values/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
 import { Committer, readCompletion, runIdOf, type StoredEvent } from '../transactions/index.ts';
-import { pureBuiltins } from '../../resources/aggregate/host-context.ts';
+import { pureBuiltins } from '../../resources/host-context.ts';
 import type { Namespace } from '../../resources/catalog/types.ts';
 import type { Store } from '../../platform/mongo/index.ts';
 import { TakeOver } from '../cluster/take-over.ts';

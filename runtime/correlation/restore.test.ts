@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../platform/clock/index.ts';
-import { pureBuiltins } from '../../resources/aggregate/host-context.ts';
+import { pureBuiltins } from '../../resources/host-context.ts';
 import { Correlations } from './correlations.ts';
 import { type CorrelatedRule, type CorrelationHost, whenOf } from './version-group.ts';
 import { insertion } from './evaluation-store.ts';

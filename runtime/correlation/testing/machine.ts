@@ -3,7 +3,7 @@
 import { compile, type CompiledRule } from '../../../compiler/index.ts';
 import { builtinTable } from '../../../stdlib/builtins/index.ts';
 import { encodeInner, fromInner } from '../../../stdlib/values/index.ts';
-import { pureBuiltins } from '../../../resources/aggregate/host-context.ts';
+import { pureBuiltins } from '../../../resources/host-context.ts';
 import { systemClock } from '../../../platform/clock/index.ts';
 import { BindingsContext, Correlation, type MatchedEvent, type Outcome, EventValues } from '../index.ts';
 

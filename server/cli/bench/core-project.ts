@@ -3,7 +3,7 @@ import { compile, type CompiledRule } from '../../../compiler/index.ts';
 import { systemClock } from '../../../platform/clock/index.ts';
 import { parseType, type ScalarDefinition, type TypeDefinition } from '../../../model/types/index.ts';
 import { parseJson } from '../../../model/values/index.ts';
-import { pureBuiltins } from '../../../resources/aggregate/index.ts';
+import { pureBuiltins } from '../../../resources/host-context.ts';
 import { programOf } from '../../../runtime/programs/index.ts';
 import { type IndexedRule, TriggerIndex } from '../../../runtime/triggers/index.ts';
 import type { Program, ResolvedProcedure, RunOptions } from '../../../sandbox/index.ts';

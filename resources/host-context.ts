@@ -1,9 +1,9 @@
 // The context of pure built-ins that the host itself calls (aggregates, conditions of events): there is no run, and they need none.
 
-import { type BuiltinContext, lookup } from '../../stdlib/builtins/index.ts';
-import type { Clock } from '../../platform/clock/index.ts';
-import { withinBudget, hostBounds } from '../../model/query/index.ts';
-import { deepCopyCounted, type Value } from '../../stdlib/values/index.ts';
+import { type BuiltinContext, lookup } from '../stdlib/builtins/index.ts';
+import type { Clock } from '../platform/clock/index.ts';
+import { withinBudget, hostBounds } from '../model/query/index.ts';
+import { deepCopyCounted, type Value } from '../stdlib/values/index.ts';
 
 const unavailable = (): never => {
   throw new TypeError('a pure built-in asked for something of a run');
