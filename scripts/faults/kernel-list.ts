@@ -131,7 +131,6 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     file: 'runtime/transactions/committer.ts',
     text: '    this.#pins++;\n',
     replacement: '    this.#pins += 0;\n',
-    survives: 'no world of the first 2,000 comes to it; seed 4861 does',
   },
   {
     what: 'what was committed while long runs were read is not copied',
@@ -163,6 +162,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     file: 'runtime/transactions/batch-writer.ts',
     text: 'const happened = goneSince !== null ? await this.#happened(doubt) : null;',
     replacement: 'const happened = null as Stored | null;',
+    survives: 'what is tried again meets the row of the first try in its place, and it is looked for then',
   },
   {
     what: 'no attempt is ever in doubt',
@@ -253,7 +253,6 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     file: 'runtime/cluster/take-over.ts',
     text: 'this.#unpinJournal ??= transactions.pinJournal();',
     replacement: 'this.#unpinJournal ??= () => undefined;',
-    survives: 'no world of the first 2,000 comes to it; seed 4861 does',
   },
   {
     what: 'a take-over that is tried again begins anew',
@@ -417,7 +416,6 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
     file: 'runtime/runs/attempt-reads.ts',
     text: '    if (lost) throw new RestartRun(lost.key);\n',
     replacement: '    void lost;\n',
-    survives: 'the committer drops what goes on from it',
   },
   {
     what: 'a unit is stored before the change that it goes on from',

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { compareRuns, isLowerBetter } from './runs.ts';
+import { htmlOf } from './page.ts';
+
+const run = (ours: number[], peer?: number[]) => ({
+  machine: {},
+  figures: [{ name: 'insert <1>', unit: 'requests/s', rounds: { cascade: ours, ...(peer && { 'by hand': peer }) } }],
+});
+
+test('what is compared is the ratio to the peer: a slower machine is no regression, a slower Cascade is one', () => {
+  const base = run([100, 102, 98], [200, 204, 196]);
+  expect(compareRuns(base, run([50, 51, 49], [100, 102, 98]))).toMatchObject([{ ratio: 1, verdict: 'same', unit: '× by hand' }]);
+  expect(compareRuns(base, run([50, 51, 49], [200, 204, 196]))).toMatchObject([{ ratio: 0.5, verdict: 'worse' }]);
+  expect(compareRuns(base, run([50, 51, 49]))).toMatchObject([{ ratio: 0.5, unit: 'requests/s', verdict: 'worse' }]);
+  expect(compareRuns({ machine: {}, figures: [] }, base)).toEqual([]);
+});
+
+test.each([
+  ['requests/s', false],
+  ['inserts/s, rules done', false],
+  ['messages a second', false],
+  ['p99 ms of an insert with a rule', true],
+  ['µs late, p50', true],
+  ['ns a call', true],
+  ['s', true],
+  ['MB of memory more, at most', true],
+])('of %s less is better: %s', (unit, lower) => expect(isLowerBetter(unit)).toBe(lower));
+
+test('the page names what was measured, and has nothing from elsewhere', () => {
+  const base = run([100, 102, 98], [200, 204, 196]);
+  const page = htmlOf(base, compareRuns(base, base));
+  expect(page).toContain('insert &lt;1&gt;');
+  expect(page).not.toMatch(/<script|https?:|src=|url\(/);
+});
