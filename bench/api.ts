@@ -12,7 +12,8 @@ import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 import { compare, type Effort } from './compare.ts';
 import { HTTP, httpRequest, type Protocol, webSocket } from './load.ts';
 import { type Baseline, expectOk, startBaseline, tokenOf } from './processes.ts';
-import type { Figure } from './report.ts';
+import { type Figure, timesAsMuch } from './report/index.ts';
+import { steadily } from './steady.ts';
 
 const CONNECTIONS = [1, 32, 256];
 const INSTANCES = 2_000;
@@ -84,8 +85,13 @@ export async function api(effort: Effort): Promise<Figure[]> {
       for (const kind of KINDS)
         for (const connections of CONNECTIONS) {
           const able = contestants.flatMap(({ requests, ...one }) => (requests[kind] ? [{ ...one, request: requests[kind] }] : []));
-          const comparison = { name: `${name} ${kind}, ${connections} connections`, unit: 'requests/s', connections };
-          figures.push(await compare({ ...comparison, mongodPid: mongod.pid ?? 0 }, able, effort));
+          const [series, mongodPid] = [`${name} ${kind}`, mongod.pid ?? 0];
+          const comparison = { series, name: `${series}, ${connections} connections`, unit: 'requests/s', connections, mongodPid };
+          const figure = await compare(comparison, able, effort);
+          const isFull = connections === CONNECTIONS.at(-1);
+          const aims = kind === 'insert' && isFull ? timesAsMuch(figure.rounds, 'cascade', 'group commit by hand', 0.8) : [];
+          figures.push({ ...figure, aims });
+          if (isFull && contestants === rest) figures.push(await steadily(comparison, able, effort, figure));
         }
     return figures;
   } finally {

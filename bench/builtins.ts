@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import ivm from 'isolated-vm';
-import type { Figure } from './report.ts';
+import type { Figure } from './report/index.ts';
 
 const ROUNDS = 5;
 const ROUND_MS = 25;

@@ -2,7 +2,7 @@
 
 import { load, type Protocol } from './load.ts';
 import { cpuSeconds } from './processes.ts';
-import { type Figure, median, progress } from './report.ts';
+import { type Figure, median, progress } from './report/index.ts';
 
 /** How long a comparison goes on. */
 export interface Effort {
@@ -29,11 +29,13 @@ export interface Comparison {
   readonly unit: string;
   readonly connections: number;
   readonly mongodPid: number;
+  /** The figures that differ in their connections only. */
+  readonly series?: string;
 }
 
 /** The first round of each warms and is not counted. */
 export async function compare(
-  { name, unit, connections, mongodPid }: Comparison,
+  { name, unit, connections, mongodPid, series }: Comparison,
   contestants: readonly Contestant[],
   { rounds: count, seconds }: Effort,
 ): Promise<Figure> {
@@ -66,5 +68,5 @@ export async function compare(
       { 'p50 ms': median(p50), 'p99 ms': median(p99), 'CPU s per 1,000': median(cpu), 'mongod CPU s per 1,000': median(mongod) },
     ]),
   );
-  return { name, unit, rounds, besides };
+  return { name, unit, rounds, besides, ...(series !== undefined && { at: { series, axis: 'connections', x: connections } }) };
 }

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { startService } from '../conformance/client/index.ts';
 import { tokenOf } from './processes.ts';
-import { type Figure, progress } from './report.ts';
+import { type Figure, progress } from './report/index.ts';
 
 const MIB = 1024 * 1024;
 const SIZES_MIB = [100, 2048];

@@ -9,7 +9,7 @@ import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 import { compare, type Effort } from './compare.ts';
 import { HTTP, httpRequest } from './load.ts';
 import { expectOk, tokenOf } from './processes.ts';
-import type { Figure } from './report.ts';
+import type { Figure } from './report/index.ts';
 
 const CONNECTIONS = [1, 32, 256];
 const PROPERTIES = { sensor: 'String', rate: 'Real', n: 'Integer', ok: 'Boolean', note: 'String' };

@@ -1,14 +1,12 @@
-// `npm run bench -- [NAME] [--json] [--rounds N] [--seconds S] [--peers] [--only PART] [--report FILE] [--output FILE] [--compare FILE]`: every figure
+// `npm run bench -- [NAME… | all] [--json] [--rounds N] [--seconds S] [--peers] [--only PART] [--report FILE] [--output FILE] [--compare FILE]`: every figure
 // beside a baseline measured in the same run, and beside those of an earlier run; exit code 1 when one is worse beyond noise.
-// Rounds and their length are those of the benchmarks under load (api, durable); peers are those of `rules` on a Java machine; the parts are those
-// of `durable`.
+// Rounds and their length are those of the benchmarks under load (api, durable); peers are those of `rules` and `correlate` on a Java machine, which
+// `all` has, too; the parts are those of `durable`. `--report` without a file writes bench.html.
 
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { comparedCells } from '../server/cli/bench/index.ts';
-import { compareRuns, readRun } from './baseline.ts';
-import { htmlOf } from './html.ts';
-import { type Figure, machine, toText } from './report.ts';
+import { compareRuns, type Figure, htmlOf, machine, readRun, toText } from './report/index.ts';
 import { api } from './api.ts';
 import { builtins } from './builtins.ts';
 import { cluster } from './cluster/index.ts';
@@ -16,10 +14,12 @@ import { compilation } from './compile.ts';
 import type { Effort } from './compare.ts';
 import { correlate } from './correlate.ts';
 import { documents } from './documents.ts';
-import { durable } from './durable.ts';
+import { durable } from './durable/index.ts';
 import { front } from './front.ts';
+import { idle } from './idle.ts';
 import { mqttBench } from './mqtt/index.ts';
 import { nodesBench } from './nodes/index.ts';
+import { canRunPeers } from './peers/index.ts';
 import { partitionsBench } from './partitions/index.ts';
 import { remoteBench } from './remote/index.ts';
 import { rights } from './rights.ts';
@@ -40,6 +40,7 @@ const BENCHES: Readonly<
   durable,
   stream,
   front,
+  idle,
   sandbox,
   index: triggerIndex,
   compile: compilation,
@@ -53,7 +54,12 @@ const BENCHES: Readonly<
   partitions: partitionsBench,
 };
 
+const args = process.argv.slice(2).flatMap((arg, n, all) => {
+  const hasFile = arg !== '--report' || (all[n + 1] !== undefined && !all[n + 1]?.startsWith('-'));
+  return hasFile ? [arg] : [arg, 'bench.html'];
+});
 const { values, positionals } = parseArgs({
+  args,
   allowPositionals: true,
   options: {
     json: { type: 'boolean', default: false },
@@ -66,15 +72,19 @@ const { values, positionals } = parseArgs({
     compare: { type: 'string' },
   },
 });
-const effort = { rounds: Number(values.rounds), seconds: Number(values.seconds), peers: values.peers, only: values.only };
+const isAll = positionals.length === 0 || positionals.includes('all');
+const peers = values.peers || (positionals.includes('all') && (await canRunPeers()));
+if (positionals.includes('all') && !peers)
+  console.error('Drools and Esper are left out: they need java, javac and mvn (apt-get install maven default-jdk-headless).');
+const effort = { rounds: Number(values.rounds), seconds: Number(values.seconds), peers, only: values.only };
 if (!(Number.isInteger(effort.rounds) && effort.rounds > 0 && effort.seconds > 0)) {
   console.error('--rounds is a whole number above 0, --seconds a number above 0.');
   process.exit(2);
 }
-const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
+const names = isAll ? Object.keys(BENCHES) : positionals;
 const unknown = names.find((name) => !Object.hasOwn(BENCHES, name));
 if (unknown !== undefined) {
-  console.error(`There is no benchmark '${unknown}'; there are ${Object.keys(BENCHES).join(', ')}.`);
+  console.error(`There is no benchmark '${unknown}'; there are all, ${Object.keys(BENCHES).join(', ')}.`);
   process.exit(2);
 }
 // Before minutes of measuring.
@@ -88,9 +98,15 @@ const base =
 const figures: Figure[] = [];
 for (const name of names) {
   console.error(`· ${name}…`);
-  for await (const figure of (await BENCHES[name]?.(effort)) ?? []) {
-    figures.push(figure);
-    if (!values.json) console.log(toText(figure));
+  try {
+    for await (const figure of (await BENCHES[name]?.(effort)) ?? []) {
+      figures.push(figure);
+      if (!values.json) console.log(toText(figure));
+    }
+  } catch (error) {
+    // What needs a broker or a Java machine that is not there keeps the others from nothing.
+    process.exitCode = 1;
+    console.error(`✗ ${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 const run = { machine: machine(), figures };

@@ -6,7 +6,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from './processes.ts';
-import { progress } from './report.ts';
+import { progress } from './report/index.ts';
 
 const run = promisify(execFile);
 const VERSION = '5.0.7';

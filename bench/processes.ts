@@ -47,13 +47,16 @@ export async function tokenOf(url: string, user: string, password: string): Prom
 /** CPU seconds of a process and its children so far (Linux). */
 export async function cpuSeconds(pid: number): Promise<number> {
   let sum = 0;
-  for (const one of [pid, ...(await childrenOf(pid))]) {
+  for (const one of await treeOf(pid)) {
     const stat = await readFile(`/proc/${one}/stat`, 'utf8').catch(() => '');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     sum += (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_A_SECOND;
   }
   return sum;
 }
+
+/** The process and all that it has started, and they (Linux). */
+export const treeOf = async (pid: number): Promise<number[]> => [pid, ...(await childrenOf(pid))];
 
 async function childrenOf(pid: number): Promise<number[]> {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');

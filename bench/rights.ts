@@ -10,7 +10,7 @@ import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 import { compare, type Effort } from './compare.ts';
 import { HTTP, httpRequest } from './load.ts';
 import { expectOk, tokenOf } from './processes.ts';
-import type { Figure } from './report.ts';
+import type { Figure } from './report/index.ts';
 
 const CONNECTIONS = 256;
 const INSTANCES = 2_000;

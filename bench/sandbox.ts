@@ -1,5 +1,6 @@
 // The sandbox alone: runs a second through service, pipe, lane and isolate and back, with 10-field events, beside the naive way that
-// shuts nothing in (a bare child process, one message an event over Node's own channel); and the time until a killed one serves again.
+// shuts nothing in (a bare child process, one message an event over Node's own channel); two lanes beside one; and the time until a killed one
+// serves again.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,7 +8,7 @@ import { pino } from 'pino';
 import { compile } from '../compiler/index.ts';
 import { openSandbox, type Program, type Sandbox } from '../sandbox/index.ts';
 import { builtinTable } from '../stdlib/builtins/index.ts';
-import type { Figure } from './report.ts';
+import { type Figure, timesAsMuch } from './report/index.ts';
 
 const ROUNDS = 5;
 const ROUND_MS = 1_000;
@@ -29,6 +30,8 @@ const TEXTS = {
   'without an operation': 'RULE r WHEN INSERT OCCURS ON Pump AS p var x = p.rate + p.level',
   'with one operation': 'RULE r WHEN INSERT OCCURS ON Pump AS p INSERT Alarm(pump: p.name, rate: p.rate)',
 };
+/** Takes a millisecond of processor, about. */
+const COMPUTES = 'RULE r WHEN INSERT OCCURS ON Pump AS p\nvar sum = 0\nfor (i in range(0, 5000, 1)) { sum = sum + i * p.level }';
 const ECHO = 'process.on("message", (text) => process.send(JSON.stringify(JSON.parse(text))));';
 
 export async function sandbox(): Promise<Figure[]> {
@@ -50,6 +53,7 @@ export async function sandbox(): Promise<Figure[]> {
         figures.push({ name: `sandbox, runs ${what}, ${open.toLocaleString('en')} open`, unit: 'runs/s', rounds });
       }
     }
+    figures.push(await twoLanes(programOf(COMPUTES)));
     figures.push(await recovery(ours, programOf(TEXTS['without an operation'])));
   } finally {
     bare.kill();
@@ -122,6 +126,22 @@ function echoer(child: ChildProcess): Task {
     waiting.push(done);
     child.send(JSON.stringify(event));
   };
+}
+
+/** Rules that compute, in one worker thread and in two. */
+async function twoLanes(program: Program): Promise<Figure> {
+  const log = pino({ level: 'silent' });
+  const resolveProcedure = (): Promise<null> => Promise.resolve(null);
+  await using one = await openSandbox({ log, resolveProcedure, lanes: 1 });
+  await using two = await openSandbox({ log, resolveProcedure, lanes: 2 });
+  const rounds: Record<string, number[]> = { 'two lanes': [], 'one lane': [] };
+  for (let round = -1; round < ROUNDS; round += 1)
+    for (const [name, target] of [['two lanes', two] as const, ['one lane', one] as const]) {
+      const perSecond = await measure(256, runner(target, program));
+      if (round >= 0) rounds[name]?.push(perSecond);
+    }
+  const aims = timesAsMuch(rounds, 'two lanes', 'one lane', 1.6);
+  return { name: 'sandbox, rules that compute, two lanes beside one', unit: 'runs/s', rounds, aims };
 }
 
 async function recovery(target: Sandbox, program: Program): Promise<Figure> {

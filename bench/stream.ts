@@ -14,7 +14,7 @@ import { RestClient, startService } from '../conformance/client/index.ts';
 import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 import { frameOf, httpRequest, webSocket } from './load.ts';
 import { type Baseline, expectOk, forgetPeak, memory, startBaseline, tokenOf } from './processes.ts';
-import { type Figure, progress } from './report.ts';
+import { type Figure, progress } from './report/index.ts';
 
 const INSTANCES = 10_000;
 const TEXT_BYTES = 20_000;

@@ -5,7 +5,7 @@ import type { ConditionData, TriggerSpec } from '../compiler/index.ts';
 import type { ObjectValue } from '../stdlib/values/index.ts';
 import { conditionOf, type IndexedRule, TriggerIndex } from '../runtime/triggers/index.ts';
 import { parseType, type TypeDefinition } from '../model/types/index.ts';
-import type { Figure } from './report.ts';
+import type { Figure } from './report/index.ts';
 
 const PATH = '/types/Reading/insert';
 const COUNTS = [10, 1_000, 10_000, 100_000];

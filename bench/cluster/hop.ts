@@ -11,7 +11,7 @@ import { openInstallation } from '../../scripts/cluster/index.ts';
 import { compare, type Contestant, type Effort } from '../compare.ts';
 import { HTTP, httpRequest } from '../load.ts';
 import { expectOk } from '../processes.ts';
-import type { Figure } from '../report.ts';
+import type { Figure } from '../report/index.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const PATH = '/api/v1/resources/custom/BenchHop';

@@ -1,6 +1,6 @@
 // `npm run bench -- cluster`: several processes on one database and one NATS.
 import type { Effort } from '../compare.ts';
-import type { Figure } from '../report.ts';
+import type { Figure } from '../report/index.ts';
 import { hop } from './hop.ts';
 import { manyNamespaces } from './many-namespaces.ts';
 import { rollingRestart } from './rolling-restart.ts';

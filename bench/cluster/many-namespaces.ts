@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RestClient } from '../../conformance/client/index.ts';
 import { openInstallation } from '../../scripts/cluster/index.ts';
 import { cpuSeconds, memory } from '../processes.ts';
-import { type Figure, progress } from '../report.ts';
+import { type Figure, progress } from '../report/index.ts';
 import { namesOf, prepare } from './prepare.ts';
 import { copiesIn, loggedIn } from './share.ts';
 

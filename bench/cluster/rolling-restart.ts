@@ -5,7 +5,7 @@ import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RestClient } from '../../conformance/client/index.ts';
 import { openInstallation } from '../../scripts/cluster/index.ts';
-import { type Figure, progress } from '../report.ts';
+import { type Figure, progress } from '../report/index.ts';
 import { COPY, JSON_TYPE, namesOf, prepare, TYPE } from './prepare.ts';
 import { copiesIn, loggedIn } from './share.ts';
 

@@ -6,7 +6,7 @@ import { openInstallation } from '../../scripts/cluster/index.ts';
 import type { Effort } from '../compare.ts';
 import { HTTP, httpRequest, load } from '../load.ts';
 import { cpuSeconds } from '../processes.ts';
-import { type Figure, median, progress } from '../report.ts';
+import { type Figure, median, progress } from '../report/index.ts';
 import { COPY, JSON_TYPE, namesOf, PASSWORD, prepare, TYPE } from './prepare.ts';
 
 const NAMESPACES = 12;

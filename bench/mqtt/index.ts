@@ -8,7 +8,7 @@ import { startMosquitto } from '../../scripts/brokers/index.ts';
 import type { Effort } from '../compare.ts';
 import { startNodeRed } from '../node-red.ts';
 import { cpuSeconds, expectOk } from '../processes.ts';
-import { type Figure, median, progress, timesAsMuch } from '../report.ts';
+import { type Figure, median, progress, timesAsMuch } from '../report/index.ts';
 import { latency, ready, type Route, throughput } from './drive.ts';
 import { mqttFlow } from './flow.ts';
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { RestClient, type StartedService, startService } from '../../conformance/client/index.ts';
 import type { Effort } from '../compare.ts';
 import { cpuSeconds, expectOk } from '../processes.ts';
-import { type Figure, median, progress } from '../report.ts';
+import { type Figure, median, progress } from '../report/index.ts';
 import { openSimulatedNodes } from './simulated.ts';
 
 const NODES = 10;

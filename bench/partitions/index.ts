@@ -1,5 +1,5 @@
 // `npm run bench -- partitions`: what one namespace would do in several partitions, by the model. Nothing of it is measured but its costs.
-import type { Figure } from '../report.ts';
+import type { Figure } from '../report/index.ts';
 import { type Costs, simulate } from './model.ts';
 
 /**

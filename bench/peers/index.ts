@@ -6,7 +6,7 @@ import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { progress } from '../report.ts';
+import { progress } from '../report/index.ts';
 
 const run = promisify(execFile);
 
@@ -37,6 +37,13 @@ export async function runPeer(name: 'Drools' | 'Esper' | 'EsperPairs', rules: nu
   const { stdout } = await run('java', args, { timeout: LONGEST_MS });
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as number[];
 }
+
+/** Whether the peers can be run here, fetched first where they are not there. */
+export const canRunPeers = (): Promise<boolean> =>
+  Promise.all([run('java', ['-version']), run('javac', ['-version']), run('mvn', ['-v'])]).then(
+    () => true,
+    () => false,
+  );
 
 /** @returns the class path */
 async function prepared(): Promise<string> {

@@ -6,7 +6,7 @@ import { compare, type Effort } from '../compare.ts';
 import { HTTP, httpRequest } from '../load.ts';
 import { startNodeRed } from '../node-red.ts';
 import { cpuSeconds, expectOk, startBaseline, tokenOf } from '../processes.ts';
-import { type Figure, median, progress, timesAsMuch } from '../report.ts';
+import { type Figure, median, progress, timesAsMuch } from '../report/index.ts';
 import { remoteFlow } from './flow.ts';
 import { openUpstream, type Upstream } from './upstream.ts';
 

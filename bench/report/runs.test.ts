@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { LogHistogram } from '../../platform/structures/index.ts';
+import { timesAsMuch } from './figure.ts';
 import { compareRuns, isLowerBetter } from './runs.ts';
 import { htmlOf } from './page.ts';
 
@@ -31,4 +33,23 @@ test('the page names what was measured, and has nothing from elsewhere', () => {
   const page = htmlOf(base, compareRuns(base, base));
   expect(page).toContain('insert &lt;1&gt;');
   expect(page).not.toMatch(/<script|https?:|src=|url\(/);
+});
+
+test('the page begins with the aims, and draws what differs in one number, and distributions', () => {
+  const latency = new LogHistogram();
+  for (let ms = 1; ms <= 100; ms++) latency.add(ms);
+  const figure = (x: number) => ({
+    name: `insert, ${x} connections`,
+    unit: 'requests/s',
+    rounds: { cascade: [10 * x, 12 * x], 'by <hand>': [20 * x, 20 * x] },
+    aims: timesAsMuch({ cascade: [10 * x], hand: [20 * x] }, 'cascade', 'hand', x === 1 ? 0.4 : 0.6),
+    at: { series: 'insert', axis: 'connections', x },
+  });
+  const steady = { name: 'steady', unit: 'ms', rounds: { cascade: [100] }, latencies: { cascade: latency.toJSON() } };
+  const page = htmlOf({ machine: {}, figures: [figure(1), figure(256), steady] }, []);
+  const [aims = '', series = '', ...sections] = page.split('<section>').slice(1);
+  expect(aims).toMatch(/insert, 1 connections.*≥ 0\.4.*0\.5.*reached.*insert, 256 connections.*≥ 0\.6.*0\.5.*missed/s);
+  expect(series.match(/<path[^>]*fill="none"/g)).toHaveLength(2); // a line each
+  expect(series).toContain('by &lt;hand>');
+  expect(sections.map((one) => one.includes('<svg'))).toEqual([false, false, true]);
 });

@@ -1,6 +1,6 @@
 // `npm run bench -- rules [--peers]`: what rules cost by their number, and how long their effects take.
 
-import type { Figure } from '../report.ts';
+import type { Figure } from '../report/index.ts';
 import { latency } from './latency.ts';
 import { manyBesideFew, openBenchSandbox, throughput } from './throughput.ts';
 

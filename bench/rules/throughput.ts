@@ -8,7 +8,7 @@ import { type IndexedRule, TriggerIndex } from '../../runtime/triggers/index.ts'
 import { encodeInner, type ObjectValue } from '../../stdlib/values/index.ts';
 import { runPeer } from '../peers/index.ts';
 import { cpuSeconds, memory } from '../processes.ts';
-import { type Aim, type Figure, median, progress, timesAsMuch } from '../report.ts';
+import { type Aim, type Figure, median, progress, timesAsMuch } from '../report/index.ts';
 import { events, handMade, jsonRulesEngine, PATH, READING, type Reading, rulesOf, sink } from './workload.ts';
 
 const COUNTS = [1, 10, 100, 1_000, 10_000, 100_000];
@@ -17,7 +17,7 @@ const ROUND_MS = 400;
 /** json-rules-engine takes milliseconds an event beyond. */
 const MOST_FOR_PEER = 1_000;
 /** Where the peers on the Java machine are measured, too. */
-const WITH_PEERS = 10_000;
+const WITH_PEERS = [1_000, 10_000];
 /** Events whose rules have not ended yet: as many as the service has of a namespace. */
 const IN_FLIGHT = 2_000;
 
@@ -194,7 +194,7 @@ export async function* throughput(sandbox: Sandbox, peers: boolean): AsyncGenera
       rounds['hash index by hand']?.push(await perSecond(() => each(source(stream, ROUND_MS / 2), hand)));
       if (peer) (rounds['json-rules-engine'] ??= []).push(await perSecond(() => throughPeer(peer, source(stream, ROUND_MS, 640))));
     }
-    if (peers && count === WITH_PEERS)
+    if (peers && WITH_PEERS.includes(count))
       for (const name of ['Drools', 'Esper'] as const) {
         progress(`rules: ${count.toLocaleString('en')} in ${name}`);
         rounds[name] = await runPeer(name, count, ROUNDS, 1);
@@ -203,7 +203,12 @@ export async function* throughput(sandbox: Sandbox, peers: boolean): AsyncGenera
       name: `rules: ${count.toLocaleString('en')} on one type, one matches`,
       unit: 'events/s',
       rounds,
-      aims: ['Drools', 'Esper'].flatMap((peer) => timesAsMuch(rounds, 'cascade, body in the sandbox', peer, 3)),
+      at: { series: 'rules: on one type, one matches', axis: 'rules', x: count },
+      aims: [
+        ...['Drools', 'Esper'].flatMap((peer) => timesAsMuch(rounds, 'cascade, body in the sandbox', peer, 3)),
+        ...(count === 10_000 ? timesAsMuch(rounds, 'cascade, index alone', 'hash index by hand', 0.3) : []),
+        ...(count === 10_000 ? [{ what: 'bytes of a rule in the index', is: rules.indexBytes, side: 'atMost' as const, bound: 800 }] : []),
+      ],
       besides: {
         'cascade, body in the sandbox': {
           'µs CPU here': cost.host / cost.events,

@@ -30,7 +30,7 @@ export function redeliveryOf(declared: ObjectValue): { redeliveryFrequency: numb
 }
 
 /** What is out of range in the fields of a topic, a source or an event of a service (integrations.md 1.1), and why; null: nothing. */
-export function redeliveryFault(declared: ObjectValue): { field: string; reason: string } | null {
+export function wrongRedelivery(declared: ObjectValue): { field: string; reason: string } | null {
   const { redeliveryFrequency, redeliveryTTL } = redeliveryOf(declared);
   if (redeliveryFrequency < 1 || redeliveryFrequency > LONGEST_FREQUENCY_SECONDS)
     return { field: 'redeliveryFrequency', reason: `not within 1 and ${LONGEST_FREQUENCY_SECONDS}` };

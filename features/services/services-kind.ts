@@ -8,7 +8,7 @@ import { implementingPath } from './implemented-events.ts';
 import { SERVICE_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
 import { stateChanged } from './service-state.ts';
-import { redeliveryFault } from '../delivery/index.ts';
+import { wrongRedelivery } from '../delivery/index.ts';
 import { scheduleOf } from '../schedules/index.ts';
 import { implementedEventsOf } from './namespace-state.ts';
 
@@ -80,8 +80,8 @@ function checkEventTypes(fields: ObjectValue): void {
       const value = Object.hasOwn(event as ObjectValue, member) ? getOwn(event as ObjectValue, member) : null;
       if (value !== null && !holds(value)) throw invalidField('services', 'eventTypes', `${member} of ${name} is no ${what}`);
     }
-    const fault = redeliveryFault(event as ObjectValue);
-    if (fault) throw invalidField('services', 'eventTypes', `${fault.field} of ${name} is ${fault.reason}`);
+    const found = wrongRedelivery(event as ObjectValue);
+    if (found) throw invalidField('services', 'eventTypes', `${found.field} of ${name} is ${found.reason}`);
     implementingPath(event as ObjectValue);
   }
 }

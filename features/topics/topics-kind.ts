@@ -4,7 +4,7 @@ import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { checkName } from '../../model/types/index.ts';
 import { TOPIC_SHAPE, type DefinitionResource } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
-import { deliveriesOf, redeliveryFault, redeliveryOf } from '../delivery/index.ts';
+import { deliveriesOf, wrongRedelivery, redeliveryOf } from '../delivery/index.ts';
 
 /** @throws cascade.topic.name.invalid, .reserved (integrations.md 9.1) */
 export const checkTopic = (name: string): void => checkName('topic', name);
@@ -38,6 +38,6 @@ export const TOPICS: DefinitionResource = {
 
 /** @throws resource.property.invalid: the frequency or the time to live is out of range */
 export function checkRedelivery(resource: string, fields: ObjectValue): void {
-  const fault = redeliveryFault(fields);
-  if (fault) throw invalidField(resource, fault.field, fault.reason);
+  const found = wrongRedelivery(fields);
+  if (found) throw invalidField(resource, found.field, found.reason);
 }

@@ -13,9 +13,12 @@ import { atRate, core, type Measured, ramped, type Progress } from './rounds.ts'
 import { openElsewhere, openOwn, type Target } from './target.ts';
 import { textOf } from './text.ts';
 
+export { chart, type Line } from './chart.ts';
 export { type Compared, compareFigures } from './compare.ts';
+export { openLoop } from './open-loop.ts';
 export type { BenchOptions } from './options.ts';
-export { escapeHtml, pageOf, paragraphs, section, table } from './page.ts';
+export { escapeHtml, pageOf, paragraphs, picture, section, table } from './page.ts';
+export { distributionOf } from './report.ts';
 export { comparedCells, number } from './text.ts';
 
 /**

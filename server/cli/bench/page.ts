@@ -27,6 +27,9 @@ export const pageOf = (title: string, parts: readonly string[]): string => `<!do
 /** @param title text @param content HTML */
 export const section = (title: string, content: string): string => `<section><h2>${escapeHtml(title)}</h2>${content}</section>`;
 
+/** @param svg of `chart` */
+export const picture = (caption: string, svg: string): string => `<figure><figcaption>${escapeHtml(caption)}</figcaption>${svg}</figure>`;
+
 export function table(head: readonly string[], rows: readonly (readonly string[])[], kind = ''): string {
   const cells = (row: readonly string[], tag: 'th' | 'td'): string =>
     row.map((cell) => `<${tag}${cell === 'better' || cell === 'worse' ? ` class="${cell}"` : ''}>${escapeHtml(cell)}</${tag}>`).join('');

@@ -2,7 +2,7 @@
 import { LogHistogram } from '../../../platform/structures/index.ts';
 import { chart, type Line } from './chart.ts';
 import type { Compared } from './compare.ts';
-import { escapeHtml, pageOf, paragraphs, section, table } from './page.ts';
+import { escapeHtml, pageOf, paragraphs, picture, section, table } from './page.ts';
 import { type BenchResult, median } from './result.ts';
 import { cellsOf, comparedCells, failuresOf, howOf, number, refusedOf, type Row, rowsOf, STAGE_NAMES } from './text.ts';
 
@@ -46,20 +46,18 @@ const stages = (rows: readonly Row[], { rounds }: BenchResult): string =>
   table(['rule', 'stage', 'count', 'p50 ms', 'p99 ms', 'p99.9 ms', 'max ms'], rows.map(cellsOf), 'two') +
   paragraphs(failuresOf(rounds).map(([rule, failed]) => `${rule}: ${failed.toLocaleString('en')} runs failed.`));
 
-const figure = (caption: string, svg: string): string => `<figure><figcaption>${escapeHtml(caption)}</figcaption>${svg}</figure>`;
-
 /** The points of a cumulative distribution, which begins at 0. */
-function cdfOf(durations: LogHistogram): [number, number][] {
+export function distributionOf(durations: LogHistogram): [number, number][] {
   const points = durations.cdf().map(([ms, part]): [number, number] => [Math.max(ms, 0.001), part]);
   return points[0] ? [[points[0][0], 0], ...points] : [];
 }
 
 function requestsChart({ rounds }: BenchResult): string {
   const lines = rounds.flatMap(({ requests }, n): Line[] => {
-    const points = cdfOf(LogHistogram.from(requests));
+    const points = distributionOf(LogHistogram.from(requests));
     return points.length > 0 ? [{ name: `round ${n + 1}`, points }] : [];
   });
-  return figure('Latency from the intended time: part of the requests within it', chart(lines, { x: 'ms', y: 'part', yIs: 'part' }));
+  return picture('Latency from the intended time: part of the requests within it', chart(lines, { x: 'ms', y: 'part', yIs: 'part' }));
 }
 
 function ruleCharts(rows: readonly Row[]): string {
@@ -67,10 +65,10 @@ function ruleCharts(rows: readonly Row[]): string {
   return rules
     .map((rule) => {
       const own = rows.filter((row) => row.rule === rule);
-      return figure(
+      return picture(
         rule,
         chart(
-          own.map(({ stage, durations }) => ({ name: STAGE_NAMES[stage], points: cdfOf(durations) })),
+          own.map(({ stage, durations }) => ({ name: STAGE_NAMES[stage], points: distributionOf(durations) })),
           { x: 'ms', y: 'part', yIs: 'part' },
         ),
       );
@@ -83,5 +81,5 @@ function rampChart({ ramps, load }: BenchResult): string {
     const points = [...steps].sort((a, b) => a.rate - b.rate).map(({ rate, p99Ms }): [number, number] => [rate, Math.max(p99Ms, 0.001)]);
     return { name: `search ${n + 1}`, points };
   });
-  return figure('p99 of requests at each rate', chart(lines, { x: 'events/s', y: 'ms', yIs: 'log', mark: load.boundMs ?? undefined }));
+  return picture('p99 of requests at each rate', chart(lines, { x: 'events/s', y: 'ms', yIs: 'log', mark: load.boundMs ?? undefined }));
 }
