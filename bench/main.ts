@@ -100,7 +100,7 @@ for (const name of names) {
   console.error(`· ${name}…`);
   try {
     for await (const figure of (await BENCHES[name]?.(effort)) ?? []) {
-      figures.push(figure);
+      figures.push({ bench: name, ...figure });
       if (!values.json) console.log(toText(figure));
     }
   } catch (error) {

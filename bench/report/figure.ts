@@ -4,6 +4,8 @@ import { cpus, totalmem } from 'node:os';
 import type { HistogramData } from '../../platform/structures/index.ts';
 
 export interface Figure {
+  /** The benchmark that it is of, in runs that are kept: two may ask the same. */
+  readonly bench?: string;
   /** What was measured: `rules, 1,000 on one type`. */
   readonly name: string;
   readonly unit: string;
@@ -57,6 +59,7 @@ export const machine = (): Record<string, string | number> => ({
   cpu: cpus()[0]?.model ?? 'unknown',
   memoryGiB: Math.round(totalmem() / 2 ** 30),
   node: process.version,
+  date: new Date().toISOString().slice(0, 10),
 });
 
 export function toText(figure: Figure): string {

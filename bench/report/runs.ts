@@ -21,7 +21,7 @@ export async function readRun(file: string): Promise<Run> {
 /** Figures that both have, of at least one round each. */
 export function compareRuns(base: Run, now: Run): Compared[] {
   return now.figures.flatMap((figure) => {
-    const before = base.figures.find(({ name, unit }) => name === figure.name && unit === figure.unit);
+    const before = base.figures.find(({ bench, name, unit }) => bench === figure.bench && name === figure.name && unit === figure.unit);
     const peer = before && peerOf(before, figure);
     const [was, is] = [before && seriesOf(before, peer), seriesOf(figure, peer)];
     if (!was?.length || !is.length) return [];

@@ -1,0 +1,189 @@
+// What README.md and docs/performance.md tell of a run that is kept (bench/figures.json): `npm run docs` writes their tables.
+import { type Aim, type Figure, isReached, median } from './figure.ts';
+import type { Run } from './runs.ts';
+
+interface Row {
+  readonly what: string;
+  readonly bench: string;
+  /** The figure's name. */
+  readonly of: string;
+  /** What the other contestants are called, or the aims where `of` is told by these: `{ratio} times …`. */
+  readonly beside: Readonly<Record<string, string>>;
+}
+
+const INSERT = "Insert and a rule's insert";
+const BY_HAND = { 'bare handler': 'two awaited `insertOne`', 'group commit by hand': 'a group commit of two `insertMany`' };
+const PEERS = { Drools: 'Drools', Esper: 'Esper' };
+
+/** The lines of docs/performance.md. */
+const ROWS: readonly Row[] = [
+  ...['REST', 'WebSocket'].map((binding) => ({
+    what: `insert, no rule, 256 connections: ${binding}`,
+    bench: 'api',
+    of: `${binding} insert, 256 connections`,
+    beside: { 'bare handler': 'an awaited `insertOne`', 'group commit by hand': 'a group commit' },
+  })),
+  ...['select by key', 'select 20 where'].map((kind) => ({
+    what: `${kind}, REST, 256 connections`,
+    bench: 'api',
+    of: `REST ${kind}, 256 connections`,
+    beside: { 'bare handler': 'the driver in a bare handler', Fastify: 'the driver in Fastify' },
+  })),
+  { what: 'insert and a rule’s insert, 256 connections', bench: 'durable', of: `${INSERT}, 256 connections`, beside: BY_HAND },
+  { what: 'the same, 32 connections', bench: 'durable', of: `${INSERT}, 32 connections`, beside: BY_HAND },
+  {
+    what: 'the same, one connection: p50',
+    bench: 'durable',
+    of: `${INSERT}, 1 connections`,
+    beside: { 'p50, cascade / bare handler': 'two awaited `insertOne`' },
+  },
+  {
+    what: 'the same, arrays of 1,000',
+    bench: 'durable',
+    of: "Arrays of 1,000 and a rule's insert for each",
+    beside: { 'insertMany alone': '`insertMany` alone, which runs no rule' },
+  },
+  {
+    what: 'a rule that counts, one hot instance',
+    bench: 'durable',
+    of: 'Counters of a rule, all on one hot instance',
+    beside: { 'insert and $inc, awaited': 'an insert and a `$inc`, awaited, 32 at a time' },
+  },
+  {
+    what: 'a rule that counts, 10,000 instances, 256 connections',
+    bench: 'durable',
+    of: 'Counters of a rule, on 10,000 instances, 256 connections',
+    beside: { 'bare handler': 'an insert and a `$inc`, awaited', 'group commit by hand': 'a group commit of both' },
+  },
+  {
+    what: 'p99 of one client beside another namespace’s 256',
+    bench: 'durable',
+    of: 'A neighbour at full load',
+    beside: { 'beside it / in quiet': 'its p99 in quiet' },
+  },
+  ...['1,000', '10,000'].map((count) => ({
+    what: `rules on one type, one of ${count} matches, body in the sandbox`,
+    bench: 'rules',
+    of: `rules: ${count} on one type, one matches`,
+    beside: PEERS,
+  })),
+  {
+    what: 'an event with 100,000 rules beside one with ten',
+    bench: 'rules',
+    of: 'rules: body in the sandbox, 100,000 rules beside 10',
+    beside: {
+      'the cost of an event, 100,000 rules, events meet 1,000 / 10 rules': 'its cost when events meet 1,000 of them',
+      'the cost of an event, 100,000 rules, events meet all / 10 rules': 'when they meet all',
+    },
+  },
+  {
+    what: 'pairs of events in memory',
+    bench: 'correlate',
+    of: 'correlate: 1,000,000 events over 100,000 keys, in memory',
+    beside: { 'a Map by hand': 'a Map by hand', Esper: 'Esper' },
+  },
+  {
+    what: 'pairs of events, durable, in arrays of 1,000',
+    bench: 'correlate',
+    of: 'correlate: 1,000,000 events over 100,000 keys, durable, in arrays of 1,000',
+    beside: { 'a collection by hand': 'a collection of open windows kept by hand' },
+  },
+  {
+    what: 'rules that compute, in two worker threads',
+    bench: 'sandbox',
+    of: 'sandbox, rules that compute, two lanes beside one',
+    beside: { 'one lane': 'one worker thread' },
+  },
+  {
+    what: 'text of a rule to verified JavaScript',
+    bench: 'compile',
+    of: 'compiler, text to verified JavaScript',
+    beside: { transpileModule: 'TypeScript’s `transpileModule`' },
+  },
+  ...[0, 1].map((level) => ({
+    what: `MQTT level ${level}, a message in, a rule, a message out`,
+    bench: 'mqtt',
+    of: `MQTT level ${level}: in, rule, out`,
+    beside: { script: 'a script with mqtt.js', 'node-red': 'Node-RED, neither of which stores anything' },
+  })),
+];
+
+const CHAOS =
+  '| lost, doubled or wrong effects after kills of service, sandbox and database | none | `npm run chaos -- --kills 30 --seed 11` |';
+
+/** The table on the README's first screen. @throws Error for a figure that the run does not have */
+export function readmeTable(run: Run): string {
+  const figures = new Figures(run);
+  const [peers, insert] = ['rules: 10,000 on one type, one matches', `${INSERT}, 256 connections`];
+  const byHand = { 'bare handler': 'two awaited `insertOne` by hand' };
+  return [
+    '| What | How it compares | Measured by |',
+    '|---|---|---|',
+    `| rules on one type, one of 10,000 matches | ${figures.told({ what: '', bench: 'rules', of: peers, beside: PEERS })} | \`npm run bench -- rules --peers\` |`,
+    `| an insert and what its rule inserts, durable, 256 connections | ${figures.told({ what: '', bench: 'durable', of: insert, beside: byHand })} | \`npm run bench -- durable\` |`,
+    CHAOS,
+  ].join('\n');
+}
+
+/** The tables of docs/performance.md: what compares how, and every aim. @throws Error for a figure that the run does not have */
+export function performanceTables(run: Run): string {
+  const figures = new Figures(run);
+  const { date, cores, cpu, memoryGiB, node } = run.machine;
+  const aims = run.figures.flatMap((figure) => (figure.aims ?? []).map((aim) => `| ${figure.name} | ${cellsOf(aim).join(' | ')} |`));
+  return [
+    `Measured on ${date} on a machine that did nothing else: ${cores} cores (${cpu}), ${memoryGiB} GiB, Node ${node}; load and database on the same cores.`,
+    '',
+    '| what | figure |',
+    '|---|---|',
+    ...ROWS.map((row) => `| ${row.what} | ${figures.told(row)} |`),
+    '',
+    'What was to be reached:',
+    '',
+    '| question | ratio or bound | aim | is | |',
+    '|---|---|---|---|---|',
+    ...aims,
+  ].join('\n');
+}
+
+const cellsOf = (aim: Aim): string[] => [
+  aim.what,
+  `${aim.side === 'atLeast' ? '≥' : '≤'} ${written(aim.bound)}`,
+  written(aim.is),
+  isReached(aim) ? 'reached' : 'missed',
+];
+
+const written = (value: number): string => value.toLocaleString('en', { maximumSignificantDigits: value < 1_000 ? 2 : 4 });
+
+class Figures {
+  readonly #run: Run;
+
+  constructor(run: Run) {
+    this.#run = run;
+  }
+
+  /** `6.2 times two awaited …, 0.5 times a group commit …` */
+  told(row: Row): string {
+    const figure = this.#run.figures.find(({ bench, name }) => bench === row.bench && name === row.of);
+    if (!figure) throw new Error(`the run that is kept has no figure '${row.of}' of ${row.bench}`);
+    return Object.entries(row.beside)
+      .map(([other, words]) => `${written(ratioIn(figure, other))} times ${words}`)
+      .join(', ');
+  }
+}
+
+function ratioIn({ name, rounds, aims = [] }: Figure, other: string): number {
+  const [own] = Object.values(rounds);
+  const theirs = rounds[other];
+  if (own && theirs) return median(own) / median(theirs);
+  const aim = aims.find(({ what }) => what === other);
+  if (!aim) throw new Error(`'${name}' has neither a contestant nor an aim '${other}'`);
+  return aim.is;
+}
+
+/** The text with other lines between the two marks. @throws Error where they are missing */
+export function withTable(text: string, table: string): string {
+  const [begin, end] = ['<!-- figures, by npm run docs -->\n', '<!-- end of the figures -->'];
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`there is no place for the figures: ${begin.trim()} … ${end}`);
+  return `${text.slice(0, from + begin.length)}\n${table}\n\n${text.slice(to)}`;
+}
