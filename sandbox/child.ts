@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { parse } from 'node:path';
 import type { Logger } from 'pino';
-import { chainOf, type Confinement } from './confinement/index.ts';
+import { chainOf, type Confinement, endOrphans } from './confinement/index.ts';
 import type { ProcessEntry } from './entries.ts';
 import { frameReader, writeFrame } from './frames.ts';
 import {
@@ -166,6 +166,7 @@ export function openChild(options: ChildOptions, events: ChildEvents): Child {
       if (over) return;
       over = true;
       clearInterval(heartbeat);
+      if (!isReady) void endOrphans(entry.file); // what it had begun to start may not have noticed
       const fromOutside = signal === 'SIGKILL' || signal === 'SIGTERM' || signal === 'SIGHUP';
       events.exit({ by: killed ? 'us' : fromOutside ? 'stranger' : 'itself', signal, stderr: stderr() });
       resolve();

@@ -8,7 +8,7 @@ import type { RunId } from '../stdlib/isolate/index.ts';
 import { type Clock, systemClock } from '../platform/clock/index.ts';
 import { CascadeError } from '../model/errors/index.ts';
 import { chargeCpu } from './cpu-time.ts';
-import { announce, type Confinement, openConfinement } from './confinement/index.ts';
+import { announce, type Confinement, endOrphans, openConfinement } from './confinement/index.ts';
 import { bundleFile, type ProcessEntry, processEntry } from './entries.ts';
 import { FuelGauge } from './fuel.ts';
 import { failureOf, type Limit, type RunLimits } from './failures.ts';
@@ -65,6 +65,9 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const entry = options.entry ?? processEntry();
   const confinement = await openConfinement({ ...entry, ...(options.confineAtMost && { atMost: options.confineAtMost }) });
   announce(confinement, options.log, options.requireLevel ?? 'none');
+  void endOrphans(entry.file).then((count) => {
+    if (count > 0) options.log.info({ count }, 'processes that a killed service had left while its sandbox started were ended');
+  });
   const sandbox = new LiveSandbox(options, entry, confinement);
   await sandbox.open();
   return sandbox;

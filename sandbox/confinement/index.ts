@@ -3,3 +3,4 @@
 export { announce } from './announce.ts';
 export { chainOf, type Confinement, openConfinement } from './confinement.ts';
 export { LEVELS, type Level } from './levels.ts';
+export { endOrphans } from './orphans.ts';
