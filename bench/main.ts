@@ -96,6 +96,8 @@ const base =
         process.exit(2);
       });
 const figures: Figure[] = [];
+const about = machine();
+const kept = (): string => JSON.stringify({ machine: about, figures }, null, 1);
 for (const name of names) {
   console.error(`· ${name}…`);
   try {
@@ -108,12 +110,11 @@ for (const name of names) {
     process.exitCode = 1;
     console.error(`✗ ${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
+  if (values.output !== undefined) await writeFile(values.output, `${kept()}\n`); // what comes next may take long, and may be interrupted
 }
-const run = { machine: machine(), figures };
+const run = { machine: about, figures };
 const compared = base ? compareRuns(base, run) : [];
-const text = JSON.stringify(run, null, 2);
-if (values.output !== undefined) await writeFile(values.output, `${text}\n`);
 if (values.report !== undefined) await writeFile(values.report, htmlOf(run, compared));
-if (values.json) console.log(text);
+if (values.json) console.log(kept());
 else for (const one of compared) console.log(comparedCells(one).join('  '));
 if (compared.some(({ verdict }) => verdict === 'worse')) process.exitCode = 1;

@@ -10,6 +10,7 @@ import { allBuiltins, builtinTable } from '../stdlib/builtins/index.ts';
 import { TestLane } from '../stdlib/isolate/testing/lane.ts';
 import { CATALOGUE } from '../stdlib/errors.ts';
 import { dependencyDiagram } from './dependencies.ts';
+import { figurePages } from './figure-pages.ts';
 import { readExamples } from './examples.ts';
 import { referencePages } from './reference-pages.ts';
 
@@ -19,6 +20,10 @@ const pages = new Map([...referencePages(readExamples(root)), ['dependencies.mmd
 
 test.each([...pages.keys()])('docs/%s is what the code says: `npm run docs` brings it up to date', (name) => {
   expect(committed(name)).toBe(pages.get(name));
+});
+
+test.each(await figurePages(root))('the figures of %s are of the run that is kept: `npm run docs` brings them up to date', (name, text) => {
+  expect(readFileSync(join(root, name), 'utf8')).toBe(text);
 });
 
 describe('docs/errors.md', () => {

@@ -1,8 +1,10 @@
-// `npm run docs`: writes what is made from the code: docs/errors.md, docs/builtins.md and docs/dependencies.mmd.
+// `npm run docs`: writes what is made from the code: docs/errors.md, docs/builtins.md and docs/dependencies.mmd; and the tables of figures in README.md and
+// docs/performance.md from the run of benchmarks that is kept.
 import { writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { dependencyDiagram } from './dependencies.ts';
+import { figurePages } from './figure-pages.ts';
 import { readExamples } from './examples.ts';
 import { referencePages } from './reference-pages.ts';
 
@@ -11,4 +13,8 @@ for (const [name, text] of [...referencePages(readExamples(root)), ['dependencie
   const file = join(root, 'docs', name);
   writeFileSync(file, text);
   console.log(`written ${relative(process.cwd(), file)}`);
+}
+for (const [name, text] of await figurePages(root)) {
+  writeFileSync(join(root, name), text);
+  console.log(`written ${name}`);
 }

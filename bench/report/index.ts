@@ -2,4 +2,4 @@
 export { type Aim, type Figure, itself, machine, median, progress, timesAsMuch, toText } from './figure.ts';
 export { htmlOf } from './page.ts';
 export { compareRuns, readRun, type Run } from './runs.ts';
-export { performanceTables, readmeTable, withTable } from './told.ts';
+export { performanceTable, readmeTable, withTable } from './told.ts';

@@ -1,5 +1,5 @@
 // What README.md and docs/performance.md tell of a run that is kept (bench/figures.json): `npm run docs` writes their tables.
-import { type Aim, type Figure, isReached, median } from './figure.ts';
+import { type Figure, median } from './figure.ts';
 import type { Run } from './runs.ts';
 
 interface Row {
@@ -7,7 +7,7 @@ interface Row {
   readonly bench: string;
   /** The figure's name. */
   readonly of: string;
-  /** What the other contestants are called, or the aims where `of` is told by these: `{ratio} times …`. */
+  /** What the other contestants are called, or the aims that tell the ratio; none: the figure itself is told. */
   readonly beside: Readonly<Record<string, string>>;
 }
 
@@ -106,6 +106,24 @@ const ROWS: readonly Row[] = [
     of: `MQTT level ${level}: in, rule, out`,
     beside: { script: 'a script with mqtt.js', 'node-red': 'Node-RED, neither of which stores anything' },
   })),
+  ...[1, 32].map((connections) => ({
+    what: `a query of an HTTP service for each request, ${connections} at a time`,
+    bench: 'remote',
+    of: `REMOTE: a query for each request, ${connections} at a time`,
+    beside: { script: 'a script with undici', 'node-red': 'Node-RED' },
+  })),
+  ...['until requests are answered', 'until 100,000 open runs are done'].map((until) => ({
+    what: `after \`kill -9\` under full load, ${until}`,
+    bench: 'durable',
+    of: until.startsWith('until requests') ? `After kill -9 with open runs: ${until}` : `After kill -9: ${until}, start included`,
+    beside: {},
+  })),
+  {
+    what: 'memory of a service that nobody uses, mongod apart',
+    bench: 'idle',
+    of: 'idle: memory of a service that nobody uses, mongod apart',
+    beside: {},
+  },
 ];
 
 const CHAOS =
@@ -125,34 +143,21 @@ export function readmeTable(run: Run): string {
   ].join('\n');
 }
 
-/** The tables of docs/performance.md: what compares how, and every aim. @throws Error for a figure that the run does not have */
-export function performanceTables(run: Run): string {
+/** The table of docs/performance.md. @throws Error for a figure that the run does not have */
+export function performanceTable(run: Run): string {
   const figures = new Figures(run);
   const { date, cores, cpu, memoryGiB, node } = run.machine;
-  const aims = run.figures.flatMap((figure) => (figure.aims ?? []).map((aim) => `| ${figure.name} | ${cellsOf(aim).join(' | ')} |`));
   return [
     `Measured on ${date} on a machine that did nothing else: ${cores} cores (${cpu}), ${memoryGiB} GiB, Node ${node}; load and database on the same cores.`,
     '',
     '| what | figure |',
     '|---|---|',
     ...ROWS.map((row) => `| ${row.what} | ${figures.told(row)} |`),
-    '',
-    'What was to be reached:',
-    '',
-    '| question | ratio or bound | aim | is | |',
-    '|---|---|---|---|---|',
-    ...aims,
   ].join('\n');
 }
 
-const cellsOf = (aim: Aim): string[] => [
-  aim.what,
-  `${aim.side === 'atLeast' ? '≥' : '≤'} ${written(aim.bound)}`,
-  written(aim.is),
-  isReached(aim) ? 'reached' : 'missed',
-];
-
-const written = (value: number): string => value.toLocaleString('en', { maximumSignificantDigits: value < 1_000 ? 2 : 4 });
+/** Two digits, from ten on whole numbers. */
+const written = (value: number): string => (value >= 10 ? Math.round(value).toLocaleString('en') : value.toFixed(value < 1 ? 2 : 1));
 
 class Figures {
   readonly #run: Run;
@@ -165,6 +170,8 @@ class Figures {
   told(row: Row): string {
     const figure = this.#run.figures.find(({ bench, name }) => bench === row.bench && name === row.of);
     if (!figure) throw new Error(`the run that is kept has no figure '${row.of}' of ${row.bench}`);
+    const [own = []] = Object.values(figure.rounds);
+    if (Object.keys(row.beside).length === 0) return `${written(median(own))} ${figure.unit}`;
     return Object.entries(row.beside)
       .map(([other, words]) => `${written(ratioIn(figure, other))} times ${words}`)
       .join(', ');
