@@ -24,18 +24,21 @@ async function waiting(file: string): Promise<{ outer: ReturnType<typeof spawn>;
   return { outer, inner };
 }
 
-test.runIf(bwrap !== null)('an inner process whose outer one was killed while it waited is ended; one whose outer one lives is not', async () => {
-  const file = `/orphans-${process.pid}.js`;
-  const living = await waiting(file);
-  const { outer, inner } = await waiting(file);
-  outer.kill('SIGKILL');
-  await once(outer, 'exit');
-  expect(isThere(inner)).toBe(true);
-  expect(await endOrphans(`${file}.other`)).toBe(0);
-  expect(await endOrphans(file)).toBe(1);
-  await expect.poll(() => isThere(inner)).toBe(false);
-  expect(isThere(living.inner)).toBe(true);
-  living.outer.kill('SIGKILL');
-  await once(living.outer, 'exit');
-  await expect.poll(() => endOrphans(file)).toBe(1);
-});
+test.runIf(bwrap !== null)(
+  'an inner process whose outer one was killed while it waited is ended; one whose outer one lives is not',
+  async () => {
+    const file = `/orphans-${process.pid}.js`;
+    const living = await waiting(file);
+    const { outer, inner } = await waiting(file);
+    outer.kill('SIGKILL');
+    await once(outer, 'exit');
+    expect(isThere(inner)).toBe(true);
+    expect(await endOrphans(`${file}.other`)).toBe(0);
+    expect(await endOrphans(file)).toBe(1);
+    await expect.poll(() => isThere(inner)).toBe(false);
+    expect(isThere(living.inner)).toBe(true);
+    living.outer.kill('SIGKILL');
+    await once(living.outer, 'exit');
+    await expect.poll(() => endOrphans(file)).toBe(1);
+  },
+);

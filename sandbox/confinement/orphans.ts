@@ -15,8 +15,7 @@ export async function endOrphans(file: string): Promise<number> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   let ended = 0;
   const worker = async (): Promise<void> => {
-    for (let pid = pids.pop(); pid !== undefined; pid = pids.pop())
-      if ((await isOrphan(pid, file)) && end(Number(pid))) ended++;
+    for (let pid = pids.pop(); pid !== undefined; pid = pids.pop()) if ((await isOrphan(pid, file)) && end(Number(pid))) ended++;
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   return ended;
