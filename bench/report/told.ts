@@ -137,8 +137,8 @@ export function readmeTable(run: Run): string {
   return [
     '| What | How it compares | Measured by |',
     '|---|---|---|',
-    `| rules on one type, one of 10,000 matches | ${figures.told({ what: '', bench: 'rules', of: peers, beside: PEERS })} | \`npm run bench -- rules --peers\` |`,
-    `| an insert and what its rule inserts, durable, 256 connections | ${figures.told({ what: '', bench: 'durable', of: insert, beside: byHand })} | \`npm run bench -- durable\` |`,
+    `| rules on one type, one of 10,000 matches | ${figures.words({ what: '', bench: 'rules', of: peers, beside: PEERS })} | \`npm run bench -- rules --peers\` |`,
+    `| an insert and what its rule inserts, durable, 256 connections | ${figures.words({ what: '', bench: 'durable', of: insert, beside: byHand })} | \`npm run bench -- durable\` |`,
     CHAOS,
   ].join('\n');
 }
@@ -152,7 +152,7 @@ export function performanceTable(run: Run): string {
     '',
     '| what | figure |',
     '|---|---|',
-    ...ROWS.map((row) => `| ${row.what} | ${figures.told(row)} |`),
+    ...ROWS.map((row) => `| ${row.what} | ${figures.words(row)} |`),
   ].join('\n');
 }
 
@@ -167,13 +167,13 @@ class Figures {
   }
 
   /** `6.2 times two awaited …, 0.5 times a group commit …` */
-  told(row: Row): string {
+  words(row: Row): string {
     const figure = this.#run.figures.find(({ bench, name }) => bench === row.bench && name === row.of);
     if (!figure) throw new Error(`the run that is kept has no figure '${row.of}' of ${row.bench}`);
     const [own = []] = Object.values(figure.rounds);
     if (Object.keys(row.beside).length === 0) return `${written(median(own))} ${figure.unit}`;
     return Object.entries(row.beside)
-      .map(([other, words]) => `${written(ratioIn(figure, other))} times ${words}`)
+      .map(([other, called]) => `${written(ratioIn(figure, other))} times ${called}`)
       .join(', ');
   }
 }

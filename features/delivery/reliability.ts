@@ -8,8 +8,8 @@ import type { Reliability } from './stored-delivery.ts';
 const FREQUENCY_SECONDS = 30;
 const TTL_SECONDS = 3_600;
 const LONGEST_FREQUENCY_SECONDS = 86_400;
-/** Ten years. */
-const LONGEST_TTL_SECONDS = 315_360_000;
+/** Above it Integers are no numbers of JavaScript. */
+const LONGEST_TTL_SECONDS = Number.MAX_SAFE_INTEGER;
 
 const TOPIC = /^\/topics(\/.+)\/publish$/;
 const SOURCE = /^\/sources\/(.+)\/publish$/;

@@ -444,7 +444,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'a computed change is made with values of the version that the program has read',
     file: 'resources/instances/computed-change.ts',
-    text: '{ ...values, ...valuesOf(computed, stored, key) }',
+    text: '{ ...values, ...valuesOf(computed, stored, key, actor) }',
     replacement: 'values',
   },
   {
