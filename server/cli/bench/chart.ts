@@ -21,6 +21,8 @@ const ROW = 20;
 const COLOURS = 6;
 /** Bound of the points drawn of a line. */
 const MOST_POINTS = 400;
+/** From here on figures are told in millions. */
+const MILLION = 1_000_000;
 /** Number of names that fit below the chart. */
 const MOST_NAMES = 6;
 
@@ -55,7 +57,7 @@ export function chart(lines: readonly Line[], { x, y, yIs, mark }: Axes): string
     const down = HEIGHT - 6 - (n < NAMES_A_ROW ? ROW : 0);
     return `<path d="M${at(from)} ${down - 4}h14" stroke="var(--c${n % COLOURS})" stroke-width="3"/>${label(from + 18, down, name, 'start')}`;
   });
-  const units = label(WIDTH - RIGHT, HEIGHT - BOTTOM + 32, x, 'end') + label(LEFT - 6, TOP - 12, y, 'end');
+  const units = label(WIDTH - RIGHT, HEIGHT - BOTTOM + 32, x, 'end') + label(2, TOP - 12, y, 'start');
   return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img">${[...grid, marked, ...drawn, ...names, units].join('')}</svg>`;
 }
 
@@ -83,6 +85,9 @@ const thinned = <T>(points: readonly T[]): readonly T[] => {
 };
 
 const at = (value: number): string => value.toFixed(1);
-const short = (value: number): string => Number(value.toPrecision(3)).toLocaleString('en', { maximumFractionDigits: 3 });
+const short = (value: number): string =>
+  value >= MILLION
+    ? `${Number((value / MILLION).toPrecision(3)).toLocaleString('en')} M`
+    : Number(value.toPrecision(3)).toLocaleString('en', { maximumFractionDigits: 3 });
 const label = (x: number, y: number, text: string, anchor: 'start' | 'middle' | 'end'): string =>
   `<text x="${at(x)}" y="${at(y)}" text-anchor="${anchor}">${text.replace(/&/g, '&amp;').replace(/</g, '&lt;')}</text>`;

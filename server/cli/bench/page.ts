@@ -12,6 +12,8 @@ h1{font-size:1.6rem;margin:0}h2{font-size:1.15rem;margin:2.5rem 0 .5rem}p{margin
 .wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%}
 th,td{padding:.3rem .75rem .3rem 0;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
 th{color:var(--soft);font-weight:500}th:first-child,td:first-child,.two th:nth-child(2),.two td:nth-child(2){text-align:left}
+
+.two th:first-child,.two td:first-child,.two th:nth-child(2),.two td:nth-child(2){white-space:normal}
 .better{color:var(--good)}.worse{color:var(--bad);font-weight:600}svg{width:100%;max-width:46rem;height:auto;display:block}
 svg text{font-size:12px;fill:var(--soft)}.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(24rem,1fr));gap:1.5rem}
 @media(max-width:30rem){.charts{grid-template-columns:1fr}}figure{margin:0}figcaption{font-weight:500}`;
