@@ -131,51 +131,41 @@ const CHAOS =
 
 /** The table on the README's first screen. @throws Error for a figure that the run does not have */
 export function readmeTable(run: Run): string {
-  const figures = new Figures(run);
   const [peers, insert] = ['rules: 10,000 on one type, one matches', `${INSERT}, 256 connections`];
   const byHand = { 'bare handler': 'two awaited `insertOne` by hand' };
   return [
     '| What | How it compares | Measured by |',
     '|---|---|---|',
-    `| rules on one type, one of 10,000 matches | ${figures.words({ what: '', bench: 'rules', of: peers, beside: PEERS })} | \`npm run bench -- rules --peers\` |`,
-    `| an insert and what its rule inserts, durable, 256 connections | ${figures.words({ what: '', bench: 'durable', of: insert, beside: byHand })} | \`npm run bench -- durable\` |`,
+    `| rules on one type, one of 10,000 matches | ${comparison(run, { bench: 'rules', of: peers, beside: PEERS })} | \`npm run bench -- rules --peers\` |`,
+    `| an insert and what its rule inserts, durable, 256 connections | ${comparison(run, { bench: 'durable', of: insert, beside: byHand })} | \`npm run bench -- durable\` |`,
     CHAOS,
   ].join('\n');
 }
 
 /** The table of docs/performance.md. @throws Error for a figure that the run does not have */
 export function performanceTable(run: Run): string {
-  const figures = new Figures(run);
   const { date, cores, cpu, memoryGiB, node } = run.machine;
   return [
-    `Measured on ${date} on a machine that did nothing else: ${cores} cores (${cpu}), ${memoryGiB} GiB, Node ${node}; load and database on the same cores.`,
+    `Measured on ${date}: ${cores} cores (${cpu}), ${memoryGiB} GiB, Node ${node}; load and database on the same cores.`,
     '',
     '| what | figure |',
     '|---|---|',
-    ...ROWS.map((row) => `| ${row.what} | ${figures.words(row)} |`),
+    ...ROWS.map((row) => `| ${row.what} | ${comparison(run, row)} |`),
   ].join('\n');
 }
 
 /** Two digits, from ten on whole numbers. */
 const written = (value: number): string => (value >= 10 ? Math.round(value).toLocaleString('en') : value.toFixed(value < 1 ? 2 : 1));
 
-class Figures {
-  readonly #run: Run;
-
-  constructor(run: Run) {
-    this.#run = run;
-  }
-
-  /** `6.2 times two awaited …, 0.5 times a group commit …` */
-  words(row: Row): string {
-    const figure = this.#run.figures.find(({ bench, name }) => bench === row.bench && name === row.of);
-    if (!figure) throw new Error(`the run that is kept has no figure '${row.of}' of ${row.bench}`);
-    const [own = []] = Object.values(figure.rounds);
-    if (Object.keys(row.beside).length === 0) return `${written(median(own))} ${figure.unit}`;
-    return Object.entries(row.beside)
-      .map(([other, called]) => `${written(ratioIn(figure, other))} times ${called}`)
-      .join(', ');
-  }
+/** `6.2 times two awaited …, 0.5 times a group commit …` */
+function comparison(run: Run, { bench, of, beside }: Omit<Row, 'what'>): string {
+  const figure = run.figures.find((one) => one.bench === bench && one.name === of);
+  if (!figure) throw new Error(`the run that is kept has no figure '${of}' of ${bench}`);
+  const [own = []] = Object.values(figure.rounds);
+  if (Object.keys(beside).length === 0) return `${written(median(own))} ${figure.unit}`;
+  return Object.entries(beside)
+    .map(([other, called]) => `${written(ratioIn(figure, other))} times ${called}`)
+    .join(', ');
 }
 
 function ratioIn({ name, rounds, aims = [] }: Figure, other: string): number {
