@@ -10,8 +10,8 @@ import { memory, treeOf } from './processes.ts';
 import { type Figure, itself, progress } from './report/index.ts';
 
 const ROUNDS = 3;
-/** Until what a start needs has been given back. */
-const REST_MS = 10_000;
+/** Until what a start needs has been given back: V8 does so by itself, after half a minute without work. */
+const REST_MS = 60_000;
 const MOST_MB = 200;
 
 export async function idle(): Promise<Figure[]> {

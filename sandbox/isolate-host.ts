@@ -16,25 +16,42 @@ interface Live extends Made {
 
 type StepResult = Omit<BatchReply, 'kind' | 'batch'> & { text: string };
 
+const BUNDLE_NAME = 'isolate-bundle.js';
+
+/**
+ * Compiles the script that isolates are made from, once for all of a process: that takes five times as long as to take what is compiled, and the
+ * memory that it needs is not all given back.
+ */
+export function compileBundle(bundle: string): ArrayBuffer {
+  const isolate = new ivm.Isolate();
+  try {
+    const script = isolate.compileScriptSync(bundle, { filename: BUNDLE_NAME, produceCachedData: true });
+    return (script as { cachedData?: ivm.ExternalCopy<ArrayBuffer> }).cachedData?.copy() as ArrayBuffer;
+  } finally {
+    isolate.dispose();
+  }
+}
+
 export class IsolateHost {
   readonly #live = new Map<string, Live>();
   /** Generation of the isolate that was lost last, a key: batches that were meant for it are not begun. */
   readonly #lost = new Map<string, number>();
   readonly #settings: LaneSettings;
   readonly #bundle: string;
+  readonly #compiled: ivm.ExternalCopy<ArrayBuffer>;
   /** An isolate made in advance, for the next one that is asked for. */
   #ready: Made | null = null;
-  /** The bundle as the engine compiled it the first time. */
-  #cachedData: ivm.ExternalCopy<ArrayBuffer> | undefined;
 
-  constructor(bundle: string, settings: LaneSettings) {
+  /** @param bundle the script that every isolate is made from, and as the engine has compiled it (compileBundle) */
+  constructor({ bundle, compiled }: { bundle: string; compiled: ArrayBuffer }, settings: LaneSettings) {
     this.#settings = settings;
     this.#bundle = bundle;
+    this.#compiled = new ivm.ExternalCopy(compiled);
   }
 
-  /** Makes the first isolate before it is wanted: until the bundle has been compiled once, that takes five times as long. */
+  /** Makes the first isolate before it is wanted. */
   warmUp(): void {
-    if (!this.#cachedData) this.#ready = this.#make();
+    if (this.#live.size === 0) this.#ready ??= this.#make();
   }
 
   close(key: string): void {
@@ -95,9 +112,7 @@ export class IsolateHost {
    * (docs/decisions.md).
    */
   #runBundle(isolate: ivm.Isolate, context: ivm.Context): void {
-    const from = this.#cachedData ? { cachedData: this.#cachedData } : { produceCachedData: true };
-    const script = isolate.compileScriptSync(this.#bundle, { filename: 'isolate-bundle.js', ...from });
-    this.#cachedData ??= (script as { cachedData?: ivm.ExternalCopy<ArrayBuffer> }).cachedData;
+    const script = isolate.compileScriptSync(this.#bundle, { filename: BUNDLE_NAME, cachedData: this.#compiled });
     script.runSync(context, { timeout: this.#settings.stepTimeoutMs });
     script.release();
   }

@@ -9,12 +9,13 @@ export interface LaneTask {
   lane: number;
   descriptor: number;
   settings: LaneSettings;
-  /** The script that every isolate is made from. */
+  /** The script that every isolate is made from, and as the engine has compiled it. */
   bundle: string;
+  compiled: ArrayBuffer;
 }
 
-export default function serveLane({ lane, descriptor, settings, bundle }: LaneTask): Promise<void> {
-  const isolates = new IsolateHost(bundle, settings);
+export default function serveLane({ lane, descriptor, settings, ...script }: LaneTask): Promise<void> {
+  const isolates = new IsolateHost(script, settings);
   const pipe = new Socket({ fd: descriptor, readable: true, writable: true });
   const send = (header: LaneHeader, text: string): void => writeFrame(pipe, header, text);
   pipe.on(

@@ -2,11 +2,11 @@
 // It has no environment, no files but its own code, no sockets but the pipes to the service. Ends by a signal only: a thread that is
 // stuck inside the engine would hold up any other way out.
 import { Socket } from 'node:net';
-// Loaded once before the lanes load it: it announces its global initialization before that is done (src/module/isolate.cc of 6.2.0), so of two
-// threads that load it first at the same time, the faster one makes an isolate without a platform and ends the process with SIGSEGV.
-import 'isolated-vm';
 import { Piscina } from 'piscina';
 import { frameReader, writeFrame } from './frames.ts';
+// With it isolated-vm is loaded before the lanes load it: it announces its global initialization before that is done (src/module/isolate.cc of
+// 6.2.0), so of two threads that load it first at the same time, the faster one makes an isolate without a platform: SIGSEGV.
+import { compileBundle } from './isolate-host.ts';
 import type { LaneTask } from './lane.ts';
 import { DESCRIPTORS, type FromProcess, type LaneSettings, type ToProcess } from './wire.ts';
 
@@ -30,8 +30,9 @@ function open(lanes: number, settings: LaneSettings, bundle: string): void {
     atomics: 'disabled',
     recordTiming: false,
   });
+  const compiled = compileBundle(bundle); // while the threads start
   for (let lane = 0; lane < lanes; lane += 1) {
-    const task: LaneTask = { lane, descriptor: DESCRIPTORS.firstLane + lane, settings, bundle };
+    const task: LaneTask = { lane, descriptor: DESCRIPTORS.firstLane + lane, settings, bundle, compiled };
     pool.run(task).then(
       () => end(),
       (error: unknown) => end(error),

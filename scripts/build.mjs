@@ -160,11 +160,12 @@ async function makeBundle({ entry, file, options }, files) {
     ...options,
     entryPoints: [join(root, entry)],
     bundle: true,
-    minify: false,
     write: false,
     metafile: true,
     absWorkingDir: root,
-    charset: 'utf8',
+    // Each isolate keeps the text: without comments and indentation it has two thirds of the length, and in one byte a character half the size.
+    minifyWhitespace: true,
+    charset: 'ascii',
     logLevel: 'silent',
   });
   const { contents } = result.outputFiles[0];

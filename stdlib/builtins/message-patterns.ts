@@ -74,7 +74,7 @@ export function parseChoices(style: string): Choice[] {
   while (start <= style.length) {
     const end = endOfChoice(style, start);
     const item = style.slice(start, end);
-    const separator = item.search(/[#≤<]/);
+    const separator = item.search(/[#\u2264<]/);
     const limit = parseLimit(item.slice(0, Math.max(separator, 0)).trim());
     const before = choices.at(-1);
     const above = item[separator] === '<';

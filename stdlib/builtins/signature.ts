@@ -25,11 +25,11 @@ export interface Signature {
 export function parseSignature(line: string): Signature {
   const [, name, list, result] = /^([\w.]+)\((.*)\) => (.+)$/.exec(line) ?? [];
   if (name === undefined || list === undefined || result === undefined) throw new Error(`not a signature: ${line}`);
-  return { name, result, params: list === '' ? [] : list.split(/, (?=…?\w+\??:)/).map(parseParameter) };
+  return { name, result, params: list === '' ? [] : list.split(/, (?=\u2026?\w+\??:)/).map(parseParameter) };
 }
 
 function parseParameter(text: string): ParameterSpec {
-  const [, rest, name, optional, types, fallback] = /^(…?)(\w+)(\??): ([\w|]+)(?: = (.+))?$/.exec(text) ?? [];
+  const [, rest, name, optional, types, fallback] = /^(\u2026?)(\w+)(\??): ([\w|]+)(?: = (.+))?$/.exec(text) ?? [];
   if (name === undefined || types === undefined) throw new Error(`not a parameter: ${text}`);
   return {
     name,
