@@ -2,8 +2,10 @@
 import type { Node } from './terms.ts';
 import type { Chosen, IndexedRule } from './types.ts';
 
-export interface Entry {
+export interface Entry extends Chosen {
   readonly rule: IndexedRule;
+  /** That of the events. */
+  readonly path: string;
   /** Index into `rule.triggers`. */
   readonly trigger: number;
   /** The whole condition; null without one. */
@@ -14,8 +16,12 @@ export interface Entry {
   readonly where: Node | null;
   /** Whether a program decides the rest of both. */
   readonly asks: boolean;
-  /** The result for an event that only this rule takes, made once. */
-  readonly alone: readonly Chosen[];
+  /** As what is chosen, it is chosen alone. */
+  readonly next: null;
+  /** The result for an event that only this rule takes: the entry itself. There may be 100,000 of them, so each object counts. */
+  alone: readonly Chosen[];
+  /** The structures that contain it, once for each time it was added. */
+  holders: readonly EntrySet[];
   /** False once it is removed; structures that clean up lazily still contain it for a while. */
   alive: boolean;
   /** The number of the last event that matched it, so that several anchors give it once. */

@@ -6,6 +6,8 @@ import { PathIndex } from './path-index.ts';
 import type { IndexedRule, EvaluationContext } from './types.ts';
 import type { ConditionPath } from '../../model/query/index.ts';
 
+const NOWHERE: readonly EntrySet[] = [];
+
 export class EventIndex {
   /** The paths that conditions on this kind of event use. */
   readonly variablePaths = new Map<string, ConditionPath>();
@@ -13,14 +15,13 @@ export class EventIndex {
   /** All path indexes, in order. */
   #inOrder: readonly PathIndex[] = [];
   readonly #rest = new Set<Entry>();
-  readonly #holders = new Map<Entry, EntrySet[]>();
+  readonly #event: string;
+  /** The number of entries. */
+  size = 0;
 
-  get size(): number {
-    return this.#holders.size;
-  }
-
-  entries(): Iterable<Entry> {
-    return this.#holders.keys();
+  /** @param event the event path */
+  constructor(event: string) {
+    this.#event = event;
   }
 
   add(rule: IndexedRule, trigger: number, condition: Node | null, where: Node | null, asks: boolean): Entry {
@@ -28,19 +29,29 @@ export class EventIndex {
     const residual = condition && without(condition, choice?.settled ?? []);
     const entry: Entry = {
       rule,
+      path: this.#event,
       trigger,
       condition,
       residual,
       where,
       asks,
-      alone: [{ rule, asks, next: null }],
+      next: null,
+      alone: [],
+      holders: NOWHERE,
       alive: true,
       stamp: 0,
       undecided: 0,
     };
-    if (!choice) this.#rest.add(entry);
-    this.#holders.set(entry, choice?.anchors.flatMap((anchor) => this.#path(anchor).add(anchor, entry)) ?? []);
+    entry.alone = [entry];
+    if (choice) entry.holders = this.#hold(entry, choice.anchors);
+    else this.#rest.add(entry);
+    this.size++;
     return entry;
+  }
+
+  #hold(entry: Entry, anchors: readonly Anchor[]): readonly EntrySet[] {
+    const holders = anchors.map((anchor) => this.#path(anchor).add(anchor, entry));
+    return holders.length === 1 ? (holders[0] as readonly EntrySet[]) : holders.flat();
   }
 
   #path(anchor: Anchor): PathIndex {
@@ -54,10 +65,11 @@ export class EventIndex {
   }
 
   remove(entry: Entry): void {
+    if (!entry.alive) return;
     entry.alive = false;
+    this.size--;
     this.#rest.delete(entry);
-    for (const holder of this.#holders.get(entry) ?? []) holder.forget(entry);
-    this.#holders.delete(entry);
+    for (const holder of entry.holders) holder.forget(entry);
     for (const [key, path] of this.#paths) if (path.size === 0) this.#paths.delete(key);
     if (this.#paths.size < this.#inOrder.length) this.#inOrder = [...this.#paths.values()];
   }

@@ -48,6 +48,9 @@ export class PathIndex {
   readonly #term: PathTerm;
   readonly #keys = new Buckets();
   readonly #prefixes = new Prefixes();
+  /** What is told of each entry in one structure: one array for all of them. */
+  readonly #inKeys: readonly EntrySet[] = [this.#keys];
+  readonly #inPrefixes: readonly EntrySet[] = [this.#prefixes];
   readonly #ranges: Readonly<Record<Line, Ranges>> = { numbers: new Ranges(), texts: new Ranges() };
 
   /** Set by the first entry of a kind: an empty structure is never searched. */
@@ -71,16 +74,16 @@ export class PathIndex {
   }
 
   /** @returns the structures that contain the entry now, once for each time it was added */
-  add(anchor: Anchor, entry: Entry): EntrySet[] {
+  add(anchor: Anchor, entry: Entry): readonly EntrySet[] {
     switch (anchor.kind) {
       case 'keys':
         this.#hasKeys = true;
         for (const key of anchor.keys) this.#keys.add(key, entry);
-        return [this.#keys];
+        return this.#inKeys;
       case 'prefix':
         this.#hasPrefixes = true;
         this.#prefixes.add(anchor.prefix, entry);
-        return [this.#prefixes];
+        return this.#inPrefixes;
       case 'spans':
         this.#hasRanges = true;
         return anchor.spans.map((span) => this.#ranges[span.line].add(span, entry));

@@ -16,9 +16,8 @@ import { chooseVersions } from './versions.ts';
 export class TriggerIndex {
   readonly #options: TriggerIndexOptions;
   readonly #events = new Map<string, EventIndex>();
-  readonly #rules = new Map<string, { rule: IndexedRule; entries: [path: string, entry: Entry][] }>();
-  /** Number of rules by their name without the version. */
-  readonly #groups = new Map<string, number>();
+  /** The entries of each rule, by its full name. */
+  readonly #rules = new Map<string, readonly Entry[]>();
   #stamp = 0;
   /** Whether conditions that take too long here may be left for a program to decide. */
   #mayAsk = true;
@@ -45,44 +44,38 @@ export class TriggerIndex {
   /** Adds a rule, in place of one with the same full name. */
   add(rule: IndexedRule): void {
     this.remove(rule.name);
-    const entries: [string, Entry][] = [];
+    const entries: Entry[] = [];
     const asks = [rule.where, ...rule.triggers.map(({ condition }) => condition)].some((data) => askedIn(data).length > 0);
     for (const [trigger, spec] of rule.triggers.entries()) {
       for (const path of spec.paths) {
-        const index = this.#events.get(path) ?? new EventIndex();
+        const index = this.#events.get(path) ?? new EventIndex(path);
         this.#events.set(path, index);
         const type = typeAt(path, this.#options);
         const variables: Variables = new Map([[spec.variable, { binds: spec.binds, type, paths: index.variablePaths }]]);
         const compile = (data: ConditionData | null): Node | null => data && compileCondition(data, variables, this.#options);
         const [condition, where] = [withoutAsked(spec.condition), withoutAsked(rule.where)];
-        entries.push([path, index.add(rule, trigger, compile(condition), compile(where), asks)]);
+        entries.push(index.add(rule, trigger, compile(condition), compile(where), asks));
       }
     }
-    this.#rules.set(rule.name, { rule, entries });
-    this.#groups.set(rule.baseName, (this.#groups.get(rule.baseName) ?? 0) + 1);
+    this.#rules.set(rule.name, entries.slice()); // without the room for more that a growing array has
   }
 
   /** Removes a rule by its full name; an unknown name is ignored. */
   remove(name: string): void {
-    const found = this.#rules.get(name);
-    if (!found) return;
-    for (const [path, entry] of found.entries) {
-      const index = this.#events.get(path);
+    for (const entry of this.#rules.get(name) ?? []) {
+      const index = this.#events.get(entry.path);
       index?.remove(entry);
-      if (index?.size === 0) this.#events.delete(path);
+      if (index?.size === 0) this.#events.delete(entry.path);
     }
     this.#rules.delete(name);
-    const left = (this.#groups.get(found.rule.baseName) ?? 0) - 1;
-    if (left > 0) this.#groups.set(found.rule.baseName, left);
-    else this.#groups.delete(found.rule.baseName);
   }
 
   /** Converts constants anew after a change of a type: of rules on its events, or of all rules on types when no name is given. */
   retype(typeName?: string): void {
     const prefix = typeName === undefined ? '/types/' : `/types/${typeName}/`;
-    const affected = [...this.#rules.values()].filter(({ entries }) => entries.some(([path]) => path.startsWith(prefix)));
-    for (const { rule } of affected) this.remove(rule.name);
-    for (const { rule } of affected) this.add(rule);
+    const affected = [...this.#rules.values()].flatMap((entries) => entries.find(({ path }) => path.startsWith(prefix))?.rule ?? []);
+    for (const rule of affected) this.remove(rule.name);
+    for (const rule of affected) this.add(rule);
   }
 
   /** Whether any rule listens on an event path: if not, nothing about the event matters. */
@@ -127,8 +120,9 @@ export class TriggerIndex {
 
   /** The outcome of every rule on the path, with the term that decided. */
   explain(path: string, payload: Value, event: () => ObjectValue): Explanation[] {
-    const index = this.#events.get(path);
-    return index ? explainEntries([...index.entries()], path, contextOf(payload, event), this.#options) : [];
+    if (!this.has(path)) return [];
+    const entries = [...this.#rules.values()].flatMap((all) => all.filter((entry) => entry.path === path));
+    return explainEntries(entries, path, contextOf(payload, event), this.#options);
   }
 
   /** Sets `#first` and `#others` to the entries that an event satisfies: most events satisfy one at most, and no array is made for that. */
