@@ -30,10 +30,10 @@ async function attempts(level: Level): Promise<Map<string, string>> {
   let said = '';
   const received = new Writable({
     write(line: Buffer, _encoding, done) {
-      const { stderr = '' } = JSON.parse(line.toString()) as { stderr?: string };
+      const { stderr = '', msg } = JSON.parse(line.toString()) as { stderr?: string; msg: string };
       said += stderr;
       if (said.includes('END\n')) this.emit('told');
-      done();
+      done(msg === 'the sandbox process ended' ? new Error(line.toString()) : null);
     },
   });
   try {
@@ -52,7 +52,13 @@ async function attempts(level: Level): Promise<Map<string, string>> {
       args: [real.file, native, String(victim.pid), String((peer.address() as AddressInfo).port)],
       readable: [...real.readable, dirname(source('hole.mjs')), folder],
     };
-    await using sandbox = await openRoom({ entry, confineAtMost: level, log: pino({ level: 'warn' }, received), standbyAfterMs: 1e6 });
+    await using sandbox = await openRoom({
+      entry,
+      confineAtMost: level,
+      log: pino({ level: 'warn' }, received),
+      standbyAfterMs: 1e6,
+      heartbeatMs: 10_000, // what comes in through the hole keeps the process from answering
+    });
     expect((await run(sandbox, 'return 1;')).value).toBe(1); // before that, the signal would end the process
     const reported = once(received, 'told');
     process.kill(sandbox.pid() as number, 'SIGUSR2');
