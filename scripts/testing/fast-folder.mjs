@@ -10,8 +10,12 @@ const IN_MEMORY = '/dev/shm';
 const ROOM_BYTES = 6 * 1024 ** 3;
 
 /** @type {import('./fast-folder.d.mts').fastFolder} */
-export function fastFolder(env = process.env, folder = IN_MEMORY, memoryBytes = process.availableMemory()) {
-  if (env.TMPDIR || !existsSync(folder)) return tmpdir();
+export function fastFolder(env = process.env, folder = IN_MEMORY, room = roomIn) {
+  return !env.TMPDIR && existsSync(folder) && room(folder) >= ROOM_BYTES ? folder : tmpdir();
+}
+
+/** Half of the memory is for the programs. */
+function roomIn(folder) {
   const { bavail, bsize } = statfsSync(folder);
-  return Math.min(bavail * bsize, memoryBytes / 2) >= ROOM_BYTES ? folder : tmpdir();
+  return Math.min(bavail * bsize, process.availableMemory() / 2);
 }

@@ -8,9 +8,9 @@ const folder = mkdtempSync(join(tmpdir(), 'cascade-fast-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test('tests have their files in memory, unless there is little of it, no such folder, or another one is wanted', () => {
-  const much = 2 ** 50;
-  expect(fastFolder({}, folder, much)).toBe(folder); // on the disk of this machine are more than 6 GiB
-  expect(fastFolder({}, folder, 8e9)).toBe(tmpdir());
+  const much = (): number => 8 * 1024 ** 3;
+  expect(fastFolder({}, folder, much)).toBe(folder);
+  expect(fastFolder({}, folder, () => 5e9)).toBe(tmpdir());
   expect(fastFolder({}, join(folder, 'none'), much)).toBe(tmpdir());
   expect(fastFolder({ TMPDIR: '/elsewhere' }, folder, much)).toBe(tmpdir());
 });
