@@ -78,6 +78,7 @@ export interface ReadyInsert {
   readonly unit: UnitOfWork;
   /** The instance in its stored form, and in its external one. */
   readonly stamped: ObjectValue;
+  readonly shown: ObjectValue;
 }
 
 /**
@@ -103,8 +104,48 @@ export function insertAtOnce(
     waits.catch(() => undefined); // the caller that awaits it gets the error
     return waits;
   }
-  return { unit: unitOf(space, resource, stamped, stamped, initiator).unit, stamped };
+  return { unit: unitOf(space, resource, stamped, stamped, initiator).unit, stamped, shown: stamped };
 }
+
+/**
+ * The units that store several instances of a type whose values procedures convert, without BEFORE rules. The procedures run side by side; the
+ * instances are stamped in their order, as they are to be stored.
+ * @returns of each its unit, or why there is none
+ */
+export async function convertedInserts(
+  space: Namespace,
+  resource: InstanceResource,
+  bodies: readonly Value[],
+  actor: Actor,
+): Promise<(ReadyInsert | Error)[]> {
+  const { type } = resource;
+  const converted = await Promise.allSettled(
+    bodies.map(async (body) => toStored(space, type, resource.receive?.(body, actor, true) ?? body, actor)),
+  );
+  const stamped: (ObjectValue | Error)[] = [];
+  for (const one of converted)
+    try {
+      if (one.status === 'rejected') throw one.reason;
+      const instance = stampNew((await prepared(space, resource, one.value, actor)) as ObjectValue, actor); // null is only for BEFORE rules
+      await admitInsert(space, resource, instance, actor);
+      stamped.push(instance);
+    } catch (error) {
+      stamped.push(asError(error));
+    }
+  return Promise.all(
+    stamped.map(async (instance) => {
+      if (instance instanceof Error) return instance;
+      try {
+        const shown = await shownOne(space, type, instance, actor);
+        return { unit: unitOf(space, resource, instance, shown, actor).unit, stamped: instance, shown };
+      } catch (error) {
+        return asError(error);
+      }
+    }),
+  );
+}
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 /**
  * A program's INSERT of an array (language.md I3): in order; instances before a failing one stay. All are stored as one unit if possible,

@@ -2,13 +2,14 @@
 
 import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { type Actor, type Enqueue, checkpointing } from '../../runtime/context/index.ts';
+import { type Actor, type Enqueue, checkpointing, committing } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { longWork, SLICE_MS } from '../../platform/structures/index.ts';
 import { CascadeErrors, errorDocument, apiError, retryAfterSeconds } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { definitionJson, putDefinition, shown } from '../definitions/index.ts';
-import { insertAtOnce, insertOne, type ReadyInsert, asApiError, tooFull, upsertOne } from '../instances/index.ts';
+import { convertedInserts, insertAtOnce, insertOne, type ReadyInsert, asApiError, tooFull, upsertOne } from '../instances/index.ts';
+import { isConverted } from '../scalars/index.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/index.ts';
 import { answersArray, bodyOf, counted, NO_CONTENT } from './request.ts';
 import { instanceText, typedIf } from './typed.ts';
@@ -43,26 +44,29 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
   const apart =
     resource.kind === 'definitions' ||
     resource.guard?.insert !== undefined ||
+    (resource.type.maxStorage > 0 && isConverted(resource.type)) ||
     upsert ||
     space.events.before.has(`/types/${resource.name}/insert`);
   // Each instance is a part of the request: the result of an earlier attempt is used as it was.
-  const part = async (object: Value, number: number): Promise<string | null> => {
+  const part: Part = async (object, number, handedOver) => {
     const note = actor.checkpoints?.get(number);
-    const stored = note === undefined ? await one(object, checkpointing(actor, number)) : (decodeInner(note) as ObjectValue);
+    const stored =
+      note === undefined ? await one(object, noting(checkpointing(actor, number), handedOver)) : (decodeInner(note) as ObjectValue);
     return stored && textOf(stored);
   };
   const { enqueue } = actor;
   if (enqueue && resource.kind === 'instances' && !apart)
     return { ...several(request, await insertedEach(resource, await readyEach(space, resource, body, actor), textOf, enqueue)), ...typed };
-  return { ...several(request, await (apart ? inTurn(body, part) : Promise.allSettled(body.map(part)))), ...typed };
+  return { ...several(request, await (apart ? inTurn(body, part) : pipelined(body, part))), ...typed };
 }
 
 /** The unit of an instance, or a function that stores it where preparing has to wait; an Error for an invalid instance. */
 type Ready = ReadyInsert | (() => Promise<ObjectValue | null>) | Error;
 
-/** Prepares the instances in slices, between which other work gets a turn. */
+/** Prepares the instances in slices, between which other work gets a turn. None is stored before all are ready: that keeps their order. */
 async function readyEach(space: Namespace, resource: InstanceResource, bodies: readonly Value[], actor: Actor): Promise<Ready[]> {
-  const all: Ready[] = [];
+  if (isConverted(resource.type)) return convertedInserts(space, resource, bodies, actor);
+  const all: (Ready | Promise<Ready>)[] = [];
   using work = longWork(space.name);
   let until = performance.now() + SLICE_MS;
   for (const body of bodies) {
@@ -73,7 +77,8 @@ async function readyEach(space: Namespace, resource: InstanceResource, bodies: r
     try {
       const ready = insertAtOnce(space, resource, body, actor);
       if (ready instanceof Promise) {
-        all.push(() => ready.then(() => insertOne(space, resource, body, actor, true)));
+        const admitted = (): Ready => () => insertOne(space, resource, body, actor, true);
+        all.push(ready.then(admitted, (reason: unknown) => asError(reason)));
         continue;
       }
       const full = ready && space.transactions.refusal(ready.unit);
@@ -86,11 +91,13 @@ async function readyEach(space: Namespace, resource: InstanceResource, bodies: r
       }
       all.push(ready ?? (() => insertOne(space, resource, body, actor)));
     } catch (error) {
-      all.push(error instanceof Error ? error : new Error(String(error)));
+      all.push(asError(error));
     }
   }
-  return all;
+  return Promise.all(all);
 }
+
+const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)));
 
 /** Inserts instances independently, in parallel. Callbacks in place of promises: a client may insert thousands. */
 function insertedEach(
@@ -124,7 +131,7 @@ function insertedEach(
       else
         enqueue(
           one.unit,
-          () => stored(one.stamped),
+          () => stored(one.shown),
           (error) => failed(asApiError(error, resource, one.stamped)),
         );
     }
@@ -141,12 +148,34 @@ export async function eachInserted(
   return several(request, await inTurn(bodies, one));
 }
 
-async function inTurn(
-  bodies: readonly Value[],
-  one: (body: Value, number: number) => Promise<string | null>,
-): Promise<PromiseSettledResult<string | null>[]> {
+/** @param handedOver called when it has been given to the store */
+type Part = (body: Value, number: number, handedOver: () => void) => Promise<string | null>;
+
+const noting = (actor: Actor, handedOver: () => void): Actor =>
+  committing(actor, (...what) => {
+    const stored = actor.commit(...what);
+    handedOver();
+    return stored;
+  });
+
+/** Begins each when the one before it has been handed over, or has failed: in their order, and many share a transaction. */
+async function pipelined(bodies: readonly Value[], part: Part): Promise<PromiseSettledResult<string | null>[]> {
+  const begun: Promise<string | null>[] = [];
+  for (const [number, body] of bodies.entries())
+    await new Promise<void>((next) => {
+      const one = part(body, number, next);
+      begun.push(one);
+      one.then(
+        () => next(),
+        () => next(),
+      );
+    });
+  return Promise.allSettled(begun);
+}
+
+async function inTurn(bodies: readonly Value[], one: Part): Promise<PromiseSettledResult<string | null>[]> {
   const results: PromiseSettledResult<string | null>[] = [];
-  for (const [number, body] of bodies.entries()) results.push(...(await Promise.allSettled([one(body, number)])));
+  for (const [number, body] of bodies.entries()) results.push(...(await Promise.allSettled([one(body, number, () => undefined)])));
   return results;
 }
 
