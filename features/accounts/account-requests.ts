@@ -107,7 +107,8 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
       return { ...NO_CONTENT, ...counted(request, doomed.length) };
     }
     default: {
-      if (resourceId === undefined || !Object.hasOwn(resource.commands ?? {}, op)) throw apiError('cascade.operation.unknown', op);
+      if (!Object.hasOwn(resource.commands ?? {}, op)) throw apiError('cascade.operation.unknown', op);
+      if (resourceId === undefined) throw apiError('cascade.request.parameter.invalid', 'resourceId', null);
       const stored = await accountAt(space, resource, resourceId, caller);
       const result = await command(space, resource, op, stored, request.object ?? null, by);
       return reply(definitionJson({ result }).slice('{"result":'.length, -1));

@@ -1,6 +1,6 @@
 // UPDATE, PATCH and DELETE (resources-and-api.md 2.5, 2.7, 2.8).
 
-import { isServiceSet } from '../../model/types/index.ts';
+import { isServiceSet, prepareChanges } from '../../model/types/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -19,7 +19,7 @@ import {
 import { indexBuildsOf, deleteMany, deleteOne, condition, read, readAt, changeOf, updateOne } from '../instances/index.ts';
 import { toFilter } from '../../model/query/index.ts';
 import { patchChanges } from '../representation/index.ts';
-import { shownOne, toStored } from '../scalars/index.ts';
+import { isConverted, shownOne, toStored } from '../scalars/index.ts';
 import type { DefinitionResource, InstanceResource, Namespace, Resource } from '../catalog/index.ts';
 import { perform } from '../operations/index.ts';
 import { runDurably } from '../../runtime/runs/index.ts';
@@ -38,14 +38,21 @@ export async function update(space: Namespace, resource: Resource, request: ApiR
     checkId(stored, body, id);
     return body;
   };
-  return resource.kind === 'definitions'
-    ? definitionUpdate(space, resource, request, actor, change)
-    : instanceUpdate(space, resource, request, actor, change);
+  if (resource.kind === 'definitions') return definitionUpdate(space, resource, request, actor, change);
+  try {
+    return await instanceUpdate(space, resource, request, actor, change);
+  } catch (error) {
+    // A body that would be refused wherever it is sent is refused for that, whether or not there is something at the address (2).
+    const isMissing = error instanceof CascadeError && error.code === 'cascade.resource.not.found';
+    if (isMissing && !isConverted(resource.type)) prepareChanges(resource.type, body);
+    throw error;
+  }
 }
 
 export async function patch(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
-  const operations = request.object;
-  if (operations === undefined) throw apiError('cascade.request.body.invalid', 'a JSON Patch is expected', 0);
+  const { object: operations } = request;
+  if (operations === undefined || !(Array.isArray(operations) || isObject(operations)))
+    throw apiError('cascade.request.body.invalid', 'a JSON Patch is expected', 0);
   if (resource.kind === 'definitions')
     return definitionUpdate(space, resource, request, actor, (stored) =>
       patchChanges(external(toJson(stored)), operations, new Set(), resource.removedByValue),

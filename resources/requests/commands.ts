@@ -4,6 +4,7 @@ import { apiError } from '../../model/errors/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import type { Namespace, Resource } from '../catalog/index.ts';
+import { idOf } from './request.ts';
 
 /** The commands of a resource, by name. */
 export const commandsOf = (space: Namespace, resource: string): string[] => Object.keys(space.catalog.features.commandsOf(resource));
@@ -11,6 +12,6 @@ export const commandsOf = (space: Namespace, resource: string): string[] => Obje
 export async function command(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const known = space.catalog.features.commandsOf(resource.name);
   const carryOut = Object.hasOwn(known, request.op) ? known[request.op] : undefined;
-  if (!carryOut || request.resourceId === undefined) throw apiError('cascade.operation.unknown', request.op);
-  return carryOut(space, request.resourceId, request, actor);
+  if (!carryOut) throw apiError('cascade.operation.unknown', request.op);
+  return carryOut(space, idOf(request), request, actor);
 }

@@ -4,11 +4,17 @@ import { unconvertible } from './conversion-error.ts';
 
 /** The internal form of either form; `custom/` in front of a type's name is dropped. */
 export function toReference(value: Value): ObjectValue {
-  if (isReference(value)) {
-    return value.resource === '' || value.resourceId === '' ? unconvertible(value, 'ResourceReference') : value;
-  }
-  const parts = typeof value === 'string' ? /^\/(?:custom\/)?([^/]+)\/([\s\S]+)$/.exec(value.trim()) : null;
-  const [, resource, resourceId] = parts ?? [];
+  if (!isReference(value)) return ofText(value, typeof value === 'string' ? value.trim() : '');
+  const { resource, resourceId } = value;
+  // As the text of it would be read, but a resource has no slash in its name, which the text could not tell from the id.
+  if (resource === 'custom') return ofText(value, `/custom/${resourceId}`);
+  const name = resource.startsWith('custom/') ? resource.slice('custom/'.length) : resource;
+  if (name === '' || name.includes('/') || resourceId === '') return unconvertible(value, 'ResourceReference');
+  return name === resource ? value : { resource: name, resourceId };
+}
+
+function ofText(value: Value, written: string): ObjectValue {
+  const [, resource, resourceId] = /^\/(?:custom\/)?([^/]+)\/([\s\S]+)$/.exec(written) ?? [];
   if (resource === undefined || resourceId === undefined) return unconvertible(value, 'ResourceReference');
   return { resource, resourceId };
 }
