@@ -26,6 +26,8 @@ export interface FakeServer extends AsyncDisposable {
   readonly addresses: string[];
   /** Whether the token is revoked. */
   revoked: boolean;
+  /** Sockets that may still log in. */
+  sockets: number;
   health: Health;
   /** Calls fetch with a token, below `/api/v1/resources/`. */
   resource(path: string, init?: RequestInit): Promise<Response>;
@@ -48,7 +50,10 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
     subscribe: async (...asked: Parameters<Engine['subscribe']>) => server.subscribe(...asked),
     acknowledge: async () => undefined,
     unsubscribe: async () => undefined,
-    openSocket: async () => () => undefined,
+    openSocket: async () => {
+      if (server.sockets-- <= 0) throw apiError('cascade.quota.exceeded', 'webSockets', 0);
+      return () => undefined;
+    },
     health: () => server.health,
     settled: async () => undefined,
     identity,
@@ -64,6 +69,7 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
     answer: () => ({ status: 200, body: '[]' }),
     subscribe: async () => ({ close: () => undefined }),
     revoked: false,
+    sockets: Number.POSITIVE_INFINITY,
     health: { ready: true, status: 'ok' },
     resource: (path, init = {}) =>
       fetch(`${listener.url}/api/v1/resources/${path}`, { ...init, headers: { Authorization: `Bearer ${TOKEN}`, ...init.headers } }),

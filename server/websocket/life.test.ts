@@ -21,6 +21,18 @@ test('a socket without login is closed with 4401, one with login stays', async (
   expect((await known.ask({ op: 'select', resourceName: 'Pump' })).status).toBe(200);
 });
 
+test('a login beyond the quota of sockets is answered with 429, and the socket closed with 4429', async () => {
+  await using server = await openFakeServer();
+  server.sockets = 1;
+  await using first = await openTestSocket(server.port);
+  await login(first);
+  await using second = await openTestSocket(server.port);
+  second.send(VALIDATE);
+  expect((await second.message(({ status }) => status !== undefined)).status).toBe(429);
+  expect(await second.closed()).toBe(4429);
+  expect((await first.ask({ op: 'select', resourceName: 'Pump' })).status).toBe(200);
+});
+
 test('the server pings', async () => {
   await using server = await openFakeServer({ webSocket: { pingMs: 50 } });
   await using socket = await openTestSocket(server.port);

@@ -85,6 +85,8 @@ export class Session {
   #isEntering = false;
   /** Whether it counts among the sockets without a login. */
   #isUnknown = false;
+  /** Its login was refused, since its namespace may have no more sockets. */
+  #isOneTooMany = false;
   #open = 0;
   #turn: Promise<void> = Promise.resolve();
   #draining = false;
@@ -301,7 +303,10 @@ export class Session {
   /** Takes a place in the quota for the namespace of the last login; a socket has one. @throws cascade.quota.exceeded */
   async #takePlace(namespace: string): Promise<void> {
     if (this.#place?.namespace === namespace) return;
-    const release = await this.#options.engine.openSocket(namespace);
+    const release = await this.#options.engine.openSocket(namespace).catch((error: unknown) => {
+      this.#isOneTooMany = !this.#place;
+      throw error;
+    });
     this.#place?.release();
     this.#place = { namespace, release };
     if (this.#isClosed) release(); // the socket was closed meanwhile
@@ -368,6 +373,7 @@ export class Session {
   }
 
   #endIf(error: unknown): void {
+    if (this.#isOneTooMany) this.#options.wire.close(4429, 'the namespace has no more sockets');
     if (!(error instanceof Ended)) return;
     this.#subscriptions.closeAll();
     this.#options.wire.close(4401, 'the token was ended');

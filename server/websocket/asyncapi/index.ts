@@ -19,6 +19,7 @@ const CLOSING = {
   '1011': 'an answer could not be finished',
   '1013': 'the client has not read 16 MiB, or too many sockets have no login',
   '4401': 'no login within 30 seconds, or the token was ended',
+  '4429': 'the namespace has as many sockets as its quota allows',
 } as const;
 
 const DESCRIPTION =
