@@ -56,10 +56,11 @@ export const USERS: AccountResource = {
     const details = detailsIn(changes);
     const active = changed(activeIn(changes), user.active);
     if (active !== undefined && !isManaged) throw denied('update');
-    const given = getOwn(changes, 'profiles');
-    const profiles = given === null ? undefined : changed(profilesIn(space, given, caller), user.profiles);
+    const profiles = Object.hasOwn(changes, 'profiles')
+      ? changed(profilesIn(space, getOwn(changes, 'profiles'), caller), user.profiles)
+      : undefined;
     if (profiles && (!isAdmin(caller) || (user.home === (place ?? user.home) && !isSelf && !isManaged))) throw denied('update');
-    const password = textIn('users', changes, 'password');
+    const password = Object.hasOwn(changes, 'password') ? requiredText('users', changes, 'password') : null;
     if (password !== null && isSelf) await requireOldPassword(space, username, textIn('users', changes, 'oldPassword'), address);
     const namespace = place ?? user.home;
     if (active === false || (profiles && !profiles.includes('admin'))) await requireAnotherAdmin(space, username, namespace);
