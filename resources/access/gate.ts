@@ -8,7 +8,7 @@ import { matches, type Predicate } from '../../model/query/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
 import type { Initiator } from '../../runtime/context/index.ts';
 import type { UnitOfWork } from '../../runtime/transactions/index.ts';
-import type { InstanceResource, Namespace, Capability, Change } from '../catalog/index.ts';
+import type { DefinitionResource, InstanceResource, Namespace, Capability, Change } from '../catalog/index.ts';
 import { COMPILED_RESTRICTIONS } from './compiled.ts';
 
 /**
@@ -69,6 +69,16 @@ export const mayUse = (space: Namespace, kind: UsedKind, name: string, caller: I
 /** The same check for a definition that may have been deleted since. */
 export const mayUseThis = (space: Namespace, definition: ObjectValue, caller: Identity): boolean =>
   caller.ofService === true || isAllowed(() => requireUseOf(space, definition, 'use', caller));
+
+/** Whether the caller may know that a definition exists. */
+export const isThereFor = (space: Namespace, kind: DefinitionResource, stored: ObjectValue, caller: Identity): boolean =>
+  kind.maySee?.(space, stored, caller) ?? true;
+
+/** The stored definitions of a kind that the caller may know of, in the order of creation: every way to read many asks here. */
+export function definitionsFor(space: Namespace, kind: DefinitionResource, caller: Identity): [name: string, stored: ObjectValue][] {
+  const all = space.catalog.definitions.list(kind.name);
+  return kind.maySee ? all.filter(([, stored]) => isThereFor(space, kind, stored, caller)) : all;
+}
 
 function isAllowed(require: () => void): boolean {
   try {

@@ -7,6 +7,8 @@ export {
   additionsOf,
   admit,
   both,
+  definitionsFor,
+  isThereFor,
   mayAnybodyUse,
   mayUse,
   mayUseThis,

@@ -3,16 +3,23 @@
 import { BSON, type Document, MongoServerError } from 'mongodb';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
-import type { ApiReply } from '../api.ts';
+import type { ApiReply, Identity } from '../api.ts';
 import { type ConditionContext, toFilter } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { DEFINITIONS, instancesOf, type InstanceResource, type Namespace, type Resource } from '../catalog/index.ts';
+import {
+  type DefinitionResource,
+  DEFINITIONS,
+  instancesOf,
+  type InstanceResource,
+  type Namespace,
+  type Resource,
+} from '../catalog/index.ts';
 import { pipelineLimit } from '../instances/index.ts';
 import { AHEAD_BYTES, LARGE_RESULTS, readAhead } from '../representation/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { toBson } from '../../model/values/index.ts';
 import { Budget } from './expressions.ts';
-import { restriction } from '../access/index.ts';
+import { definitionsFor, restriction } from '../access/index.ts';
 import { toShown, withConstraints } from '../scalars/index.ts';
 import { rowToJson, rowToTypedJson, typedPart } from './results.ts';
 import { shapeOf } from './shape.ts';
@@ -75,7 +82,8 @@ export async function aggregate(
     front: allowed ? toFilter(allowed) : {},
     nested: false,
   });
-  const before = resource.kind === 'rows' ? givenRows(resource) : isDefinition ? definitionsOf(resource.name) : [];
+  const before =
+    resource.kind === 'rows' ? givenRows(resource) : resource.kind === 'definitions' ? definitionsOf(space, resource, actor.identity) : [];
   const hidden = isDefinition && resource.hidden !== undefined ? [resource.hidden] : [];
   const secrets = [...resource.type.properties.values()]
     .filter(({ encrypted }) => encrypted)
@@ -117,7 +125,11 @@ export async function aggregate(
   }
 }
 
-const definitionsOf = (kind: string): Document[] => [{ $match: { kind } }, { $replaceRoot: { newRoot: '$object' } }];
+/** The definitions that SELECT would show the caller. */
+function definitionsOf(space: Namespace, kind: DefinitionResource, caller: Identity): Document[] {
+  const seen = kind.maySee && { name: { $in: definitionsFor(space, kind, caller).map(([name]) => name) } };
+  return [{ $match: { kind: kind.name, ...seen } }, { $replaceRoot: { newRoot: '$object' } }];
+}
 
 /** The rows as documents of a pipeline on an empty collection. @throws query.too.expensive: too many rows for one command */
 function givenRows({ rows }: Rows): Document[] {

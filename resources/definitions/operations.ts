@@ -2,7 +2,6 @@
 // force.
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Identity } from '../../identity/index.ts';
 import type { Actor, Initiator } from '../../runtime/context/index.ts';
 import { DuplicateKey, VersionConflict } from '../../runtime/transactions/index.ts';
 import { matches, parseProps, parseSort, parseWhere, type Predicate, BudgetExceeded, withAllowance } from '../../model/query/index.ts';
@@ -12,7 +11,7 @@ import { toJson } from '../../model/values/index.ts';
 import { raise } from '../../runtime/events/index.ts';
 import { goingAlong, pageOf, type Selected } from '../instances/index.ts';
 import { idOf, stampChanged, stampNew, versionOf, projected } from '../representation/index.ts';
-import { accompanied, admit } from '../access/index.ts';
+import { accompanied, admit, definitionsFor, isThereFor } from '../access/index.ts';
 import { type DefinitionResource, type Namespace, definitionRemoval, definitionWrite, omit } from '../catalog/index.ts';
 import { following } from './follow.ts';
 import { compareBy } from './sort.ts';
@@ -217,10 +216,6 @@ export function readDefinition(
   return shown(space, kind, found);
 }
 
-/** Whether the caller may know that it exists. */
-const isThereFor = (space: Namespace, kind: DefinitionResource, stored: ObjectValue, caller: Identity): boolean =>
-  kind.maySee?.(space, stored, caller) ?? true;
-
 const changeableAt = (space: Namespace, kind: DefinitionResource, id: string): ObjectValue | undefined =>
   kind.storesBuiltIn ? builtInAt(space, kind, id) : undefined;
 
@@ -237,11 +232,6 @@ export function definitionCondition(kind: DefinitionResource, where: Value, acto
   return parseWhere(where, kind.type, { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() });
 }
 
-function storedFor(space: Namespace, kind: DefinitionResource, { identity }: Actor): [name: string, object: ObjectValue][] {
-  const all = space.catalog.definitions.list(kind.name);
-  return kind.maySee ? all.filter(([, object]) => isThereFor(space, kind, object, identity)) : all;
-}
-
 /** The stored definitions that satisfy a condition, in the order of creation. */
 export function matchingStored(
   space: Namespace,
@@ -250,13 +240,13 @@ export function matchingStored(
   actor: Actor,
 ): [name: string, object: ObjectValue][] {
   const predicate = definitionCondition(kind, where, actor);
-  return inTime(() => storedFor(space, kind, actor).filter(([, object]) => matches(predicate, shown(space, kind, object))));
+  return inTime(() => definitionsFor(space, kind, actor.identity).filter(([, object]) => matches(predicate, shown(space, kind, object))));
 }
 
 /** The definitions that satisfy a condition, those of the service first, in their external form. */
 export function matching(space: Namespace, kind: DefinitionResource, where: Value, actor: Actor): ObjectValue[] {
   const predicate = definitionCondition(kind, where, actor);
-  const all = [...(kind.builtIn?.(space).values() ?? []), ...storedFor(space, kind, actor).map(([, object]) => object)];
+  const all = [...(kind.builtIn?.(space).values() ?? []), ...definitionsFor(space, kind, actor.identity).map(([, object]) => object)];
   return inTime(() => all.map((object) => shown(space, kind, object)).filter((object) => matches(predicate, object)));
 }
 
