@@ -3,8 +3,10 @@
 
 import { createHash } from 'node:crypto';
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import type { Identity } from '../../identity/index.ts';
 import { apiError, isApiError } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
+import { definitionsFor, isThereFor } from '../../resources/access/index.ts';
 import type { DefinitionResource, Namespace } from '../../resources/catalog/index.ts';
 import { definitionJson, shown, visible, type DefinitionBatch } from '../../resources/definitions/index.ts';
 import { agrees, canonical, FOLDERS, isOwn, JSON_FOLDERS, type Members, parseExact, isProgram, toSend } from './layout.ts';
@@ -56,9 +58,15 @@ export const membersOf = (space: Namespace, kind: DefinitionResource, stored: Ob
 
 export const plain = (value: Value): unknown => parseExact(toJson(value));
 
-/** The definitions of a folder that belong to projects. */
-export const definitionsOf = (space: Namespace, folder: string): [name: string, stored: ObjectValue][] =>
-  space.catalog.definitions.list(folder).filter(([name]) => !isOwn(folder, name));
+/** The definitions of a folder that belong to projects and that the caller may know of. */
+export const definitionsOf = (space: Namespace, folder: string, caller: Identity): [name: string, stored: ObjectValue][] =>
+  definitionsFor(space, kindOf(space, folder), caller).filter(([name]) => !isOwn(folder, name));
+
+/** One of them. */
+export function definitionAt(space: Namespace, folder: string, name: string, caller: Identity): ObjectValue | undefined {
+  const stored = space.catalog.definitions.get(folder, name);
+  return stored && isThereFor(space, kindOf(space, folder), stored, caller) ? stored : undefined;
+}
 
 /** The bytes of a document; null where the file has only the digest. @throws resource.property.invalid */
 export function bytesOf({ file, value }: ProjectFile): Uint8Array | null {

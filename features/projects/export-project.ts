@@ -9,7 +9,18 @@ import { DefinitionBatch } from '../../resources/definitions/index.ts';
 import { requiredText } from '../../resources/requests/index.ts';
 import { may, requireRight } from '../../resources/access/index.ts';
 import { digestOfDocument, type ListedDocument, listDocuments, readDocument } from '../documents/index.ts';
-import { definitionsOf, digestOf, filesIn, isAsStored, kindOf, membersOf, MOST_FILES, programIn, type ProjectFile } from './bundle.ts';
+import {
+  definitionAt,
+  definitionsOf,
+  digestOf,
+  filesIn,
+  isAsStored,
+  kindOf,
+  membersOf,
+  MOST_FILES,
+  programIn,
+  type ProjectFile,
+} from './bundle.ts';
 import { documentFile, documentName, fileOf, isOwn, isProgram, JSON_FOLDERS, PROGRAMS, programName, written } from './layout.ts';
 
 /** Size limits for included documents: of one, and of all together. Larger ones are represented by their digest, and fetched from /docs. */
@@ -34,7 +45,7 @@ const isChosen = (chosen: Chosen, folder: string, name: string): boolean => chos
 /** The definitions of a folder that belong to the project and that the caller may see. */
 function seenIn(space: Namespace, folder: string, chosen: Chosen, { identity }: Actor): [name: string, stored: ObjectValue][] {
   if (!may(space, kindOf(space, folder), 'select', identity)) return [];
-  return definitionsOf(space, folder).filter(([name]) => isChosen(chosen, folder, name));
+  return definitionsOf(space, folder, identity).filter(([name]) => isChosen(chosen, folder, name));
 }
 
 /** @throws request.too.many.instances */
@@ -112,12 +123,12 @@ async function changeOf(space: Namespace, batch: DefinitionBatch, one: ProjectFi
   if (isProgram(folder)) {
     const text = programIn(one);
     const name = programName(text) ?? one.path;
-    const stored = mayRead ? space.catalog.definitions.get(folder, name) : undefined;
+    const stored = mayRead ? definitionAt(space, folder, name, actor.identity) : undefined;
     return [name, !stored ? 'added' : getOwn(stored, 'ruleText') === text ? null : 'changed'];
   }
   if (!isObject(value)) throw apiError('cascade.resource.property.invalid', 'projects', file, 'no JSON object');
   const name = requiredText(folder, value, 'name');
-  const stored = mayRead ? space.catalog.definitions.get(folder, name) : undefined;
+  const stored = mayRead ? definitionAt(space, folder, name, actor.identity) : undefined;
   return [name, !stored ? 'added' : (await isAsStored(batch, kind, value, stored)) ? null : 'changed'];
 }
 

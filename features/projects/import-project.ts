@@ -149,7 +149,7 @@ async function planned(space: Namespace, batch: DefinitionBatch, file: ProjectFi
     requireRight(space, kind, name !== null && space.catalog.definitions.get(file.folder, name) ? 'update' : 'insert', identity);
   if (isProgram(file.folder)) {
     const ruleText = programIn(file);
-    if (definitionsOf(space, file.folder).some(([, stored]) => getOwn(stored, 'ruleText') === ruleText))
+    if (definitionsOf(space, file.folder, identity).some(([, stored]) => getOwn(stored, 'ruleText') === ruleText))
       return void done.unchanged.push(file.file);
     requireFor(programName(ruleText));
     await batch.plan(kind, { ruleText });
