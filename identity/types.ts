@@ -204,4 +204,6 @@ export interface Identity {
   ofService?: true;
   /** `_id` of the token that came with the request; absent for code that runs without one. */
   token?: string;
+  /** `_id` of the long-lived token that is asked with, itself or by a session made from it: what code does for it keeps it. */
+  ofToken?: string;
 }

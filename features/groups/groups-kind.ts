@@ -1,13 +1,13 @@
 // Groups (resources-and-api.md 4.14): users and tokens that share the instances tagged with the group's name.
 
-import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { checkName } from '../../model/types/index.ts';
 import { isAdmin } from '../../resources/access/index.ts';
-import { systemType, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
+import { omit, systemType, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
-import { membersOf } from './policy.ts';
+import { isMember, membersOf, membersThatAre, TOKENS, tokensOf } from './policy.ts';
 
 const SHAPE = systemType('ArsGroup', { name: 'String', owner: 'String', members: 'multi Any', description: 'String' }, ['name']);
 
@@ -19,14 +19,16 @@ export const GROUPS: DefinitionResource = {
   onExisting: 'update',
   removedByValue: { members: (member) => pathOf(member) ?? member },
   type: SHAPE,
+  hidden: TOKENS,
+  show: (_space, stored) => omit(stored, [TOKENS]),
   async define(space, body, stored, { identity }) {
     const name = textField('groups', body, 'name');
     checkName('group', name);
-    const { members: given = null, ...others } = checkFields(GROUPS, body, 'refused');
+    const { members: given = null, ...others } = checkFields(GROUPS, omit(body, hiddenIn(body, stored)), 'refused');
     const owner = await ownerOf(space, body, stored, identity);
-    const named = given === null ? [] : await membersIn(space, given);
-    const members = owner === null || named.includes(owner) ? named : [owner, ...named];
-    const object: ObjectValue = { ...others, owner, members };
+    const named = given === null ? NOBODY : await membersIn(space, given, stored, identity);
+    const members = owner === null || named.members.includes(owner) ? named.members : [owner, ...named.members];
+    const object: ObjectValue = { ...others, owner, members, ...(Object.keys(named.tokens).length > 0 && { [TOKENS]: named.tokens }) };
     if (stored) requireEditor(stored, object, identity);
     return { name, object, apply: () => undefined };
   },
@@ -45,22 +47,57 @@ async function ownerOf(space: Namespace, body: ObjectValue, stored: ObjectValue 
   return knownUser(space, owner, 'owner');
 }
 
-/** Members as usernames, or `/tokens/<name>` for tokens, without repetitions, in the given order. @throws cascade.group.member.unknown */
-async function membersIn(space: Namespace, given: Value): Promise<string[]> {
-  if (!Array.isArray(given)) throw invalidField('groups', 'members', 'no array');
-  const members = new Set<string>();
-  for (const one of given) members.add(await memberOf(space, one));
-  return [...members];
+/** The stored property that a change of other ones hands on; one that a client sends is unknown. */
+const hiddenIn = (body: ObjectValue, stored: ObjectValue | null): string[] =>
+  stored && own(body, TOKENS) === own(stored, TOKENS) ? [TOKENS] : [];
+
+interface Members {
+  /** Usernames, or `/tokens/<name>` for tokens, without repetitions, in the given order. */
+  readonly members: string[];
+  /** The `_id` of each member that is a token. */
+  readonly tokens: ObjectValue;
 }
 
-async function memberOf(space: Namespace, given: Value): Promise<string> {
-  const member = pathOf(given);
-  if (member === null) throw invalidField('groups', 'members', 'neither a username nor a reference');
-  const [, name] = /^\/tokens\/(.+)$/.exec(member) ?? [];
-  if (name === undefined) return knownUser(space, member, 'members');
+const NOBODY: Members = { members: [], tokens: {} };
+
+/** Who is a member already stays it, also when the user or token is gone. @throws cascade.group.member.unknown */
+async function membersIn(space: Namespace, given: Value, stored: ObjectValue | null, caller: Identity): Promise<Members> {
+  if (!Array.isArray(given)) throw invalidField('groups', 'members', 'no array');
+  const isUntouched = stored !== null && given === own(stored, 'members');
+  const members = new Set<string>();
+  const tokens: ObjectValue = {};
+  for (const one of given) {
+    const member = pathOf(one);
+    if (member === null) throw invalidField('groups', 'members', 'neither a username nor a reference');
+    members.add(member);
+    const before = stored && membersOf(stored).includes(member) ? stored : null;
+    const [, name] = /^\/tokens\/(.+)$/.exec(member) ?? [];
+    if (name === undefined) {
+      if (!before) await knownUser(space, member, 'members');
+    } else {
+      const bound = before && own(tokensOf(before), member);
+      setOwn(tokens, member, isUntouched ? (bound ?? null) : await tokenNamed(space, name, bound ?? null, caller));
+    }
+  }
+  return { members: [...members], tokens };
+}
+
+/**
+ * The `_id` of the token that a member names; names are unique for each user only.
+ * @param bound that of the member until now: it stays the same while it is there, whatever it is called
+ * @throws cascade.group.member.unknown
+ */
+async function tokenNamed(space: Namespace, name: string, bound: Value, caller: Identity): Promise<string> {
   const tokens = await space.installation.directory.tokens(space.name);
-  if (!tokens.some((token) => token.name === name)) throw unknown('members', member);
-  return member;
+  const kept = tokens.find(({ _id }) => _id === bound);
+  if (kept) return kept._id;
+  const named = tokens.filter((token) => token.name === name);
+  const [found, other] = named;
+  if (!found) throw unknown('members', `/tokens/${name}`);
+  if (!other) return found._id;
+  const mine = named.find(({ username }) => username === caller.username);
+  if (!mine) throw apiError('cascade.group.member.unknown', 'groups', 'members', `several users have a token ${name}`);
+  return mine._id;
 }
 
 /** The stored form of a member: a username in lower case, a token as `/tokens/<name>`; null for other values. */
@@ -85,14 +122,16 @@ const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object,
 function isEditor(group: ObjectValue, caller: Identity): boolean {
   if (caller.ofService || isAdmin(caller)) return true;
   const owner = own(group, 'owner');
-  return owner === null ? membersOf(group).includes(caller.username) : owner === caller.username;
+  return owner === null ? isMember(group, caller) : owner === caller.username;
 }
 
 /** A member may remove itself, and change nothing else. @throws cascade.authorization.denied */
 function requireEditor(stored: ObjectValue, next: ObjectValue, caller: Identity): void {
   if (isEditor(stored, caller)) return;
-  const left = membersOf(stored).filter((member) => member !== caller.username);
-  const isLeaving = left.length < membersOf(stored).length && String(left) === String(membersOf(next));
+  const [mine, before, after] = [membersThatAre(stored, caller), membersOf(stored), membersOf(next)];
+  const left = before.filter((member) => !after.includes(member));
+  const stay = before.filter((member) => after.includes(member));
+  const isLeaving = left.length > 0 && left.every((member) => mine.includes(member)) && String(stay) === String(after);
   const isSame = ['owner', 'description'].every((field) => own(stored, field) === own(next, field));
   if (!isLeaving || !isSame) throw apiError('cascade.authorization.denied', 'update', 'groups');
 }

@@ -1,7 +1,7 @@
 // The access policy of groups (resources-and-api.md 7.4): only members and admins see instances of a group-enabled type that are in a
 // group, and only they put instances into it. Only they use a type, procedure, topic or source in a group.
 
-import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
+import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import type { Policy, Namespace } from '../../resources/catalog/index.ts';
@@ -13,7 +13,7 @@ export const groupPolicy: Policy = {
     const type = space.catalog.definitions.get('types', resource.name);
     if (type) requireMember(space, type, capability, caller);
     if (capability === 'insert' || !resource.type.groupEnabled || isAdmin(caller)) return null;
-    return { $or: [{ ars_group: null }, { ars_group: { $in: groupsOf(space, caller.username) } }] };
+    return { $or: [{ ars_group: null }, { ars_group: { $in: groupsOf(space, caller) } }] };
   },
   use: requireMember,
   admit(space, { resource, before, after, initiator: { identity } }) {
@@ -23,8 +23,7 @@ export const groupPolicy: Policy = {
     if (group === null || (before && groupIn(before) === group)) return;
     const stored = space.catalog.definitions.get('groups', group);
     if (!stored) throw apiError('cascade.group.unknown', resource.name, 'ars_group', `there is no group ${group}`);
-    if (!identity.ofService && !isAdmin(identity) && !membersOf(stored).includes(identity.username))
-      throw apiError('cascade.group.not.member', group);
+    if (!identity.ofService && !isAdmin(identity) && !isMember(stored, identity)) throw apiError('cascade.group.not.member', group);
   },
 };
 
@@ -36,8 +35,7 @@ function requireMember(space: Namespace, definition: ObjectValue, operation: str
   const group = groupIn(definition);
   if (group === null || isAdmin(caller)) return;
   const stored = space.catalog.definitions.get('groups', group);
-  if (!stored || !membersOf(stored).includes(caller.username))
-    throw apiError('cascade.authorization.denied', operation, String(getOwn(definition, 'name')));
+  if (!stored || !isMember(stored, caller)) throw apiError('cascade.authorization.denied', operation, String(getOwn(definition, 'name')));
 }
 
 function groupIn(instance: ObjectValue): string | null {
@@ -47,9 +45,28 @@ function groupIn(instance: ObjectValue): string | null {
 
 export const membersOf = (group: ObjectValue): readonly string[] => getOwn(group, 'members') as string[];
 
-/** Names of the groups whose member a user is now. */
-const groupsOf = (space: Namespace, username: string): string[] =>
+/**
+ * The stored property, hidden from everybody, with the `_id` of each member that is a token: another token that has its name later is no
+ * member.
+ */
+export const TOKENS = 'tokens';
+
+export function tokensOf(group: ObjectValue): ObjectValue {
+  const tokens = Object.hasOwn(group, TOKENS) ? getOwn(group, TOKENS) : null;
+  return isObject(tokens) ? tokens : {};
+}
+
+/** The members that the caller is: its username, and the long-lived token that it comes with (4.14). */
+export function membersThatAre(group: ObjectValue, { username, ofToken }: Identity): string[] {
+  const isCallers = (member: string): boolean => ofToken !== undefined && getOwn(tokensOf(group), member) === ofToken;
+  return membersOf(group).filter((member) => member === username || (member.startsWith('/tokens/') && isCallers(member)));
+}
+
+export const isMember = (group: ObjectValue, caller: Identity): boolean => membersThatAre(group, caller).length > 0;
+
+/** Names of the groups whose member the caller is now. */
+const groupsOf = (space: Namespace, caller: Identity): string[] =>
   space.catalog.definitions
     .list('groups')
-    .filter(([, group]) => membersOf(group).includes(username))
+    .filter(([, group]) => isMember(group, caller))
     .map(([name]) => name);

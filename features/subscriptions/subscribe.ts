@@ -5,7 +5,16 @@ import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/val
 import { CascadeError } from '../../stdlib/errors.ts';
 import { narrowed } from '../../identity/index.ts';
 import { matches, parseWhere } from '../../model/query/index.ts';
-import { mayAnybodyUse, requireUse, restriction, isAdmin, ownOnly, requireAdmin, requireRight } from '../../resources/access/index.ts';
+import {
+  mayAnybodyUse,
+  requireUse,
+  restriction,
+  isAdmin,
+  ownOnly,
+  requireAdmin,
+  requireRight,
+  withTokenOf,
+} from '../../resources/access/index.ts';
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { resolve, type Namespace } from '../../resources/catalog/index.ts';
@@ -152,7 +161,7 @@ function sightOfType(space: Namespace, name: string, caller: Identity): SeesNow 
 
 /** The current rights of a user; a token's own profiles stay, as far as the user still has them. */
 const presentRights = (identity: Identity, now: Identity): Identity =>
-  identity.restricted ? { ...identity, profiles: narrowed(identity.profiles, now.profiles) } : now;
+  identity.restricted ? { ...identity, profiles: narrowed(identity.profiles, now.profiles) } : withTokenOf(now, identity);
 
 /** In event paths `system.<resource>` is a resource of the service, any other name a type. */
 const resourceOf = (space: Namespace, name: string) => resolve(space, name, !name.startsWith('system.'));

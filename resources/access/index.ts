@@ -29,4 +29,5 @@ export {
   requireAdmin,
   requireRight,
   withOwn,
+  withTokenOf,
 } from './rights.ts';

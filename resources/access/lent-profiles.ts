@@ -8,7 +8,13 @@ export function actingIn(procedure: ObjectValue, caller: Identity): Identity {
   if (!Array.isArray(profiles)) return caller;
   const names = profiles.map((name) => String(name).replace(/^system\.(.+)$/, '$1__system'));
   const whole = names.some((name) => name.endsWith('__system')) ? names : [...names, 'user__system'];
-  return { username: caller.username, namespace: caller.namespace, profiles: whole, lent: true };
+  return {
+    username: caller.username,
+    namespace: caller.namespace,
+    profiles: whole,
+    lent: true,
+    ...(caller.ofToken !== undefined && { ofToken: caller.ofToken }),
+  };
 }
 
 /** Whether a call has other rights than the calling code: then the program asks the service to carry out the call. */

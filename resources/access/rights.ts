@@ -41,15 +41,19 @@ function presentOf(identity: Identity, present: Identity | null): Identity {
   if (!present) throw refusal(identity);
   if (identity.lent) return identity;
   if (identity.restricted) return { ...identity, profiles: narrowed(identity.profiles, present.profiles) };
-  if (identity.token !== undefined) return present;
+  if (identity.token !== undefined) return withTokenOf(present, identity);
   let known = byItself.get(present);
   if (!known) {
     const { username, namespace, profiles } = present;
     known = { username, namespace, profiles: profiles.map((name) => (name.endsWith('__system') ? 'user__system' : name)) };
     byItself.set(present, known);
   }
-  return known;
+  return withTokenOf(known, identity);
 }
+
+/** A token is a member of groups beside its user (4.14). */
+export const withTokenOf = (present: Identity, { ofToken }: Identity): Identity =>
+  ofToken === undefined ? present : { ...present, ofToken };
 
 const refusal = ({ username }: Identity) => apiError('cascade.authorization.denied', 'execute', `/users/${username}`);
 

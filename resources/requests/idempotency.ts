@@ -60,8 +60,9 @@ const RUNNING = new StateKey<Map<string, Running>>('requests with an id', () => 
 
 /** Digest of the request and the rights that it is made with. */
 function digestOf({ op, resourceName, custom, resourceId, parameters, object, text, identity }: ApiRequest): string {
-  const { namespace, profiles, restricted, system, installationAdmin } = identity;
-  const rights = [namespace, [...profiles].sort(), restricted === true, system === true, installationAdmin === true];
+  const { namespace, profiles, restricted, system, installationAdmin, ofToken } = identity;
+  const own = ofToken === undefined ? [] : [ofToken]; // it may be in other groups than its user
+  const rights = [namespace, [...profiles].sort(), restricted === true, system === true, installationAdmin === true, ...own];
   const asked = [op, resourceName, custom, resourceId ?? null, parameters, object ?? null, text ?? null];
   return createHash('sha256')
     .update(encodeInner([rights, asked]))

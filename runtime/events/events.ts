@@ -76,11 +76,12 @@ export function asyncCall(procedure: string, args: Value, named: Value, actor: A
   };
 }
 
-/** Profiles that the run is confined to, where they are not its user's. */
-const underIn = ({ profiles, restricted, lent }: Identity): ObjectValue => ({
+/** Profiles that the run is confined to, where they are not its user's, and the token that the call came with. */
+const underIn = ({ profiles, restricted, lent, ofToken }: Identity): ObjectValue => ({
   ...((restricted || lent) && { profiles }),
   ...(restricted && { restricted }),
   ...(lent && { lent }),
+  ...(ofToken !== undefined && { ofToken }),
 });
 
 export const asyncRun = (procedure: string): RunReference => ({ rule: procedure, program: ASYNC, binds: 'value' });

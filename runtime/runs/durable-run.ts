@@ -700,8 +700,9 @@ const startsRuns = (unit: UnitOfWork): boolean => unit.events.some((event) => ev
 
 /** The caller of EXECUTE ASYNC, with the profiles that limit the call; its event holds both. */
 function callerOf({ by, value }: StoredEvent, { namespace }: Identity): Identity {
-  const { profiles = [], restricted, lent } = JSON.parse(value) as { profiles?: string[]; restricted?: true; lent?: true };
-  return { username: by, namespace, profiles, ...(restricted && { restricted }), ...(lent && { lent }) };
+  const { profiles = [], restricted, lent, ofToken } = JSON.parse(value) as Partial<Identity>;
+  const limits = { ...(restricted && { restricted }), ...(lent && { lent }) };
+  return { username: by, namespace, profiles, ...limits, ...(ofToken !== undefined && { ofToken }) };
 }
 
 /** The arguments of EXECUTE ASYNC; its event holds them. */
