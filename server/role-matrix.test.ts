@@ -194,4 +194,8 @@ test('querySource and publish open sources; false for executeProcedure or publis
   expect(openness(await none.ask('REST', { op: 'execute', resource: 'procedures', id: 'ask', body: [{}] }))).toBe('403');
   expect(openness(await none.ask('WebSocket', { op: 'publish', resource: 'topics', id: '/a', body: {} }))).toBe('403');
   expect(openness(await both.ask('REST', { op: 'publish', resource: 'topics', id: '/a', body: {} }))).toBe('open');
+  for (const binding of ['REST', 'WebSocket'] as const) {
+    const inbound = { op: 'publish', resource: 'services', id: 'Nothing/in', body: {} } as const;
+    expect([openness(await none.ask(binding, inbound)), openness(await both.ask(binding, inbound))]).toEqual(['403', 'open']);
+  }
 });

@@ -8,13 +8,15 @@ import type { StoredEvent } from '../../runtime/transactions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { asyncCall, raise } from '../../runtime/events/index.ts';
 import { editorOf } from '../../resources/representation/index.ts';
+import { requireRight } from '../../resources/access/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
+import { SERVICES } from './services-kind.ts';
 
 /**
- * Raises an event of a service: any user may raise an inbound one, only the service itself an outbound one. The procedure that implements
+ * Raises an event of a service: who may publish raises an inbound one, only the service itself an outbound one. The procedure that implements
  * an inbound event is called, too, while the service is active.
  * @param from the service whose code publishes; null for other code and clients
- * @throws cascade.resource.not.found, cascade.service.event.direction
+ * @throws cascade.resource.not.found, cascade.authorization.denied, cascade.service.event.direction
  */
 export async function publishServiceEvent(
   space: Namespace,
@@ -28,6 +30,7 @@ export async function publishServiceEvent(
   const declared = declarationOf(space, name, event);
   if (!declared) throw apiError('cascade.resource.not.found', `/services/${name}/${event}`);
   const inbound = getOwn(declared, 'direction') === 'INBOUND';
+  if (inbound) requireRight(space, SERVICES, 'publish', actor.identity);
   if (!inbound && from !== name) throw langError('cascade.service.event.direction', name, event);
   const raised = inbound ? incoming(space, name, event, declared, value, actor) : raise(space, `/services/${name}/${event}`, value, actor);
   if (raised.length > 0) await actor.commit({ writes: [], events: raised }, { ok: 'null' });

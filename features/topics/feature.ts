@@ -2,7 +2,7 @@
 import { langError } from '../../stdlib/errors.ts';
 import { getOwn, isObject } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { requireUse } from '../../resources/access/index.ts';
+import { requireRight, requireUse } from '../../resources/access/index.ts';
 import type { Feature } from '../../resources/catalog/index.ts';
 import { typeName } from '../../resources/operations/index.ts';
 import { idOf, reply } from '../../resources/requests/index.ts';
@@ -27,6 +27,8 @@ export const topics: Feature = {
     publishRequest: async (space, payload, actor) => {
       const type = String(getOwn(payload, 'resource'));
       if (!space.catalog.types.has(type)) throw apiError('cascade.resource.type.not.found', type);
+      requireRight(space, TOPICS, 'publish', actor.identity);
+      requireUse(space, 'types', type, 'publish', actor.identity);
       const value = getOwn(payload, 'value');
       if (!isObject(value)) throw langError('cascade.lang.publish.value', typeName(value), 'PUBLISH REQUEST');
       await publishRequest(space, type, value, actor);

@@ -157,13 +157,16 @@ export const may = (space: Namespace, resource: Resource, operation: string, cal
 /** Whether the matrix (7.5) decides the rights of a resource; those of a type are decided by its levels and the profiles. */
 export const hasFixedRights = (resource: Resource): boolean => resource.kind === 'definitions' || RIGHTS.has(resource.name);
 
+/** Where all users may publish, unless a profile says `publish: false`. */
+const PUBLISHED: ReadonlySet<string> = new Set(['topics', 'services']);
+
 function whoMay(space: Namespace, resource: Resource, operation: string, caller: Identity): 'all' | 'own' | 'nobody' {
   const rights = RIGHTS.get(resource.name) ?? (resource.kind === 'definitions' ? DEFINITION : null);
   if (!rights) return mayTouchSome(space, resource as InstanceResource, operation, caller) ? 'all' : 'nobody';
   if (isAdmin(caller)) return 'all';
   const invoked = invocationOf(resource.name, operation);
   if (operation === 'execute' && isWithdrawn(space, 'executeProcedure', caller)) return 'nobody';
-  if (operation === 'publish' && resource.name === 'topics' && isWithdrawn(space, 'publish', caller)) return 'nobody';
+  if (operation === 'publish' && PUBLISHED.has(resource.name) && isWithdrawn(space, 'publish', caller)) return 'nobody';
   const who = whoIn(rights, operation);
   if (who !== 'admin' && who !== 'nobody') return who;
   return invoked.length > 0 && invoked.every((name) => mayInvoke(space, name, caller)) ? 'all' : 'nobody';
