@@ -1,6 +1,6 @@
 // What the resources users, tokens and namespaces show and change (resources-and-api.md 4.9, 4.11, 4.12). Nothing secret leaves here: the
 // records are built member by member.
-import { type Db, ObjectId } from 'mongodb';
+import { type Db, type Filter, ObjectId } from 'mongodb';
 import { changedNow, inTransaction, isInvited, normalName, profilesOf, refusingDuplicates, requireVersion } from './accounts.ts';
 import {
   type Changes,
@@ -95,6 +95,8 @@ export interface Directory {
   users(namespace: string | null): Promise<UserRecord[]>;
   /** A user as it is in a namespace, or of null at home; null when there is no such user. */
   user(username: string, namespace: string | null): Promise<UserRecord | null>;
+  /** Whether there is such a user at home in the namespace, or authorized or invited there: nothing is told of others. */
+  isOf(username: string, namespace: string): Promise<boolean>;
   /** Long-lived tokens of the namespace. */
   tokens(namespace: string): Promise<TokenRecord[]>;
   /** The `_id` of the long-lived token with this text; null when there is none. */
@@ -117,7 +119,7 @@ export function openDirectory(db: Db): Directory {
   return {
     async users(namespace) {
       const found = await users
-        .find(namespace === null ? {} : { $or: [{ namespace }, { 'authorizations.namespace': namespace }] })
+        .find(namespace === null ? {} : ofNamespace(namespace))
         .sort({ _id: 1 })
         .toArray();
       return found.map((user) => userRecord(user, namespace ?? user.namespace));
@@ -125,6 +127,10 @@ export function openDirectory(db: Db): Directory {
     async user(username, namespace) {
       const user = await users.findOne({ username: normalName(username) });
       return user && userRecord(user, namespace ?? user.namespace);
+    },
+    async isOf(username, namespace) {
+      const filter = { username: normalName(username), ...ofNamespace(namespace) };
+      return (await users.findOne(filter, { projection: { _id: 1 } })) !== null;
     },
     async tokens(namespace) {
       const found = await tokens.find({ kind: 'permanent', namespace }).sort({ _id: 1 }).toArray();
@@ -236,6 +242,11 @@ const made = ({
   createdBy,
   modifiedAt: version > 1 ? modifiedAt : null,
   modifiedBy: modifiedBy ?? null,
+});
+
+/** Users at home, authorized or invited there. */
+const ofNamespace = (namespace: string): { $or: Filter<UserDocument>[] } => ({
+  $or: [{ namespace }, { 'authorizations.namespace': namespace }],
 });
 
 function userRecord(user: UserDocument, namespace: string): UserRecord {

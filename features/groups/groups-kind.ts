@@ -44,7 +44,7 @@ async function ownerOf(space: Namespace, body: ObjectValue, stored: ObjectValue 
   if (owner === null) return null;
   if (typeof owner !== 'string') throw invalidField('groups', 'owner', 'no String');
   if (stored && getOwn(stored, 'owner') === owner) return owner; // a user that was deleted meanwhile stays the owner
-  return knownUser(space, owner, 'owner');
+  return owner.toLowerCase() === caller.username ? caller.username : knownUser(space, owner, 'owner');
 }
 
 /** The stored property that a change of other ones hands on; one that a client sends is unknown. */
@@ -110,7 +110,8 @@ function pathOf(given: Value): string | null {
 
 async function knownUser(space: Namespace, given: string, field: string): Promise<string> {
   const username = given.toLowerCase();
-  if (!(await space.installation.directory.user(username, space.name))) throw unknown(field, given);
+  // A stranger is answered as nobody is: the answer must not tell who there is in other namespaces.
+  if (!(await space.installation.directory.isOf(username, space.name))) throw unknown(field, given);
   return username;
 }
 
