@@ -1,6 +1,6 @@
 // Errors and their messages: params stand in their places, short, and making a message never fails.
 import { expect, test } from 'vitest';
-import { CascadeError, fail, failDeep, fillTemplate, langError } from './errors.ts';
+import { CascadeError, fail, fillTemplate, langError } from './errors.ts';
 import { Currency, DateTime, Decimal, Real, type Value } from './values/index.ts';
 
 const thrown = (run: () => never): CascadeError => {
@@ -47,17 +47,4 @@ test.each<[Value, string]>([
   [{ secret: 1 }, 'Object'],
 ])('%o in a message is %s', (value, expected) => {
   expect(fillTemplate('<{0}>', [value])).toBe(`<${expected}>`);
-});
-
-test('an error from deep inside has its whole stack, and others then have as much as before', () => {
-  const usual = Error.stackTraceLimit;
-  const frames = (error: Error): number => (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at ')).length;
-  const at = (depth: number): never => {
-    if (depth > 0) return at(depth - 1);
-    return failDeep('depth', 1_000);
-  };
-  const error = thrown(() => at(500));
-  expect(error).toMatchObject({ code: 'cascade.lang.range', params: ['depth', 1_000] });
-  expect(frames(error)).toBeGreaterThan(500);
-  expect(Error.stackTraceLimit).toBe(usual);
 });

@@ -99,23 +99,6 @@ export function fail(code: LangCode, ...params: Value[]): never {
   throw langError(code, ...params);
 }
 
-/** Frames that a walk through nested values may have above those of the program: several for each level. */
-const WALK_FRAMES = 5_000;
-
-/**
- * `cascade.lang.range` from deep inside a walk through nested values: the error has its whole stack, so that the place in the program is
- * still in it.
- */
-export function failDeep(parameter: string, value: Value): never {
-  const usual = Error.stackTraceLimit;
-  Error.stackTraceLimit = WALK_FRAMES;
-  try {
-    return fail('cascade.lang.range', parameter, value);
-  } finally {
-    Error.stackTraceLimit = usual;
-  }
-}
-
 /** The error itself, for those who throw it elsewhere. */
 export function langError(code: LangCode, ...params: Value[]): CascadeError {
   const { status, template } = CATALOGUE[code];

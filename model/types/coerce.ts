@@ -1,9 +1,20 @@
 // A submitted value as a declared property holds it (resources-and-api.md 5; the conversions themselves are in stdlib/convert).
 import { ConversionError, convert } from '../../stdlib/convert/index.ts';
-import { decimalOfNumber, getOwn, integer, isObject, type ObjectValue, Real, real, setOwn, type Value } from '../../stdlib/values/index.ts';
+import {
+  decimalOfNumber,
+  getOwn,
+  integer,
+  isObject,
+  MAX_DATA_DEPTH,
+  type ObjectValue,
+  Real,
+  real,
+  setOwn,
+  type Value,
+} from '../../stdlib/values/index.ts';
 import { CascadeError, apiError } from '../errors/index.ts';
 import { type BaseType, type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition } from './definition.ts';
-import { DataError, MAX_DEPTH, plainData } from './plain-data.ts';
+import { DataError, plainData } from './plain-data.ts';
 import { Problems } from './problems.ts';
 
 type Coerced = Pick<PropertyDefinition, 'type' | 'base' | 'shared' | 'multi' | 'anything' | 'scale' | 'structure'>;
@@ -96,7 +107,7 @@ function reasonOf(error: unknown): string {
  * in it (an instance that a program has selected) are plain data.
  */
 function coerceStructure(typeName: string, structure: TypeDefinition, object: ObjectValue, path: string): ObjectValue {
-  if (path.split('.').length > MAX_DEPTH) throw apiError('cascade.type.property.invalid', typeName, path, structure.name, 'depth');
+  if (path.split('.').length > MAX_DATA_DEPTH) throw apiError('cascade.type.property.invalid', typeName, path, structure.name, 'depth');
   const problems = new Problems();
   const result: ObjectValue = {};
   for (const key of Object.keys(object)) {

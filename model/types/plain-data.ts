@@ -4,6 +4,7 @@ import {
   Decimal,
   isObject,
   LocalValue,
+  MAX_DATA_DEPTH,
   type ObjectValue,
   Real,
   real,
@@ -12,8 +13,6 @@ import {
   type Value,
 } from '../../stdlib/values/index.ts';
 
-/** As for the body of a request (resources-and-api.md 1.6). */
-export const MAX_DEPTH = 100;
 const STORED_DIGITS = 34;
 
 /** Why data cannot be stored: the last param of type.property.invalid. */
@@ -67,4 +66,4 @@ const refused = (reason: string): never => {
   throw new DataError(reason);
 };
 const wellFormed = (text: string): string => (text.isWellFormed() ? text : refused('surrogate'));
-const deeper = (depth: number): number => (depth < MAX_DEPTH ? depth + 1 : refused('depth'));
+const deeper = (depth: number): number => (depth < MAX_DATA_DEPTH ? depth + 1 : refused('depth'));

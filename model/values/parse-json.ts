@@ -1,12 +1,10 @@
 // JSON text to values, exact (resources-and-api.md 1.4): JSON.parse where it cannot lose anything, else the exact parser.
 import { isUtf8 } from 'node:buffer';
-import { JsonProblem, type Value } from '../../stdlib/values/index.ts';
+import { JsonProblem, MAX_DATA_DEPTH, type Value } from '../../stdlib/values/index.ts';
 import { type CascadeError, apiError } from '../errors/index.ts';
 import { exactReader, parseExactly } from './exact-json.ts';
 import { suitsJsonParse } from './plain-json.ts';
 
-/** Nesting that a body may have (resources-and-api.md 1.6). */
-const MAX_DEPTH = 100;
 /** What a client sends may hold as many members and elements at all depths: a body of 10 MB has room for millions, and each costs more than its bytes. */
 export const MAX_BODY_VALUES = 500_000;
 
@@ -27,7 +25,7 @@ const bodyInvalid = (reason: string, offset: number): CascadeError => apiError('
  * An integer beyond 64 bits and a Real whose double does not hold its digits keep them in `Real.text` (exact-json.ts).
  */
 export function parseJson(source: string | Uint8Array, options: ParseJsonOptions = {}): Value {
-  const { maxDepth = MAX_DEPTH, maxValues = Number.POSITIVE_INFINITY, refuse = bodyInvalid } = options;
+  const { maxDepth = MAX_DATA_DEPTH, maxValues = Number.POSITIVE_INFINITY, refuse = bodyInvalid } = options;
   const text = typeof source === 'string' ? source : decode(source, refuse);
   if (suitsJsonParse(text, maxDepth, maxValues) && (typeof source !== 'string' || text.isWellFormed())) {
     try {
@@ -59,7 +57,7 @@ export async function parseLongJson(
   options: ParseJsonOptions = {},
   now: () => number = () => performance.now(),
 ): Promise<Value> {
-  const { maxDepth = MAX_DEPTH, maxValues = Number.POSITIVE_INFINITY, refuse = bodyInvalid } = options;
+  const { maxDepth = MAX_DATA_DEPTH, maxValues = Number.POSITIVE_INFINITY, refuse = bodyInvalid } = options;
   await pause();
   let until = now() + SLICE_MS;
   const text = decode(source, refuse);

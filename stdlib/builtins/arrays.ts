@@ -1,7 +1,7 @@
 // List built-ins (builtins.md 7). Sorting is in sorting.ts.
-import { fail, failDeep } from '../errors.ts';
+import { fail } from '../errors.ts';
 import { deepEquals, eq } from '../operators/index.ts';
-import { MAX_DEPTH, text, type Value } from '../values/index.ts';
+import { failDeep, MAX_DEPTH, text, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import { COMPARED, type Declaration } from './declaration.ts';
 import { grow, made, madeList, refuseLength } from './growth.ts';
@@ -24,7 +24,7 @@ const includes = (_: BuiltinContext, arr: Value[], element: Value): boolean => a
 function flatten(context: BuiltinContext, arr: Value[]): Value[] {
   const flat: Value[] = [];
   const visit = (list: Value[], depth: number): void => {
-    if (depth > MAX_DEPTH) failDeep('arr', 'a cycle');
+    if (depth > MAX_DEPTH) failDeep('arr', arr);
     for (const each of list) {
       if (Array.isArray(each)) visit(each, depth + 1);
       else {

@@ -1,19 +1,30 @@
 // `log` (builtins.md 17): what a message becomes; where it goes is the driver's.
-import { text, type Value } from '../values/index.ts';
+import { CascadeError } from '../errors.ts';
+import { shown, text, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
 
 const LEVELS = { error: 40, warn: 30, info: 20, debug: 10, trace: 0 } as const;
 const MOST_CHARACTERS = 32_768;
 
+/** The text of a value; of one that has none, or too long or deep a one, that of what is shown of it: logging never fails a rule. */
+function told(value: Value): string {
+  try {
+    return text(value);
+  } catch (error) {
+    if (error instanceof CascadeError) return text(shown(value));
+    throw error;
+  }
+}
+
 /** Each `{}` takes the next argument; `\{}` is a plain `{}`, `\\{}` a backslash and the argument. What is missing leaves `{}`. */
 export function formatLogMessage(message: Value, args: Value): string {
   const values = args === null ? [] : Array.isArray(args) ? args : [args];
   let next = 0;
-  const filled = text(message).replace(/(\\{0,2})\{\}/g, (place, backslashes: string) => {
+  const filled = told(message).replace(/(\\{0,2})\{\}/g, (place, backslashes: string) => {
     if (backslashes === '\\') return '{}';
     if (next >= values.length) return place;
-    return (backslashes === '' ? '' : '\\') + text(values[next++]);
+    return (backslashes === '' ? '' : '\\') + told(values[next++] ?? null);
   });
   return filled.length > MOST_CHARACTERS ? `${filled.slice(0, MOST_CHARACTERS - 1)}…` : filled;
 }

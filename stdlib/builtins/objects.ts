@@ -1,7 +1,7 @@
 // Object built-ins and those of Utils that work on Objects (builtins.md 9, 20).
-import { fail, failDeep } from '../errors.ts';
+import { fail } from '../errors.ts';
 import { deepEquals } from '../operators/index.ts';
-import { deepCopyCounted, getOwn, isObject, MAX_DEPTH, type ObjectValue, setOwn, typeOf, type Value } from '../values/index.ts';
+import { deepCopyCounted, failDeep, getOwn, isObject, MAX_DEPTH, type ObjectValue, setOwn, typeOf, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
 import { grow, madeList } from './growth.ts';
@@ -31,8 +31,8 @@ const clone = (procedure: string) => (context: BuiltinContext, obj: Value) =>
     : fail('cascade.procedure.parameter.type', procedure, 'obj', 'Object', typeOf(obj));
 
 /** Objects by key, Lists by index, else the source replaces. What comes from the source is copied. */
-function deepMerge(context: BuiltinContext, target: Value, source: Value, depth = 0): Value {
-  if (depth > MAX_DEPTH) failDeep('source', 'a cycle');
+function deepMerge(context: BuiltinContext, target: Value, source: Value, whole = source, depth = 0): Value {
+  if (depth > MAX_DEPTH) failDeep('source', whole);
   if (isObject(target) && isObject(source)) {
     for (const key of Object.keys(source)) {
       const value = source[key] as Value;
@@ -40,7 +40,7 @@ function deepMerge(context: BuiltinContext, target: Value, source: Value, depth 
         context,
         target,
         key,
-        Object.hasOwn(target, key) ? deepMerge(context, target[key] as Value, value, depth + 1) : copyOf(context, value),
+        Object.hasOwn(target, key) ? deepMerge(context, target[key] as Value, value, whole, depth + 1) : copyOf(context, value),
       );
     }
     return target;
@@ -49,7 +49,7 @@ function deepMerge(context: BuiltinContext, target: Value, source: Value, depth 
     grow(context, target, Math.max(0, source.length - target.length));
     for (let i = 0; i < source.length; i++) {
       const value = source[i] as Value;
-      target[i] = i < target.length ? deepMerge(context, target[i] as Value, value, depth + 1) : copyOf(context, value);
+      target[i] = i < target.length ? deepMerge(context, target[i] as Value, value, whole, depth + 1) : copyOf(context, value);
     }
     return target;
   }

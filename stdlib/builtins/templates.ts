@@ -1,6 +1,6 @@
 // Templates (builtins.md 28.1): `$name`, `${a.b}`, `@repeat(list)…@endrepeat`, in a text or in all texts of a structure.
-import { fail, failDeep } from '../errors.ts';
-import { getOwn, isObject, MAX_DEPTH, type ObjectValue, setOwn, text, typeOf, type Value } from '../values/index.ts';
+import { fail } from '../errors.ts';
+import { failDeep, getOwn, isObject, MAX_DEPTH, type ObjectValue, setOwn, text, typeOf, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
 import { missingDocument } from './documents.ts';
@@ -64,13 +64,13 @@ function fill(parts: readonly Part[], input: ObjectValue): string {
 }
 
 /** A text filled in, or a structure whose texts are. */
-function format(context: BuiltinContext, template: Value, input: ObjectValue, depth = 0): Value {
-  if (depth > MAX_DEPTH) failDeep('depth', depth);
+function format(context: BuiltinContext, template: Value, input: ObjectValue, whole = template, depth = 0): Value {
+  if (depth > MAX_DEPTH) failDeep('template', whole);
   if (typeof template === 'string') return made(context, fill(parseTemplate(template), input));
-  if (Array.isArray(template)) return template.map((element) => format(context, element, input, depth + 1));
+  if (Array.isArray(template)) return template.map((element) => format(context, element, input, whole, depth + 1));
   if (!isObject(template)) return template;
   const result: ObjectValue = {};
-  for (const key of Object.keys(template)) setOwn(result, key, format(context, template[key] as Value, input, depth + 1));
+  for (const key of Object.keys(template)) setOwn(result, key, format(context, template[key] as Value, input, whole, depth + 1));
   return result;
 }
 

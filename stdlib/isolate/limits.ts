@@ -19,12 +19,8 @@ export const LIMITS = {
 /** About what a new key of a growing Object takes, with its share of the table, and a new element with the small value that it holds. */
 export const NEW_KEY_BYTES = 128;
 export const NEW_ELEMENT_BYTES = 48;
-/** What a value counts in a weight, whatever it holds: the service makes something of each. */
-export const VALUE_WEIGHT = 8;
 /** Characters of a message of the log, and of an error. */
 export const MOST_MESSAGE = 32_769;
-/** Weight of an error's parameters. */
-export const MOST_PARAMS_WEIGHT = 1024 * 1024;
 /** About what CATCH makes of an error. */
 export const CAUGHT_BYTES = 1024;
 /** A throw takes as long as this many turns of a loop. */

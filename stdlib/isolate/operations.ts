@@ -1,11 +1,11 @@
 // Requests to the host: the payload as text, Sequences in it read to their end first (language.md Q5).
-import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../values/index.ts';
+import { encodeInner, failDeep, getOwn, isObject, MAX_DEPTH, type ObjectValue, setOwn, type Value } from '../values/index.ts';
 import { LIMITS } from './limits.ts';
 import type { OpKind } from './protocol.ts';
 import type { Run } from './run.ts';
 import { drain, Sequence } from './sequence.ts';
 import { request, type Steps } from './steps.ts';
-import { isHeavier } from './weight.ts';
+import { misfit } from './weight.ts';
 
 /** One operation at a place of the text. */
 export function* operation(run: Run, site: number, kind: OpKind, payload: Value, tail: boolean): Steps<Value> {
@@ -21,13 +21,20 @@ export function* encoded(run: Run, value: Value): Steps<string> {
   return holds(value, (inner) => inner instanceof Sequence, 0) ? outward(run, yield* materialized(run, value)) : encodeInner(value);
 }
 
-/** Inner JSON text, unless it would be larger than what may be stored: one part may stand at many places of a value. */
+/** Inner JSON text, unless it would be larger than what may be stored, as one part may stand at many places of a value, or too deep. */
 export function outward(run: Run, value: Value): string {
   refuseGiant(run, value);
   return encodeInner(value);
 }
+/** What is too deep to cross is an error of the program. */
+export function refuseDeep(value: Value): void {
+  if (misfit(value, LIMITS.weight) === 'deep') failDeep('the value', value);
+}
+/** The same, and what is too large is the end of the run. */
 export function refuseGiant(run: Run, value: Value): void {
-  if (isHeavier(value, LIMITS.weight)) run.exceed('cascade.execution.memory', LIMITS.weight);
+  const reason = misfit(value, LIMITS.weight);
+  if (reason === 'deep') failDeep('the value', value);
+  if (reason === 'heavy') run.exceed('cascade.execution.memory', LIMITS.weight);
 }
 
 /** Deeper than this there is none to find. */
@@ -43,15 +50,16 @@ export function holds(value: Value, isWanted: (inner: Value) => boolean, depth: 
 }
 
 /** A copy in which every Sequence is an Array. */
-export function* materialized(run: Run, value: Value): Steps<Value> {
-  if (value instanceof Sequence) return yield* materialized(run, yield* drain(value.open(), run));
+export function* materialized(run: Run, value: Value, whole = value, depth = 0): Steps<Value> {
+  if (value instanceof Sequence) return yield* materialized(run, yield* drain(value.open(), run), whole, depth);
+  if (depth > MAX_DEPTH) failDeep('the value', whole);
   if (Array.isArray(value)) {
     const list: Value[] = [];
-    for (const element of value) list.push(yield* materialized(run, element));
+    for (const element of value) list.push(yield* materialized(run, element, whole, depth + 1));
     return list;
   }
   if (!isObject(value)) return value;
   const copy: ObjectValue = {};
-  for (const key of Object.keys(value)) setOwn(copy, key, yield* materialized(run, getOwn(value, key)));
+  for (const key of Object.keys(value)) setOwn(copy, key, yield* materialized(run, getOwn(value, key), whole, depth + 1));
   return copy;
 }

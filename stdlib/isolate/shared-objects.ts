@@ -10,6 +10,7 @@ import type { Run } from './run.ts';
 import { type Cursor, drain, ListCursor, Sequence } from './sequence.ts';
 import { ask } from './state.ts';
 import type { Steps } from './steps.ts';
+import { misfit } from './weight.ts';
 
 export const isShared = (value: Value): boolean => value instanceof Shared;
 /** Map and Cache are what a FOR goes through. */
@@ -141,6 +142,7 @@ export function* contents(run: Run, value: Value, sequences: boolean, maps: bool
   if (value instanceof Sequence) return sequences ? yield* contents(run, yield* drain(value.open(), run), true, maps) : value;
   const isHeld = (inner: Value): boolean => isSharedMap(inner) || (sequences && inner instanceof Sequence);
   if (!Array.isArray(value) && !isObject(value)) return value;
+  if (misfit(value, LIMITS.weight) === 'deep') return value; // who writes it tells of that, or cuts it
   refuseGiant(run, value);
   return holds(value, isHeld, 0) ? yield* replaced(run, value, sequences) : value;
 }

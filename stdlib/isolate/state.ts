@@ -3,7 +3,7 @@
 // run asks the host for anything, and when the procedure ends.
 import { fail } from '../errors.ts';
 import { encodeShared, getOwn, isObject, text, typeOf, type ObjectValue, type Value } from '../values/index.ts';
-import { materialized } from './operations.ts';
+import { materialized, refuseDeep } from './operations.ts';
 import type { ProcedureInfo, StatePayload } from './protocol.ts';
 import type { Run } from './run.ts';
 import { request, type Steps } from './steps.ts';
@@ -73,6 +73,7 @@ export function* flushState(run: Run): Steps<void> {
 
 /** A request of the kind `state`. */
 export function* ask(run: Run, site: string, payload: StatePayload): Steps<Value> {
+  refuseDeep(payload as unknown as Value);
   return yield* request(run, run.path + site, 'state', encodeShared(payload as unknown as Value), false);
 }
 

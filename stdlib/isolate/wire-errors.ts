@@ -1,11 +1,10 @@
 // Errors as they cross the border, and as CATCH sees them (language.md T2, H1).
 import { toExceptionObject } from '../builtins/index.ts';
 import { CascadeError } from '../errors.ts';
-import { encodeInner, fromInner, type ObjectValue, type Value } from '../values/index.ts';
-import { LIMITS, limitError, MOST_MESSAGE, MOST_PARAMS_WEIGHT } from './limits.ts';
+import { encodeInner, fromInner, type ObjectValue, shownAll, type Value } from '../values/index.ts';
+import { LIMITS, limitError, MOST_MESSAGE } from './limits.ts';
 import type { Frame, WireError } from './protocol.ts';
 import type { Run } from './run.ts';
-import { isHeavier } from './weight.ts';
 
 /** An error that the host reported, raised at the statement that asked. */
 export function errorFromWire({ code, message, params, status, errors }: WireError): CascadeError {
@@ -23,26 +22,17 @@ function unexpected(error: unknown): CascadeError {
   return new CascadeError('cascade.server.error', `Unexpected condition: ${message}`, [message], 500);
 }
 
-/** The `fail` item of a run. */
-export function failItem(run: Run, error: unknown): string {
+/** The `fail` item of a run. @param params what stands for those of the error */
+export function failItem(run: Run, error: unknown, params?: Value[]): string {
   const known = error instanceof RangeError ? limitError('cascade.execution.depth', run.options.resource, LIMITS.callDepth) : error;
   const raised = known instanceof CascadeError ? known : unexpected(known);
   const errors = raised.errors ? `,"errors":[${raised.errors.map((one) => `{${wireText(one)}}`).join(',')}]` : '';
-  return `["fail",${run.idJson},{${wireText(raised)}${errors},"frames":${JSON.stringify(framesOf(error))}},${run.fuelUsed}]`;
+  return `["fail",${run.idJson},{${wireText(raised, params)}${errors},"frames":${JSON.stringify(framesOf(error))}},${run.fuelUsed}]`;
 }
 
-const wireText = ({ code, message, params, status }: CascadeError): string =>
-  `"code":${JSON.stringify(code.slice(0, MOST_MESSAGE))},"message":${JSON.stringify(message.slice(0, MOST_MESSAGE))},"params":${paramsJson(params)},"status":${status}`;
-
-/** Params are the program's values: one that cannot be sent must not hide the error, nor may it be as large as the program likes. */
-function paramsJson(params: Value[]): string {
-  if (isHeavier(params, MOST_PARAMS_WEIGHT)) return '[]';
-  try {
-    return encodeInner(params);
-  } catch {
-    return JSON.stringify(params.map((param) => (typeof param === 'string' ? param : typeof param)));
-  }
-}
+/** Params are the program's values: one that cannot be sent must not hide the error, nor may it be as large or deep as the program likes. */
+const wireText = ({ code, message, params: own, status }: CascadeError, params = own): string =>
+  `"code":${JSON.stringify(code.slice(0, MOST_MESSAGE))},"message":${JSON.stringify(message.slice(0, MOST_MESSAGE))},"params":${encodeInner(shownAll(params))},"status":${status}`;
 
 const FRAME = /^\s*at (?:(.*?) \()?cascade:([^:)]*):(\d+):(\d+)\)?$/;
 const MOST_FRAMES = 50;

@@ -1,10 +1,11 @@
 // Equality inside Objects and Lists: kinds must agree, numbers count by value, the order of keys does not count.
-import { fail, failDeep } from '../errors.ts';
+import { fail } from '../errors.ts';
 import {
   compareDecimals,
   Currency,
   DateTime,
   Decimal,
+  failDeep,
   isNumber,
   isObject,
   LocalValue,
@@ -17,15 +18,20 @@ import {
 
 /** Never fails, but for cycles and giants. Used by `==`, `in`, the built-ins that search, and GROUP BY. */
 export function deepEquals(a: Value, b: Value): boolean {
-  return same(a, b, 0, { left: MAX_ELEMENTS });
+  return same(a, b, 0, { whole: a, left: MAX_ELEMENTS });
 }
 
-/** @param budget elements that may still be looked at: one part may stand at many places of a value */
-function same(a: Value, b: Value, depth: number, budget: { left: number }): boolean {
+interface Budget {
+  readonly whole: Value;
+  /** Elements that may still be looked at: one part may stand at many places of a value. */
+  left: number;
+}
+
+function same(a: Value, b: Value, depth: number, budget: Budget): boolean {
   if (a === b) return true;
   if (isNumber(a)) return isNumber(b) && plain(a) >= plain(b) && plain(a) <= plain(b);
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return (a ?? null) === (b ?? null);
-  if (depth > MAX_DEPTH) failDeep('depth', depth);
+  if (depth > MAX_DEPTH) failDeep('the value', budget.whole);
   if (--budget.left < 0) fail('cascade.execution.memory', typeOf(a), MAX_ELEMENTS);
   if (Array.isArray(a)) {
     if (!Array.isArray(b) || a.length !== b.length) return false;

@@ -4,6 +4,7 @@ export { decodeUtf8, encodeUtf8, fromBase64, toBase64, toHex } from './bytes.ts'
 export { civilFromDays, DAY_MS, daysFromCivil, daysInMonth, formatDateTime, isLeapYear } from './calendar.ts';
 export { isCurrencyCode, parseCurrency } from './currencies.ts';
 export { dateTimeOf, parseDateTime } from './date-times.ts';
+export { failDeep, MAX_DATA_DEPTH, MAX_DEPTH } from './depth.ts';
 export {
   addDecimals,
   compareDecimals,
@@ -23,11 +24,12 @@ export { parseJsonText } from './json-parse.ts';
 export { type JsonBounds, JsonProblem, JsonReader, readJson } from './json-reader.ts';
 export { Currency, DateTime, Decimal, type Lambda, LocalValue, type ObjectValue, Real, type Value } from './kinds.ts';
 export { integer, isInteger, isNumber, isReal, MAX_INTEGER, MIN_INTEGER, numberOf, parseInteger, parseReal, real } from './numbers.ts';
-export { deepCopy, deepCopyCounted, getOwn, isObject, isReference, MAX_DEPTH, MAX_ELEMENTS, setOwn } from './objects.ts';
+export { deepCopy, deepCopyCounted, getOwn, isObject, isReference, MAX_ELEMENTS, setOwn } from './objects.ts';
 export type { Patience } from './backtracking/index.ts';
 export { type Match, Pattern } from './pattern.ts';
 export { formatReal } from './real-text.ts';
 export { Shared, type SharedKind } from './shared.ts';
+export { shown, shownAll, VALUE_WEIGHT } from './shown.ts';
 export { compareCodeUnits, text, typeOf } from './text.ts';
 export { withoutTrailing } from './trailing.ts';
 export { XmlDocument, XmlElement, XmlList, XmlNode } from './xml.ts';

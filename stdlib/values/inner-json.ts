@@ -2,12 +2,13 @@
 // `r` Real, `i` Integer beyond 2^53, `d` Decimal, `c` Currency, `t` DateTime in ms, `s` a user's string that begins so itself, `x` XML
 // text of a document on its way into the isolate (elements leave it as plain data), `h` a handle of a shared object (only between an isolate and the
 // state of its namespace).
-import { fail, failDeep } from '../errors.ts';
+import { fail } from '../errors.ts';
 import { parseCurrency } from './currencies.ts';
 import { parseDecimal } from './decimals.ts';
 import { DateTime, LocalValue, type ObjectValue, type Value, written } from './kinds.ts';
 import { integer, real } from './numbers.ts';
-import { isObject, MAX_DEPTH, setOwn } from './objects.ts';
+import { failDeep, MAX_DEPTH } from './depth.ts';
+import { isObject, setOwn } from './objects.ts';
 import { Shared, sharedOf } from './shared.ts';
 import { typeOf } from './text.ts';
 import { XmlDocument } from './xml.ts';
@@ -44,7 +45,7 @@ function encode(value: Value, handles: boolean): string {
   }
   const ours = written.count - before;
   if (json !== undefined && occurrences(json) === ours) return json;
-  return JSON.stringify(escaped(value, 0, handles));
+  return JSON.stringify(escaped(value, value, 0, handles));
 }
 
 /** How often a mark stands in the text; a user's string that holds one makes it more than we wrote. */
@@ -55,15 +56,16 @@ function occurrences(json: string): number {
 }
 
 /** A tree for JSON.stringify in which every mark is ours. */
-function escaped(value: Value, depth: number, handles: boolean): unknown {
+function escaped(value: Value, whole: Value, depth: number, handles: boolean): unknown {
   if (typeof value === 'string') return value.startsWith(MARK) ? `${MARK}s${value}` : value;
   if (typeof value === 'bigint') return `${MARK}i${value}`;
   if (value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean') return value ?? null;
-  if (depth > MAX_DEPTH) failDeep('value', 'a cycle');
-  if (Array.isArray(value)) return value.map((element) => escaped(element, depth + 1, handles));
+  if (depth > MAX_DEPTH) failDeep('the value', whole);
+  if (Array.isArray(value)) return value.map((element) => escaped(element, whole, depth + 1, handles));
   if (isObject(value)) {
     const tree: Record<string, unknown> = Object.create(null);
-    for (const key of Object.keys(value)) setOwn(tree as ObjectValue, key, escaped(value[key] as Value, depth + 1, handles) as Value);
+    for (const key of Object.keys(value))
+      setOwn(tree as ObjectValue, key, escaped(value[key] as Value, whole, depth + 1, handles) as Value);
     return tree;
   }
   if (handles && value instanceof Shared) return `${MARK}h${value.handle}`;
@@ -71,7 +73,7 @@ function escaped(value: Value, depth: number, handles: boolean): unknown {
   const data = value instanceof LocalValue ? value.data() : undefined;
   if (value instanceof LocalValue || typeof value === 'function') {
     if (data === undefined) fail('cascade.procedure.parameter.type', 'the value', 'a part', 'data', typeOf(value));
-    return escaped(data, depth + 1, handles);
+    return escaped(data, whole, depth + 1, handles);
   }
   return value;
 }

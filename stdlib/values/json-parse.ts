@@ -3,7 +3,7 @@ import { fail } from '../errors.ts';
 import { JsonProblem, readJson } from './json-reader.ts';
 import type { Value } from './kinds.ts';
 import { integer, MAX_INTEGER, MIN_INTEGER, real } from './numbers.ts';
-import { MAX_DEPTH } from './objects.ts';
+import { MAX_DEPTH } from './depth.ts';
 
 /** Numbers that JSON.parse might not keep: many digits, an exponent, an empty fraction, -0. In strings they only cost time. */
 const DELICATE = /[\d.]{16}|\d[eE]|\.0+(?!\d)|-0(?![.\d])/;

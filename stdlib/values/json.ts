@@ -1,7 +1,8 @@
 // JSON text as programs see it (builtins.md 13 `stringify`): Reals keep their fraction, Integers all their digits.
-import { fail, failDeep } from '../errors.ts';
+import { fail } from '../errors.ts';
+import { failDeep, MAX_DEPTH } from './depth.ts';
 import { Currency, DateTime, Decimal, LocalValue, Real, type Value } from './kinds.ts';
-import { isObject, MAX_DEPTH } from './objects.ts';
+import { isObject } from './objects.ts';
 import { formatReal } from './real-text.ts';
 
 /** The most characters of a String (language.md 10). */
@@ -12,11 +13,11 @@ export function checkedString(value: string): string {
   return value.length > MAX_STRING ? fail('cascade.lang.string.size', MAX_STRING) : value;
 }
 
-/** Compact, or with 4 blanks a level. Lambdas are a type error, cycles a range error. */
+/** Compact, or with 4 blanks a level. Lambdas are a type error, cycles and what is too deep a range error. */
 export function stringify(value: Value, pretty = false): string {
   const plain = scalar(value);
   if (plain !== undefined) return checkedString(plain);
-  const out: Out = { text: '', pretty };
+  const out: Out = { text: '', pretty, whole: value };
   write(value, '', 0, out);
   return checkedString(out.text);
 }
@@ -24,6 +25,7 @@ export function stringify(value: Value, pretty = false): string {
 interface Out {
   text: string;
   readonly pretty: boolean;
+  readonly whole: Value;
 }
 
 /** The JSON of what is neither List nor Object; undefined for those. */
@@ -59,7 +61,7 @@ function write(value: Value, indent: string, depth: number, out: Out): void {
     if (out.text.length > MAX_STRING) fail('cascade.lang.string.size', MAX_STRING);
     return;
   }
-  if (depth > MAX_DEPTH) failDeep('target', 'a cycle');
+  if (depth > MAX_DEPTH) failDeep('target', out.whole);
   if (value instanceof LocalValue) {
     const data = value.data();
     if (data === undefined) fail('cascade.procedure.parameter.type', 'stringify', 'target', 'data', value.typeName);

@@ -1,9 +1,8 @@
 // Plain objects as the language's ordered maps: own keys only, whatever they are called, and copies of whole values.
-import { fail, failDeep } from '../errors.ts';
+import { fail } from '../errors.ts';
+import { failDeep, MAX_DEPTH } from './depth.ts';
 import type { ObjectValue, Value } from './kinds.ts';
 
-/** No value nests deeper, so a cycle is found by it too. */
-export const MAX_DEPTH = 1000;
 /** The most elements of an Array (language.md 10). */
 export const MAX_ELEMENTS = 10_000_000;
 
@@ -39,15 +38,16 @@ const ELEMENT_BYTES = 16;
  * @param shared told of each value inside that cannot be copied
  */
 export function deepCopy(v: Value, shared?: (value: Value) => void): Value {
-  return typeof v === 'object' && v !== null ? copy(v, 0, { left: MAX_ELEMENTS, charge: undefined, shared }) : v;
+  return typeof v === 'object' && v !== null ? copy(v, 0, { whole: v, left: MAX_ELEMENTS, charge: undefined, shared }) : v;
 }
 
 /** As deepCopy; `charge` is told of the bytes before they are taken. */
 export function deepCopyCounted(v: Value, charge: ((bytes: number) => void) | undefined): Value {
-  return typeof v === 'object' && v !== null ? copy(v, 0, { left: MAX_ELEMENTS, charge, shared: undefined }) : v;
+  return typeof v === 'object' && v !== null ? copy(v, 0, { whole: v, left: MAX_ELEMENTS, charge, shared: undefined }) : v;
 }
 
 interface Budget {
+  readonly whole: Value;
   left: number;
   readonly charge: ((bytes: number) => void) | undefined;
   readonly shared: ((value: Value) => void) | undefined;
@@ -58,7 +58,7 @@ function copy(v: Value, depth: number, budget: Budget): Value {
     if (typeof v === 'function') budget.shared?.(v);
     return v;
   }
-  if (depth > MAX_DEPTH) failDeep('depth', depth);
+  if (depth > MAX_DEPTH) failDeep('the value', budget.whole);
   if (Array.isArray(v)) {
     if ((budget.left -= v.length) < 0) fail('cascade.execution.memory', 'List', MAX_ELEMENTS);
     budget.charge?.(COPY_BYTES + v.length * ELEMENT_BYTES);

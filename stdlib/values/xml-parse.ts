@@ -2,7 +2,8 @@
 import { SaxesParser } from 'saxes';
 import { fail } from '../errors.ts';
 import type { ObjectValue } from './kinds.ts';
-import { MAX_DEPTH, setOwn } from './objects.ts';
+import { MAX_DEPTH } from './depth.ts';
+import { setOwn } from './objects.ts';
 import { XmlDocument, XmlElement } from './xml.ts';
 
 interface Open {
