@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { RunFailure } from './index.ts';
 import { exists, openRoom, pause, program, run } from './testing/room.ts';
 
 test('a run gives its value, with constants and arguments in hand', async () => {
@@ -113,18 +114,17 @@ test('more namespaces than isolates may live get their turn, and keep their open
   );
 });
 
-test('an observer that throws harms nobody', async () => {
+test('an observer that throws harms nobody, and is told that its run has failed', async () => {
   await using sandbox = await openRoom();
-  const failing = {
-    op: () => {},
-    log: () => {},
-    fail: () => {},
-    done: () => {
-      throw new Error('observer');
-    },
+  const told: string[] = [];
+  const fails = (): never => {
+    throw new Error('observer');
   };
-  void run(sandbox, 'return 1;', { observer: failing });
+  const failing = (fail: (failure: RunFailure) => void) => ({ op: () => {}, log: () => {}, fail, done: fails });
+  void run(sandbox, 'return 1;', { observer: failing(({ code }) => void told.push(code)) });
+  void run(sandbox, 'return 1;', { observer: failing(fails) });
   expect((await run(sandbox, 'return 2;')).value).toBe(2);
+  expect(told).toEqual(['cascade.server.error']);
 });
 
 test('no process is left after close', async () => {

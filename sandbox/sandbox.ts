@@ -494,8 +494,15 @@ class LiveSandbox implements Sandbox {
     }
   }
 
+  /** Who waits for the run must not wait for ever: the observer is told that it failed, once. */
   #observerFailed(run: LaneRun, error: unknown): void {
     this.#log.error({ err: error, run: run.request.id }, 'the observer of a run failed');
+    if (run.isOpen) this.#forget(run, true);
+    try {
+      run.request.observer.fail(this.#failure(run, 'error'));
+    } catch (again) {
+      this.#log.error({ err: again, run: run.request.id }, 'the observer of a run failed to end it');
+    }
   }
 
   /** Looked for where it is rare, so that nothing need be kept where there are many. */

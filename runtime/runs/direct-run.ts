@@ -166,14 +166,31 @@ class DirectRun implements RunObserver {
 
   fail(failure: WireError & { frames?: readonly Frame[] }): void {
     this.#note(true);
-    const located = locate(failure, this.#call.executable, this.#host);
-    this.#messages.append('ERROR', describe(located));
-    const actor = this.#actor('', 0, this.#now(), { committed: false });
-    const unit = this.#call.snapshot
-      ? this.#host.failure(this.#call.executable.resource, this.#messages.invocation, located, actor)
-      : { writes: [], events: [] };
-    const writes = [...unit.writes, ...this.#kept(located)];
-    this.#settle({ ...unit, writes }).then(() => this.#reject(fromWireError(failure)), this.#reject);
+    const escaped = fromWireError(failure);
+    // The program's own error is the answer, also where no record of it can be kept.
+    this.#settle(this.#recordOf(failure)).then(
+      () => this.#reject(escaped),
+      (error) => {
+        if (isRetryable(error) || error instanceof Fenced || error instanceof RestartRun) return this.#reject(error);
+        this.#host.log.error({ err: error, run: this.#id }, 'what a run leaves at its end could not be stored');
+        this.#reject(escaped);
+      },
+    );
+  }
+
+  #recordOf(failure: WireError & { frames?: readonly Frame[] }): Pick<UnitOfWork, 'writes' | 'events'> {
+    try {
+      const located = locate(failure, this.#call.executable, this.#host);
+      this.#messages.append('ERROR', describe(located));
+      const actor = this.#actor('', 0, this.#now(), { committed: false });
+      const unit = this.#call.snapshot
+        ? this.#host.failure(this.#call.executable.resource, this.#messages.invocation, located, actor)
+        : { writes: [], events: [] };
+      return { ...unit, writes: [...unit.writes, ...this.#kept(located)] };
+    } catch (error) {
+      this.#host.log.error({ err: error, run: this.#id }, 'what a run leaves at its end could not be told');
+      return { writes: [], events: [] };
+    }
   }
 
   /** Counts for the error breaker, unless a program has called it. */

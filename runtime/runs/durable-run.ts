@@ -91,6 +91,7 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
   #closed = false;
   #isChosen = false;
   #hasFailed = false;
+  #hasEnded = false;
   /** Its error breaker is open. */
   #isSkipped = false;
   readonly #beganMs = performance.now();
@@ -314,6 +315,7 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
   }
 
   fail(error: WireError & { frames?: readonly Frame[]; poison?: boolean }): void {
+    if (this.#hasEnded) return;
     if (!this.#reads.hasFollowed) this.#stop(() => this.#failed(error));
     else this.#whenStanding(() => this.#stop(() => this.#failed(error)));
   }
@@ -343,10 +345,20 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
     this.#hasFailed = true;
     const located = locate(error, this.#executable, this.#host);
     this.#messages.append('ERROR', describe(located));
-    const failure = this.#host.failure(this.#executable.resource, this.#messages.invocation, located, this.#actor({ site: '', nth: 0 }));
-    if (!isPoison) return void this.#close({ writes: [...failure.writes, ...this.#recorded(located)], events: failure.events });
-    const dead = this.#host.poisoned(this.#event, this.#executable.resource, located);
-    void this.#close({ writes: [...failure.writes, ...dead.writes], events: [...failure.events, ...dead.events] }, true);
+    void this.#close(this.#leftBy(located, isPoison), isPoison);
+  }
+
+  /** What the failure leaves in the store; nothing where that cannot be told, since the run ends all the same. */
+  #leftBy(located: RunError, isPoison: boolean): Pick<UnitOfWork, 'writes' | 'events'> {
+    try {
+      const failure = this.#host.failure(this.#executable.resource, this.#messages.invocation, located, this.#actor({ site: '', nth: 0 }));
+      if (!isPoison) return { writes: [...failure.writes, ...this.#recorded(located)], events: failure.events };
+      const dead = this.#host.poisoned(this.#event, this.#executable.resource, located);
+      return { writes: [...failure.writes, ...dead.writes], events: [...failure.events, ...dead.events] };
+    } catch (error) {
+      this.#host.log.error({ err: error, run: this.id }, 'what a run leaves at its end could not be told');
+      return { writes: [], events: [] };
+    }
   }
 
   // ------------------------------------------------------------ StepStore: its children restart with it
@@ -667,6 +679,7 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
     if (!this.#isSkipped) this.#host.errorBreaker.ended(this.#executable.resource, this.#hasFailed, this.#limits.errorBreaker);
     this.#host.contention.leave(this.id);
     this.#host.release(this.id);
+    this.#hasEnded = true;
     this.#ended();
   }
 }

@@ -12,6 +12,10 @@ import type { Executable } from '../programs/executable.ts';
 const conflict = new MongoServerError({ message: 'WriteConflict', code: 112 });
 conflict.addErrorLabel('TransientTransactionError');
 
+const raise = (error: Error): never => {
+  throw error;
+};
+
 const executable: Executable = {
   resource: '/rules/r',
   name: 'r',
@@ -104,6 +108,24 @@ test('a BEFORE rule whose walk is gone has the run that it is a part of start ag
   const call = { executable, body: { program: executable.program }, argsJson: '[]', identity: executable.identity, caller };
   await expect(runDirect(host, { ...call, snapshot: false })).rejects.toBe(again);
   expect(reported).toEqual({ starts: 1, dropped: 1, answers: [] });
+});
+
+test.for([
+  ['cannot be told', { failure: () => raise(new RangeError('too deep')) }],
+  ['cannot be stored', { committer: { submit: async () => raise(new MongoServerError({ message: 'Overflow', code: 15 })) } }],
+])('a failure whose record %s is answered all the same', async ([, broken], { expect }) => {
+  const { host } = hostOf(null);
+  const caller = { chain: { root: 'e', depth: 1 }, childRunIds: null, depth: 0 };
+  const sandbox = {
+    start(request: RunRequest) {
+      setImmediate(() => request.observer.fail({ code: 'x.y', message: 'm', params: [1], status: 400, frames: [] }));
+      return request;
+    },
+  };
+  const kept = { record: () => [], committer: { submit: async () => undefined } };
+  const call = { executable, body: { program: executable.program }, argsJson: '[]', identity: executable.identity, caller };
+  const failed = runDirect({ ...host, ...kept, ...broken, sandbox } as unknown as RunHost, { ...call, snapshot: true });
+  await expect(failed).rejects.toMatchObject({ code: 'x.y', message: 'm', params: [1], status: 400 });
 });
 
 test('a run whose time is over while it waits for its turn ends, and whoever has the turn keeps it', { timeout: 20_000 }, async ({

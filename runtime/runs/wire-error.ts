@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { OneWireError, WireError } from '../../stdlib/isolate/index.ts';
-import { encodeInner, fromInner, type Value } from '../../stdlib/values/index.ts';
+import { encodeInner, fromInner, shownAll, type Value } from '../../stdlib/values/index.ts';
 import { CascadeErrors, apiError } from '../../model/errors/index.ts';
 import { isRetryable } from '../../platform/mongo/index.ts';
 
@@ -27,7 +27,7 @@ export function toWireError(error: unknown): WireError {
 const oneToWire = ({ code, message, params, status }: CascadeError): OneWireError => ({
   code,
   message,
-  params: JSON.parse(encodeInner(params)) as unknown[],
+  params: JSON.parse(encodeInner(shownAll(params))) as unknown[],
   status,
 });
 
