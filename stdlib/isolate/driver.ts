@@ -1,6 +1,7 @@
 // The step function: a batch of items in, what all their runs did out. The same items give the same output, however they are batched
 // (design.md 1, mechanisms.md b). It keeps the open runs; nothing else of a run outlives a batch.
 import { deepCopy, fromInner, getOwn, isObject, isPlainInner, type ObjectValue, type Value } from '../values/index.ts';
+import { failing, namesSequence } from './failing.ts';
 import { encoded, outward } from './operations.ts';
 import { Procedures } from './procedures.ts';
 import { type Entry, type Factory, Programs } from './programs.ts';
@@ -22,8 +23,11 @@ export interface Driver {
 interface Task {
   readonly run: Run;
   steps: Steps<Value>;
-  /** `value`: the program runs. `text`: its value is being read to its end; what comes is JSON text. */
-  gives: 'value' | 'text';
+  /**
+   * `value`: the program runs. `text`: its value is being read to its end; what comes is JSON text. `failure`: the same of what its error
+   * names; what comes is the item.
+   */
+  gives: 'value' | 'text' | 'failure';
   /** The procedure it waits for. */
   awaits: string | null;
 }
@@ -236,6 +240,7 @@ class StepDriver {
       const result = task.steps.next(reply);
       if (!result.done) this.#noteWaiting(task);
       else if (task.gives === 'text') this.#done(run, result.value as string);
+      else if (task.gives === 'failure') this.#failed(run, result.value as string);
       else this.#finish(run, result.value);
     } catch (error) {
       this.#fail(run, error);
@@ -282,9 +287,17 @@ class StepDriver {
     this.#endedFuel += fuelOfSlice;
   }
 
+  /** What the error names goes out with it; Sequences there are read first. */
   #fail(run: Run, error: unknown): void {
+    if (!run.madeSequence || run.dead || !namesSequence(error)) return this.#failed(run, failItem(run, error));
+    const task: Task = { run, steps: failing(run, error), gives: 'failure', awaits: null };
+    this.#tasks.set(run.id, task);
+    this.#resume(task, { value: null });
+  }
+
+  #failed(run: Run, item: string): void {
     this.#tasks.delete(run.id);
-    this.#out.push(failItem(run, error));
+    this.#out.push(item);
   }
 
   #forget(id: RunId): void {
