@@ -20,7 +20,7 @@ import {
 } from '../../runtime/timers/index.ts';
 import { checkName, newId } from '../../model/types/index.ts';
 import { SCHEDULED_EVENT_SHAPE, type Defined, type DefinitionResource, type Namespace, omit } from '../../resources/catalog/index.ts';
-import { checkFields, invalidField, textField, putDefinition } from '../../resources/definitions/index.ts';
+import { checkFields, invalidField, requireData, textField, putDefinition } from '../../resources/definitions/index.ts';
 import { checkTopic } from '../topics/index.ts';
 import { scheduleOf } from './namespace-state.ts';
 
@@ -94,6 +94,8 @@ function defined(space: Namespace, body: ObjectValue, stored: ObjectValue | null
   // A periodic event has at least a second time.
   if (dateTimeOf(occursAtMs + (periodic ? (wanted.intervalMs ?? 0) : 0)) === null)
     throw invalid(name, 'it occurs after the last time that there is');
+  const message = getOwn(body, 'message');
+  requireData(NAME, 'message', message);
   const isTransient = getOwn(fields, 'isTransient') === true;
   if (isTransient && (periodic || occursAtMs - nowMs > MOST_TRANSIENT_MS))
     throw invalid(name, `what is transient occurs once, at most ${MOST_TRANSIENT_MS} ms ahead`);
@@ -104,7 +106,7 @@ function defined(space: Namespace, body: ObjectValue, stored: ObjectValue | null
     occursAt: new DateTime(occursAtMs),
     ...(periodic && (wanted.calendar ?? { interval: wanted.intervalMs })),
     topic,
-    message: Object.hasOwn(body, 'message') ? getOwn(body, 'message') : null,
+    message,
     active,
     isTransient,
     ...(stored && Object.hasOwn(stored, LAST) ? { [LAST]: getOwn(stored, LAST) } : {}),

@@ -8,6 +8,7 @@ import {
   isObject,
   isReal,
   LocalValue,
+  MAX_DATA_DEPTH,
   numberOf,
   type ObjectValue,
   setOwn,
@@ -71,21 +72,22 @@ function conversions(kind: Kind, value: Value): Constant | undefined {
   }
 }
 
-/** Data without a declared type: as it is, but a Currency is its text there. Numbers and texts that the store has not are refused. */
-function data(value: Value): Constant | undefined {
+/** Data without a declared type: as it is, but a Currency is its text there. Numbers, texts and depths that the store has not are refused. */
+function data(value: Value, depth = 0): Constant | undefined {
   if (typeof value === 'string') return value.isWellFormed() ? value : undefined;
   if (typeof value === 'function' || value instanceof LocalValue) return undefined;
   if (value instanceof Currency) return value.toString();
   if (value instanceof Decimal) return significantDigits(value) > MAX_DIGITS ? undefined : value;
   if (isNumber(value)) return Number.isFinite(numberOf(value)) ? value : undefined;
+  if (typeof value === 'object' && depth >= MAX_DATA_DEPTH && (Array.isArray(value) || isObject(value))) return undefined;
   if (Array.isArray(value)) {
-    const elements = value.map(data);
+    const elements = value.map((element) => data(element, depth + 1));
     return elements.includes(undefined) ? undefined : (elements as Value[]);
   }
   if (!isObject(value)) return value;
   const copy: ObjectValue = {};
   for (const name of Object.keys(value)) {
-    const member = data(getOwn(value, name));
+    const member = data(getOwn(value, name), depth + 1);
     if (member === undefined) return undefined;
     setOwn(copy, name, member);
   }

@@ -26,4 +26,5 @@ export { type MongoIndex, mongoIndexes, storedPath } from './mongo-indexes.ts';
 export { baseNameOf, checkName, isRuleVersion, type NameKind, SYSTEM_RESOURCES } from './names.ts';
 export { ACCESS_LEVELS, parseType, type ParseTypeOptions, typeToValue } from './parse-type.ts';
 export { applyChanges, type Changes, prepareChanges, prepareInsert, prepareUpdate } from './prepare.ts';
+export { DataError, plainData } from './plain-data.ts';
 export { Problems } from './problems.ts';

@@ -1,6 +1,6 @@
 // Checks of fields that several kinds of definitions share.
 
-import { isServiceSet } from '../../model/types/index.ts';
+import { DataError, isServiceSet, plainData } from '../../model/types/index.ts';
 import type { Diagnostic } from '../../compiler/index.ts';
 import { convert } from '../../stdlib/convert/index.ts';
 import { DateTime, encodeInner, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
@@ -44,9 +44,20 @@ export function checkFields(kind: Pick<DefinitionResource, 'name' | 'type'>, bod
     else if (Object.hasOwn(CALLERS, key)) requireFit(kind.name, key, CALLERS[key] ?? 'Object', value);
     else if (key.startsWith('ars_') || key.startsWith('_')) throw apiError('cascade.type.property.name.reserved', key);
     else if (others === 'refused') throw apiError('cascade.resource.property.unknown', kind.name, key);
+    requireData(kind.name, key, value);
     setOwn(fields, key, value);
   }
   return fields;
+}
+
+/** What is in an Object or array must be fit to be stored. @throws cascade.resource.property.invalid */
+export function requireData(resource: string, field: string, value: Value): void {
+  if (typeof value !== 'object') return;
+  try {
+    plainData(value);
+  } catch (error) {
+    throw error instanceof DataError ? invalidField(resource, field, error.reason) : error;
+  }
 }
 
 /** Definitions are not coerced: a value of a wrong type is refused. Null is "not set". */
@@ -58,7 +69,10 @@ function requireFit(resource: string, field: string, base: Form, value: Value): 
 /** Checks the system properties that callers may set, for kinds that check their own fields themselves. @throws resource.property.invalid */
 export function checkCallersProperties(resource: string, body: ObjectValue): void {
   for (const [field, base] of Object.entries(CALLERS))
-    if (Object.hasOwn(body, field)) requireFit(resource, field, base, getOwn(body, field));
+    if (Object.hasOwn(body, field)) {
+      requireFit(resource, field, base, getOwn(body, field));
+      requireData(resource, field, getOwn(body, field));
+    }
 }
 
 const FITS: Readonly<Partial<Record<Form, (value: Value) => boolean>>> = {
