@@ -103,7 +103,7 @@ async function send(
   if (!device?.token || device.username !== username) return { kind: 'failed', reason: 'the device is not registered any more' };
   const note = noteOf(message);
   if (transport === 'webpush') {
-    const subject = contactIn(space, own(message, 'source'));
+    const subject = await contactIn(space, String(own(message, 'source')));
     const webPush = openWebPush({ key: await webPushKey(space), subject, http, now: () => space.clock.now() });
     return webPush.send(device.token, note);
   }
@@ -116,10 +116,9 @@ async function send(
 }
 
 /** The contact is read when a note is sent, so that retries use a corrected one. */
-function contactIn(space: Namespace, source: Value): string {
-  const definition = space.catalog.definitions.get('sources', String(source));
-  const config = definition ? own(definition, 'config') : null;
-  const contact = isObject(config) ? own(config, 'webPushSubject') : null;
+async function contactIn(space: Namespace, source: string): Promise<string> {
+  const definition = space.catalog.definitions.get('sources', source);
+  const contact = definition ? own(await sourcesOf(space).configOf(source, definition), 'webPushSubject') : null;
   return typeof contact === 'string' ? contact : DEFAULT_CONTACT;
 }
 

@@ -3,7 +3,7 @@ import { langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
-import { EgressError } from '../../platform/egress/index.ts';
+import { EgressError, isNamedSecret } from '../../platform/egress/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { raise } from '../../runtime/events/index.ts';
 import { creatorOf } from '../../resources/access/index.ts';
@@ -44,10 +44,10 @@ export async function publishToSource(space: Namespace, id: string, value: Value
   const request = mergedRequest(source, written, 'publish');
   if (isMocked(source)) await mock(space, source, 'publish', 'pubDesc', request, actor);
   else {
-    protocolOf(String(own(source, 'type')))?.checkPublish?.(name, own(source, 'config') as ObjectValue, request);
+    protocolOf(String(own(source, 'type')))?.checkPublish?.(name, withoutNamedSecrets(own(source, 'config') as ObjectValue), request);
     const publisher = space.catalog.features.publishers.get(String(own(source, 'type')));
     if (publisher) await publisher(space, name, request, actor);
-    else await through(space, name, (connection) => connection.publish?.(request, callerOf(space, actor)) ?? refusedPublish(name));
+    else await through(space, name, (connection) => connection.publish?.(written, callerOf(space, actor)) ?? refusedPublish(name));
   }
   sourcesOf(space).counts.add(name, 'published', space.clock.now());
   const echo = own(own(source, 'config') as ObjectValue, 'echoPublish') === true;
@@ -75,15 +75,22 @@ export async function querySource(
   const source = sourceNamed(space, id);
   const name = requireOutwards(source);
   if (own(source, 'direction') === 'SINK') throw apiError('cascade.source.direction', name, 'it cannot be asked');
-  const merged = mergedRequest(source, request, 'query');
-  if (isMocked(source)) return mock(space, source, 'query', 'queryDesc', merged, actor);
+  if (isMocked(source)) return mock(space, source, 'query', 'queryDesc', mergedRequest(source, request, 'query'), actor);
   if (protocolOf(String(own(source, 'type')))?.hasQuery !== true)
     throw apiError('cascade.source.query.unsupported', name, 'it has no queries');
-  return through(space, name, (connection) => connection.query?.(merged, caller) ?? refusedPublish(name));
+  return through(space, name, (connection) => connection.query?.(request, caller) ?? refusedPublish(name));
 }
 
+/** The request that mocks and echoes see: the definition has no secrets in it, which they must not see. */
 const mergedRequest = (source: ObjectValue, request: ObjectValue, operation: 'query' | 'publish'): ObjectValue =>
   protocolOf(String(own(source, 'type')))?.merged?.(own(source, 'config') as ObjectValue, request, operation) ?? request;
+
+/** The config without the fields that name a secret: what they stand for is known to the connection alone. */
+function withoutNamedSecrets(config: ObjectValue): ObjectValue {
+  const known: ObjectValue = {};
+  for (const key of Object.keys(config)) if (!isNamedSecret(getOwn(config, key))) setOwn(known, key, getOwn(config, key));
+  return known;
+}
 
 const refusedPublish = (name: string): never => {
   throw apiError('cascade.source.query.unsupported', name, 'it does not offer that');

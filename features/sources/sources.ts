@@ -252,7 +252,8 @@ export class Sources {
   ): Promise<SourceContext> {
     const { records, outlet } = this;
     const space = this.#space;
-    const config = await this.#config(name, source);
+    const open = own(source, 'config');
+    const config = await this.configOf(name, source);
     const protocol = protocolOf(String(own(source, 'type')));
     if (protocol) checkConfig(protocol, config, outlet); // named secrets may have made the config invalid
     const client = own(config, 'clientOptions');
@@ -267,6 +268,7 @@ export class Sources {
       direction,
       isReliable: own(source, 'isReliable') === true,
       config,
+      openConfig: isObject(open) ? open : {},
       consumes,
       outlet,
       tls: await tlsOptions(config),
@@ -292,7 +294,7 @@ export class Sources {
       other: async (other) => {
         const found = space.catalog.definitions.get('sources', other);
         if (!found || !isActive(found)) return null;
-        return { type: String(own(found, 'type')), config: await this.#config(other, found) };
+        return { type: String(own(found, 'type')), config: await this.configOf(other, found) };
       },
       store: {
         put: (key, value) => records.put(name, key, value),
@@ -303,8 +305,8 @@ export class Sources {
     };
   }
 
-  /** The config with its own secrets and the named ones. */
-  async #config(name: string, source: ObjectValue): Promise<ObjectValue> {
+  /** The config with its own secrets and the named ones. @throws ConnectionFailure cascade.source.secret.unknown */
+  async configOf(name: string, source: ObjectValue): Promise<ObjectValue> {
     const config = own(source, 'config');
     const secrets = own(source, 'secrets');
     const open = isObject(config) ? config : {};

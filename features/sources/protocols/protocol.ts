@@ -37,11 +37,13 @@ export interface Protocol {
   reconnects?(config: ObjectValue): boolean;
   /**
    * Checks a publish without a connection, so that an invalid one fails at once instead of waiting for it.
+   * @param config without its secrets and without the fields that name one: what depends on those is checked by the connection
    * @throws CascadeError of status 400
    */
   checkPublish?(source: string, config: ObjectValue, request: ObjectValue): void;
   /**
-   * Merges a request with the config, where mocks and protocol see more than the caller's request; absent: the request is used unchanged.
+   * Merges a request with the config, where mocks see more than the caller's request; absent: the request is used unchanged. The connection
+   * gets the caller's request alone and merges it itself, since only it knows the config with its secrets.
    */
   merged?(config: ObjectValue, request: ObjectValue, operation: 'query' | 'publish'): ObjectValue;
   /**
@@ -122,6 +124,8 @@ export interface SourceContext {
   readonly isReliable: boolean;
   /** The config with secrets and `@secrets(…)` resolved, checked by the fields above. */
   readonly config: ObjectValue;
+  /** The config as everybody may see it: without secrets, `@secrets(…)` as that text. For what is shown of a request. */
+  readonly openConfig: ObjectValue;
   /**
    * Whether this process receives messages: only one of several does. False: the connection only publishes, and subscribes or polls
    * nothing. Where two processes need different names (a client id), the one that does not consume takes another.

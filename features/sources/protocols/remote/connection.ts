@@ -66,7 +66,7 @@ class Remote implements Connection {
     this.#config = context.config;
     this.#client = client;
     this.#tokens = new Tokens(context, (config) => clientFor(context, config));
-    this.#bases = [own(this.#config, 'uri'), own(this.#config, 'serverURIs')].flat().filter((one) => typeof one === 'string');
+    this.#bases = basesOf(this.#config);
     const seconds = Number(own(this.#config, 'pollingInterval') ?? 0);
     this.#polling = context.consumes && seconds > 0 ? this.#pollingEvery(seconds * 1_000) : null;
   }
@@ -76,18 +76,18 @@ class Remote implements Connection {
   }
 
   async publish(request: ObjectValue, caller: Caller): Promise<void> {
-    const { answer, plan } = await this.#asked(await this.#plan(request, 'publish', caller));
+    const { answer, plan } = await this.#asked((await this.#plan(request, 'publish', caller)).plan);
     if (isFailure(answer, plan)) throw this.#refused('cascade.source.publish.failed', answer, plan);
   }
 
   async query(request: ObjectValue, caller: Caller): Promise<Value> {
-    const plan = await this.#plan(request, 'query', caller);
+    const { plan, shown } = await this.#plan(request, 'query', caller);
     if (plan.saveAs !== null) caller.requireSavable(plan.saveAs);
-    const { answer, url, headers } = await this.#asked(plan);
+    const { answer, base } = await this.#asked(plan);
     const failed = isFailure(answer, plan);
     if (failed && !plan.asFullExchange) throw this.#refused('cascade.source.query.failed', answer, plan);
     const shaped = (body: Value): Value =>
-      plan.asFullExchange ? this.#exchange(plan, answer, url, headers, body) : plan.asFullResponse ? fullResponse(answer, body) : body;
+      plan.asFullExchange ? this.#exchange(shown(), base, answer, body) : plan.asFullResponse ? fullResponse(answer, body) : body;
     if (failed || plan.saveAs === null) return shaped(plan.asFullExchange ? leniently(answer, plan) : this.#body(answer, plan));
     return saved(plan.saveAs, answer, shaped, caller);
   }
@@ -100,12 +100,23 @@ class Remote implements Connection {
   }
 
   // ---------------------------------------------------------------- requests
-  async #plan(document: ObjectValue, operation: 'query' | 'publish', caller: Caller): Promise<PlannedRequest> {
+  /**
+   * Merges the request with the config as it is known here, with its secrets, and plans it.
+   * @returns `shown`: the request without the secrets of the config, for whoever asked
+   */
+  async #plan(
+    request: ObjectValue,
+    operation: 'query' | 'publish',
+    caller: Caller,
+  ): Promise<{ plan: PlannedRequest; shown: () => PlannedRequest }> {
     const queryAsBody = own(this.#config, 'queryForm') === 'body' && operation === 'query';
     const loaded = new Map<number, LoadedDocument>();
+    const planned = (config: ObjectValue): PlannedRequest =>
+      planRequest(mergedRequest(config, request), operation, queryAsBody, loaded);
     try {
+      const document = mergedRequest(this.#config, request);
       for (const [i, name] of refsOf(document)) loaded.set(i, { name, ...(await caller.readDocument(name)) });
-      return planRequest(document, operation, queryAsBody, loaded);
+      return { plan: planned(this.#config), shown: () => planned(this.#context.openConfig) };
     } catch (error) {
       throw this.#invalid(error);
     }
@@ -116,9 +127,7 @@ class Remote implements Connection {
   }
 
   /** Asks the bases in order until one can be connected to; a token that the remote side refused is renewed once. */
-  async #asked(
-    plan: PlannedRequest,
-  ): Promise<{ answer: HttpAnswer; plan: PlannedRequest; url: URL; headers: readonly (readonly [string, string])[] }> {
+  async #asked(plan: PlannedRequest): Promise<{ answer: HttpAnswer; plan: PlannedRequest; base: number }> {
     this.#underWay++;
     try {
       const token = await this.#token(plan, null);
@@ -148,7 +157,7 @@ class Remote implements Connection {
         const redirects = plan.includeRedirect || own(this.#config, 'followRedirects') === false ? 0 : REDIRECTS;
         const answer = await this.#client.ask({ ...plan, url, headers, redirects, signal: this.#closing.signal });
         this.#current = at;
-        return { answer, url, headers };
+        return { answer, base: at };
       } catch (error) {
         failure = error;
         const isNowhere =
@@ -205,16 +214,12 @@ class Remote implements Connection {
     }
   }
 
-  #exchange(
-    plan: PlannedRequest,
-    answer: HttpAnswer,
-    url: URL,
-    sent: readonly (readonly [string, string])[],
-    received: Value,
-  ): ObjectValue {
+  /** @param plan the request as it may be shown @param base the index of the base that answered */
+  #exchange(plan: PlannedRequest, base: number, answer: HttpAnswer, received: Value): ObjectValue {
     const headers: ObjectValue = {};
-    for (const [name, value] of sent)
+    for (const [name, value] of plan.headers)
       if (!/^(?:authorization|cookie|proxy-authorization|x-api-key)$/i.test(name)) headers[name.toLowerCase()] = value;
+    const url = resolveTarget(basesOf(this.#context.openConfig)[base] as string, plan);
     const request = { method: plan.method, url: url.href, headers, body: plan.body === null ? null : plan.body.toString('utf8') };
     return { request, response: fullResponse(answer, received) };
   }
@@ -242,10 +247,10 @@ class Remote implements Connection {
 
   async #poll(path: string | null): Promise<void> {
     const query = own(this.#config, 'query');
-    const document = mergedRequest(this.#config, isObject(query) ? query : {}, path === null ? {} : { path });
+    const document = mergedRequest({}, isObject(query) ? query : {}, path === null ? {} : { path });
     await this.#context.room();
     const caller = await this.#context.creator();
-    const { answer, plan } = await this.#asked(await this.#plan(document, 'query', caller));
+    const { answer, plan } = await this.#asked((await this.#plan(document, 'query', caller)).plan);
     if (answer.status === 304) return;
     if (answer.status < 200 || answer.status > 299) throw this.#refused('cascade.source.query.failed', answer, plan);
     const message = { topic: path, properties: { status: answer.status, headers: headersOfAnswer(answer) } };
@@ -257,6 +262,9 @@ class Remote implements Connection {
     else await this.#context.deliver({ ...message, payload: answer.body, contentType: typeOfAnswer(answer, plan) });
   }
 }
+
+const basesOf = (config: ObjectValue): string[] =>
+  [own(config, 'uri'), own(config, 'serverURIs')].flat().filter((one) => typeof one === 'string');
 
 const isFailure = ({ status }: HttpAnswer, { includeRedirect }: PlannedRequest): boolean =>
   status >= 400 || (status >= 300 && !includeRedirect) || status < 200;

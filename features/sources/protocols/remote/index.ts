@@ -1,5 +1,5 @@
 // REMOTE (integrations.md 2): HTTP and HTTPS, for queries, publishes and polls.
-import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
+import { getOwn, isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
 import {
   address,
   ANY_DIRECTION,
@@ -16,7 +16,7 @@ import {
   whole,
 } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
-import { TLS_FIELDS } from '../../../../platform/egress/index.ts';
+import { isNamedSecret, TLS_FIELDS } from '../../../../platform/egress/index.ts';
 import { openRemote } from './connection.ts';
 import { mergedRequest } from './merge.ts';
 import { planRequest, RequestProblem } from './request.ts';
@@ -56,6 +56,7 @@ const proxyHosts = (config: ObjectValue): string[] => {
 const requestDocument: Fits = (value) => {
   if (!isObject(value)) return 'no Object';
   const merged = mergedRequest({}, value);
+  for (const key of Object.keys(merged)) if (isNamedSecret(getOwn(merged, key))) delete merged[key]; // known when it is activated
   const parts = own(merged, 'parts');
   if (Array.isArray(parts) && parts.some((part) => isObject(part) && own(part, 'ref') !== null)) delete merged['parts'];
   try {

@@ -43,6 +43,42 @@ const query = async (name: string, document: object): Promise<{ url?: string; me
 const status = async (name: string): Promise<{ url?: string; method?: string; headers?: Record<string, string> }> =>
   JSON.parse((await t.ask('status', 'sources', { id: name })).body ?? '');
 
+// spec: integrations.md 1.3/4 2.2
+test('defaults hold secrets: a query, a SELECT, a publish and a poll send them, and no answer, mock or echo shows them', async () => {
+  const secret = (name: string, value: string) => t.ask('insert', 'secrets', { body: JSON.stringify({ name, secret: value }) });
+  await Promise.all([secret('defaultKey', 'hush-3'), secret('defaultPlace', 'hush-4')]);
+  const headers = { Authorization: 'Zed hush-1', 'X-Api-Key': 'hush-2', Cookie: 'c=hush-5', 'X-Own': 'own @secrets(defaultKey)', 'X-Site': '7' };
+  const requestDefaults = { headers, query: { place: '@secrets(defaultPlace)' }, path: '/at/@secrets(defaultKey)', method: '@secrets(verb)' };
+  await secret('verb', 'put');
+  await source('hushed', { uri: `${server.url}/x/`, requestDefaults, username: 'ann', password: 'no' });
+  const sent = {
+    method: 'PUT',
+    url: '/at/hush-3?place=hush-4',
+    headers: { authorization: 'Zed hush-1', 'x-api-key': 'hush-2', cookie: 'c=hush-5', 'x-own': 'own hush-3', 'x-site': '7' },
+  };
+  expect(await query('hushed', {})).toMatchObject(sent);
+  await t.program('procedures', 'PROCEDURE asksHushed()\n  return SELECT ONE FROM SOURCE hushed');
+  expect(JSON.parse((await t.ask('execute', 'procedures', { id: 'asksHushed', body: '[]' })).body ?? '')).toMatchObject(sent);
+  await t.ask('publish', 'sources', { id: 'hushed', body: '{"body":1}' });
+  await t.program('procedures', 'PROCEDURE tellsHushed()\n  PUBLISH { body: 1 } TO SOURCE hushed USING { headers: { "x-site": "8" } }');
+  await t.ask('execute', 'procedures', { id: 'tellsHushed', body: '[]' });
+  expect(server.sent.slice(-2)).toMatchObject([
+    { ...sent, body: '1' },
+    { url: sent.url, headers: { ...sent.headers, 'x-site': '8' } },
+  ]);
+  expect((await query('hushed', { headers: { authorization: 'Other' } })).headers).toMatchObject({ authorization: 'Other', 'x-api-key': 'hush-2' });
+
+  const { request } = (await query('hushed', { asFullExchange: true, method: 'POST', body: { a: 1 } })) as { request?: object };
+  expect(request).toMatchObject({ method: 'POST', headers: { 'x-own': 'own @secrets(defaultKey)', 'x-site': '7' }, body: '{"a":1}' });
+  expect(JSON.stringify(request)).not.toContain('hush');
+
+  await t.ask('update', 'sources', { id: 'hushed', body: '{"mockMode":true,"mockProcedures":{"query":"asked"}}' });
+  await t.program('procedures', 'PROCEDURE asked(queryDesc)\n  return queryDesc');
+  const described = JSON.stringify(await query('hushed', { asFullResponse: true }));
+  expect(described).toContain('@secrets(defaultKey)');
+  expect(described).not.toContain('hush');
+});
+
 test('2.2: defaults and the request are merged, headers and query key by key', async () => {
   await source('merged', {
     uri: `${server.url}/api/v2/`,

@@ -46,6 +46,7 @@ export function contextOf(
     direction: 'BOTH',
     isReliable,
     config,
+    openConfig: config,
     consumes,
     outlet: egress.outletOf('main'),
     tls: {},
