@@ -1,5 +1,6 @@
-// The values that a path leads to in an instance: through arrays of Objects, and by position (resources-and-api.md 3.1, language.md W8).
-import { Currency, isObject, type Value } from '../../stdlib/values/index.ts';
+// The values that a path leads to in an instance: through arrays of Objects, and by position (resources-and-api.md 3.1, language.md W8). In
+// the XML of a message (integrations.md 2.7) it leads through children and attributes to their text.
+import { Currency, isObject, type Value, XmlNode } from '../../stdlib/values/index.ts';
 import type { ConditionPath } from './types.ts';
 
 export interface Leaves {
@@ -64,12 +65,27 @@ export function collect(root: Value, steps: readonly string[], at: number, leave
   } else if (Array.isArray(root)) {
     if (isPosition(step) && Number(step) < root.length) descend(root[Number(step)] as Value, steps, at + 1, leaves);
     else leaves.missing = true;
+  } else if (root instanceof XmlNode) {
+    const found = root.property(step);
+    if (found === null) leaves.missing = true;
+    else descend(found, steps, at + 1, leaves);
   } else leaves.missing = true;
+}
+
+/**
+ * XML compares as its text: a list as the text of the whole and, like an array, as that of each element. An empty one is not there, though
+ * its text is "".
+ */
+function addXml(node: XmlNode, leaves: Leaves): void {
+  leaves.values.push(node.text());
+  if (node.elements.length === 0) leaves.missing = true;
+  if (node.elements.length > 1) for (const element of node.elements) leaves.values.push(element.text());
 }
 
 function descend(value: Value, steps: readonly string[], at: number, leaves: Leaves): void {
   if (at === steps.length) {
-    leaves.values.push(value);
+    if (value instanceof XmlNode) addXml(value, leaves);
+    else leaves.values.push(value);
   } else if (Array.isArray(value)) {
     const step = steps[at] as string;
     if (isPosition(step) && Number(step) < value.length) {
