@@ -60,6 +60,7 @@ export async function executeProcedure(space: Namespace, name: string, request: 
     identity: actingIn(procedure.object, actor.identity),
     caller: { ...actor, headers: request.headers ?? actor.headers },
     snapshot: true,
+    ...(request.federation && { toNode: true }),
     ...(request.federation?.deadlineMs !== undefined && { deadlineMs: request.federation.deadlineMs }),
     ...(request.signal && { signal: request.signal }),
   });

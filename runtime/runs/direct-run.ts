@@ -30,6 +30,8 @@ export interface DirectCall {
   readonly namedJson?: string | null;
   /** Set by EXECUTE: an empty array, or one with the key of the partition (inner JSON, parsed). */
   readonly executed?: RunRequest['opts']['executed'];
+  /** Whether another node has called it, to which no Sequence inside a value can go. */
+  readonly toNode?: boolean;
   readonly identity: Identity;
   /** The calling context: its chain continues, and its history holds the effects. */
   readonly caller: Pick<Actor, 'chain' | 'childRunIds' | 'depth' | 'headers' | 'event'>;
@@ -117,7 +119,7 @@ class DirectRun implements RunObserver {
   }
 
   #given(): Given {
-    const { executable, identity, caller, eventArgs, executed } = this.#call;
+    const { executable, identity, caller, eventArgs, executed, toNode } = this.#call;
     return {
       ...this.#call.body,
       id: this.#id,
@@ -136,6 +138,7 @@ class DirectRun implements RunObserver {
         ...isolateLimits(this.#limits),
         ...(eventArgs && { eventArgs }),
         ...(executed && { executed }),
+        ...(toNode && { toNode }),
       },
     };
   }

@@ -2,7 +2,7 @@
 // (design.md 1, mechanisms.md b). It keeps the open runs; nothing else of a run outlives a batch.
 import { deepCopy, fromInner, getOwn, isObject, isPlainInner, type ObjectValue, type Value } from '../values/index.ts';
 import { failing, namesSequence } from './failing.ts';
-import { encoded, outward } from './operations.ts';
+import { encoded, encodedForNode, outward } from './operations.ts';
 import { Procedures } from './procedures.ts';
 import { type Entry, type Factory, Programs } from './programs.ts';
 import type { FrameSettings, In, Inner, RunId, RunSettings, StartOptions } from './protocol.ts';
@@ -263,7 +263,8 @@ class StepDriver {
     if (value === undefined || value === null) this.#end(run);
     else if (!run.madeSequence) this.#done(run, outward(run, value));
     else {
-      const task: Task = { run, steps: encoded(run, value), gives: 'text', awaits: null };
+      const steps = run.options.toNode ? encodedForNode(run, value) : encoded(run, value);
+      const task: Task = { run, steps, gives: 'text', awaits: null };
       this.#tasks.set(run.id, task);
       this.#resume(task, { value: null });
     }

@@ -1,4 +1,5 @@
 // Requests to the host: the payload as text, Sequences in it read to their end first (language.md Q5).
+import { fail } from '../errors.ts';
 import { encodeInner, failDeep, getOwn, isObject, MAX_DEPTH, type ObjectValue, setOwn, type Value } from '../values/index.ts';
 import { LIMITS } from './limits.ts';
 import type { OpKind } from './protocol.ts';
@@ -19,6 +20,14 @@ export function* encoded(run: Run, value: Value): Steps<string> {
   if (!run.madeSequence) return outward(run, value);
   refuseGiant(run, value);
   return holds(value, (inner) => inner instanceof Sequence, 0) ? outward(run, yield* materialized(run, value)) : encodeInner(value);
+}
+
+/** The same of a value for another node: the items of a Sequence are an Array there, one inside a value cannot cross (language.md Q5). */
+export function* encodedForNode(run: Run, value: Value): Steps<string> {
+  const whole = value instanceof Sequence ? yield* drain(value.open(), run) : value;
+  refuseGiant(run, whole);
+  if (holds(whole, (inner) => inner instanceof Sequence, 0)) fail('cascade.lang.sequence.embedded', 'a value for another node');
+  return encodeInner(whole);
 }
 
 /** Inner JSON text, unless it would be larger than what may be stored, as one part may stand at many places of a value, or too deep. */

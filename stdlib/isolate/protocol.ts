@@ -60,6 +60,8 @@ export interface StartOptions {
   eventArgs?: number[];
   /** The procedure was called by EXECUTE: empty, or with the key of the partition. */
   executed?: Inner[];
+  /** Another node has called it: its value may be a Sequence, but hold none (language.md Q5). */
+  toNode?: boolean;
 }
 
 /** What does not change from run to run of one program. */
