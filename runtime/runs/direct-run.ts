@@ -13,10 +13,11 @@ import { fromWireError, toWireError } from './wire-error.ts';
 import { whenAdmitted } from './admission.ts';
 import { digestOf, isRepeatable, RunHistory } from './history.ts';
 import { Messages } from './messages.ts';
+import { callsAt } from './call-sites.ts';
 import { checkpointSite, Checkpoints } from './checkpoints.ts';
 import { type Given, RunRecorder } from './run-recorder.ts';
 import { describe, locate } from './error-location.ts';
-import { isolateLimits, type RunLimits } from './run-limits.ts';
+import { isolateLimits, mostCalls, type RunLimits } from './run-limits.ts';
 import type { RunError, RunHost } from './types.ts';
 import type { Executable } from '../programs/index.ts';
 
@@ -89,6 +90,10 @@ class DirectRun implements RunObserver {
   }
 
   start(): void {
+    const most = mostCalls(this.#limits);
+    // Each run on the stack is held until those within it have ended: without a bound a rule that sets itself going would fill the memory.
+    if (this.#call.caller.depth >= most)
+      return this.fail(toWireError(apiError('cascade.execution.depth', this.#call.executable.resource, most)));
     this.#host.executionTimes.begin(this.#expire, this.#limits.executionTimeMs);
     const { deadlineMs, signal } = this.#call;
     if (deadlineMs !== undefined) this.#deadline = setTimeout(() => this.#expire(`${deadlineMs} ms`), deadlineMs);
@@ -134,7 +139,7 @@ class DirectRun implements RunObserver {
         username: identity.username,
         resource: executable.resource,
         service: executable.service,
-        depth: caller.depth,
+        depth: this.#call.body.procedure === undefined ? caller.depth + 1 : caller.depth, // the isolate counts a procedure itself
         ...isolateLimits(this.#limits),
         ...(eventArgs && { eventArgs }),
         ...(executed && { executed }),
@@ -267,7 +272,7 @@ class DirectRun implements RunObserver {
       ...(caller.event && { event: caller.event }),
       readSet: null,
       childRunIds: this.#recorded ? new ChildRunIds(`${this.#id}/${site}.${nth}`, caller.childRunIds?.stepStore) : null,
-      depth: caller.depth + 1,
+      depth: caller.depth + 1 + callsAt(site),
       state: { run: this.#id, keep: () => undefined }, // a direct run does not restart
       headers: caller.headers,
       checkpoints: this.#parts.of(site, nth),

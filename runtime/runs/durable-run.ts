@@ -37,6 +37,7 @@ import { AttemptReads, type ReadingRun } from './attempt-reads.ts';
 import { choose, type Given as Held } from './decision.ts';
 import { digestOf, isRepeatable, type Known, RunHistory, type Seen, seenText } from './history.ts';
 import { Messages } from './messages.ts';
+import { callsAt } from './call-sites.ts';
 import { checkpointSite, Checkpoints } from './checkpoints.ts';
 import { type Given, RunRecorder } from './run-recorder.ts';
 import { RequestReadSet } from './request-read-set.ts';
@@ -558,7 +559,7 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
       readSet,
       childRunIds: new ChildRunIds(`${this.id}/${site}.${nth}`, this),
       state: { run: this.id, keep: (answer) => this.#history.keep(site, nth, { request, answer, at }) },
-      depth: 0,
+      depth: 1 + callsAt(site),
       checkpoints: this.#parts.of(site, nth),
       commit: async (unit, answer, part) => {
         const last = answer !== undefined;

@@ -1,5 +1,7 @@
 // The limits of single runs in a quota (language.md 10, resources-and-api.md 9.1). Absent: the general limits.
 
+import { LIMITS } from '../../stdlib/isolate/index.ts';
+
 export interface RunLimits {
   /** Calls on one stack. */
   readonly callDepth?: number;
@@ -22,6 +24,9 @@ export interface BreakerLimits {
 }
 
 export const NO_LIMITS: RunLimits = {};
+
+/** Calls on one stack, of rules and procedures alike. */
+export const mostCalls = ({ callDepth }: RunLimits): number => callDepth ?? LIMITS.callDepth;
 
 /** The limits that are checked inside the isolate, as its options. */
 export const isolateLimits = ({
