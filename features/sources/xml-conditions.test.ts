@@ -77,8 +77,14 @@ test('a condition reaches children, attributes and text of a message as the body
   await t.program('rules', 'RULE all_x WHEN MESSAGE ARRIVES FROM xmlwhere AS m INSERT Met(by: "xmlwhere all")');
   const conditions = [...TRUE, ...FALSE];
   for (const [i, condition] of conditions.entries())
-    await t.program('rules', `RULE x${i} WHEN MESSAGE ARRIVES FROM xmlwhere AS m WHERE ${condition} INSERT Met(by: ${JSON.stringify(condition)})`);
-  await t.program('rules', 'RULE whole WHEN EVENT OCCURS ON "/sources/xmlwhere" AS e WHERE e.value.house.text() == "A" AND e.value.house == "A" INSERT Met(by: "event")');
+    await t.program(
+      'rules',
+      `RULE x${i} WHEN MESSAGE ARRIVES FROM xmlwhere AS m WHERE ${condition} INSERT Met(by: ${JSON.stringify(condition)})`,
+    );
+  await t.program(
+    'rules',
+    'RULE whole WHEN EVENT OCCURS ON "/sources/xmlwhere" AS e WHERE e.value.house.text() == "A" AND e.value.house == "A" INSERT Met(by: "event")',
+  );
   await source('xmlwhere');
   await sent('xmlwhere');
   await expect.poll(async () => (await metBy(TRUE)).sort()).toEqual([...TRUE].sort());
@@ -89,7 +95,10 @@ test('a condition reaches children, attributes and text of a message as the body
 // spec: integrations.md 1.6/2 2.7; language.md 6.1
 test('a rule of a pipeline has such a condition, and an error in one is recorded', async () => {
   await t.program('rules', 'RULE piped WHEN MESSAGE ARRIVES FROM xmlpipe AS m WHERE m.house == "A" return { text: m.house.text() + "!" }');
-  await t.program('rules', 'RULE fails WHEN MESSAGE ARRIVES FROM xmlpipe AS m WHERE m.text.parseDateTime().year == 4 INSERT Met(by: "never")');
+  await t.program(
+    'rules',
+    'RULE fails WHEN MESSAGE ARRIVES FROM xmlpipe AS m WHERE m.text.parseDateTime().year == 4 INSERT Met(by: "never")',
+  );
   await t.program('rules', 'RULE all_p WHEN MESSAGE ARRIVES FROM xmlpipe AS m INSERT Met(by: "xmlpipe all", text: m.text)');
   await source('xmlpipe', { pipelineRules: ['piped'] });
   await sent('xmlpipe');

@@ -111,8 +111,7 @@ class Remote implements Connection {
   ): Promise<{ plan: PlannedRequest; shown: () => PlannedRequest }> {
     const queryAsBody = own(this.#config, 'queryForm') === 'body' && operation === 'query';
     const loaded = new Map<number, LoadedDocument>();
-    const planned = (config: ObjectValue): PlannedRequest =>
-      planRequest(mergedRequest(config, request), operation, queryAsBody, loaded);
+    const planned = (config: ObjectValue): PlannedRequest => planRequest(mergedRequest(config, request), operation, queryAsBody, loaded);
     try {
       const document = mergedRequest(this.#config, request);
       for (const [i, name] of refsOf(document)) loaded.set(i, { name, ...(await caller.readDocument(name)) });

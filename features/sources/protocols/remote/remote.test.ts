@@ -47,8 +47,19 @@ const status = async (name: string): Promise<{ url?: string; method?: string; he
 test('defaults hold secrets: a query, a SELECT, a publish and a poll send them, and no answer, mock or echo shows them', async () => {
   const secret = (name: string, value: string) => t.ask('insert', 'secrets', { body: JSON.stringify({ name, secret: value }) });
   await Promise.all([secret('defaultKey', 'hush-3'), secret('defaultPlace', 'hush-4')]);
-  const headers = { Authorization: 'Zed hush-1', 'X-Api-Key': 'hush-2', Cookie: 'c=hush-5', 'X-Own': 'own @secrets(defaultKey)', 'X-Site': '7' };
-  const requestDefaults = { headers, query: { place: '@secrets(defaultPlace)' }, path: '/at/@secrets(defaultKey)', method: '@secrets(verb)' };
+  const headers = {
+    Authorization: 'Zed hush-1',
+    'X-Api-Key': 'hush-2',
+    Cookie: 'c=hush-5',
+    'X-Own': 'own @secrets(defaultKey)',
+    'X-Site': '7',
+  };
+  const requestDefaults = {
+    headers,
+    query: { place: '@secrets(defaultPlace)' },
+    path: '/at/@secrets(defaultKey)',
+    method: '@secrets(verb)',
+  };
   await secret('verb', 'put');
   await source('hushed', { uri: `${server.url}/x/`, requestDefaults, username: 'ann', password: 'no' });
   const sent = {
@@ -66,7 +77,10 @@ test('defaults hold secrets: a query, a SELECT, a publish and a poll send them, 
     { ...sent, body: '1' },
     { url: sent.url, headers: { ...sent.headers, 'x-site': '8' } },
   ]);
-  expect((await query('hushed', { headers: { authorization: 'Other' } })).headers).toMatchObject({ authorization: 'Other', 'x-api-key': 'hush-2' });
+  expect((await query('hushed', { headers: { authorization: 'Other' } })).headers).toMatchObject({
+    authorization: 'Other',
+    'x-api-key': 'hush-2',
+  });
 
   const { request } = (await query('hushed', { asFullExchange: true, method: 'POST', body: { a: 1 } })) as { request?: object };
   expect(request).toMatchObject({ method: 'POST', headers: { 'x-own': 'own @secrets(defaultKey)', 'x-site': '7' }, body: '{"a":1}' });
