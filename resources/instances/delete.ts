@@ -2,8 +2,8 @@
 
 import type { Document } from 'mongodb';
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { type Actor, committing } from '../../runtime/context/index.ts';
-import { type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
+import { type Actor, OwnChanges, committing } from '../../runtime/context/index.ts';
+import { type UnitOfWork, VersionConflict, type Write } from '../../runtime/transactions/index.ts';
 import { toFilter } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { idToBson } from '../../model/values/index.ts';
@@ -38,16 +38,20 @@ export async function deleteOne(
         locked.version,
         versionOf(stored),
       );
-    const deletion = { operation: 'delete', resource, before: stored, after: null, initiator: actor } as const;
     if (doomed === NONE) requireWithin(space, resource, 'delete', stored, actor);
-    if (!(await allowed(space, resource, stored, actor))) return 0;
-    if (doomed === NONE) await admit(space, deletion);
+    const own = doomed === NONE ? withinOwn(resource, [stored], actor) : actor;
+    if (!(await allowed(space, resource, stored, own))) return 0;
+    if (doomed === NONE) await admit(space, deletionOf(resource, stored, actor));
+    const along = await goingAlong(space, resource, [stored], own, doomed);
+    // What its rules have changed of it themselves is deleted as they left it: they have let it go, and are not asked again.
+    const count = doomed === NONE ? (own.within?.countOf(resource.collection, idOf(stored)) ?? 0n) : 0n;
+    const gone = count === 0n ? stored : ((await read(space, resource, byId(stored), 1))[0] ?? (await find()));
+    if (versionOf(gone) !== versionOf(stored) + count) continue; // others have changed it, too
     const path = instanceEvent(resource, 'delete');
-    const events = resource.type.rulesSuppressed ? [] : raise(space, path, await shownOne(space, resource.type, stored, actor), actor);
-    const along = await goingAlong(space, resource, [stored], actor, doomed);
+    const events = resource.type.rulesSuppressed ? [] : raise(space, path, await shownOne(space, resource.type, gone, actor), actor);
     try {
-      const unit: UnitOfWork = { writes: [removal(resource, stored), ...along.writes], events: [...events, ...along.events] };
-      await actor.commit(accompanied(space, deletion, unit), { ok: '1' });
+      const unit: UnitOfWork = { writes: [removal(resource, gone), ...along.writes], events: [...events, ...along.events] };
+      await actor.commit(accompanied(space, deletionOf(resource, gone, actor), unit), { ok: '1' });
       return 1;
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error; // changed meanwhile: its present state is deleted, if it still exists
@@ -68,13 +72,14 @@ export async function deleteMany(space: Namespace, resource: InstanceResource, w
   const [one] = first.instances;
   if (!walk.hasBegun && first.isLast && first.instances.length < 2) return one ? deleteFound(space, resource, filter, one, actor) : 0;
   await walk.through(first, async ({ instances, isLast }) => {
+    const own = withinOwn(resource, instances, actor);
     const doomed: ObjectValue[] = [];
     for (const stored of instances) {
-      if (!(await allowed(space, resource, stored, walk.on(stored)))) continue;
+      if (!(await allowed(space, resource, stored, { ...walk.on(stored), within: own.within }))) continue;
       await admit(space, { operation: 'delete', resource, before: stored, after: null, initiator: actor });
       doomed.push(stored);
     }
-    await deleteBatch(space, resource, filter, doomed, walk, isLast, actor);
+    await deleteBatch(space, resource, filter, doomed, walk, isLast, own);
   });
   return walk.count;
 }
@@ -89,7 +94,7 @@ async function deleteFound(
 ): Promise<number> {
   let known: ObjectValue | null = one;
   const find = async (): Promise<ObjectValue> => {
-    const stored = known ?? (await read(space, resource, { $and: [filter, { _id: idToBson(getOwn(one, '_id')) }] }, 1))[0];
+    const stored = known ?? (await read(space, resource, { $and: [filter, byId(one)] }, 1))[0];
     known = null;
     if (!stored) throw new Gone();
     return stored;
@@ -105,6 +110,7 @@ async function deleteFound(
 /** Another writer has deleted the instance. */
 class Gone extends Error {}
 
+/** @param actor counts what the rules change of them */
 async function deleteBatch(
   space: Namespace,
   resource: InstanceResource,
@@ -123,7 +129,7 @@ async function deleteBatch(
   const added = additionsOf(space, deletions) ?? { writes: [], events: [] };
   try {
     await walk.store(
-      doomed.map((stored) => removal(resource, stored)),
+      doomed.map((stored) => asLeft(removal(resource, stored), actor)),
       last,
       { writes: [...along.writes, ...added.writes], events: [...along.events, ...added.events] },
       isLast,
@@ -133,7 +139,7 @@ async function deleteBatch(
     // Some were changed meanwhile: those that still exist and match are deleted in their present state.
     const ids = { _id: { $in: doomed.map((stored) => idToBson(getOwn(stored, '_id'))) } };
     const fresh = await read(space, resource, { $and: [filter, ids] }, doomed.length);
-    return deleteBatch(space, resource, filter, fresh, walk, isLast, actor);
+    return deleteBatch(space, resource, filter, fresh, walk, isLast, withinOwn(resource, fresh, actor));
   }
 }
 
@@ -153,19 +159,40 @@ export async function goingAlong(
   const { entries, found } = await dependentsOn(space, addresses);
   const parts: UnitOfWork[] = [];
   const { childRunIds } = actor;
+  // The rules of one may change another, before its turn or after: all of them go in one commit, as the rules left them.
+  const watching = doomed === NONE ? { ...actor, within: new OwnChanges(actor.within) } : actor;
+  for (const { resource: own, instance } of found) watching.within?.watch(own.collection, idOf(instance));
   for (const { resource: own, instance } of found) {
     const [address = ''] = addressesOf(own, instance);
     if (all.has(address)) continue;
     all.add(address);
-    const batching = committing(actor, async (unit) => void parts.push(unit), {
+    const batching = committing(watching, async (unit) => void parts.push(unit), {
       readSet: null,
       childRunIds: childRunIds && childRunIds.of(idOf(instance)),
     });
     await deleteOne(space, own, async () => instance, batching, {}, all);
   }
   const own = resource.kind === 'instances' ? await resource.guard?.along?.(space, gone) : undefined;
-  return { writes: [...entries, ...(own ?? []), ...parts.flatMap(({ writes }) => writes)], events: parts.flatMap(({ events }) => events) };
+  const writes = parts.flatMap((part) => part.writes);
+  const left = doomed === NONE ? writes.map((write) => asLeft(write, watching)) : writes;
+  return { writes: [...entries, ...(own ?? []), ...left], events: parts.flatMap(({ events }) => events) };
 }
+
+/** The actor of the rules that these deletions wait for, who counts what they change of the instances. */
+function withinOwn(resource: InstanceResource, all: readonly ObjectValue[], actor: Actor): Actor {
+  const within = new OwnChanges(actor.within);
+  for (const stored of all) within.watch(resource.collection, idOf(stored));
+  return { ...actor, within };
+}
+
+/** A removal meets the version that the deletion's own rules have left. */
+function asLeft(write: Write, { within }: Actor): Write {
+  if (write.op !== 'delete' || !within) return write;
+  return { ...write, version: write.version + within.countOf(write.collection, write.id.toHexString()) };
+}
+
+const deletionOf = (resource: InstanceResource, before: ObjectValue, initiator: Actor) =>
+  ({ operation: 'delete', resource, before, after: null, initiator }) as const;
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -173,6 +200,8 @@ async function allowed(space: Namespace, resource: InstanceResource, stored: Obj
   if (resource.type.maxStorage > 0) throw apiError('cascade.type.capped.readonly', resource.type.name);
   return resource.type.rulesSuppressed || (await runBefore(space, resource.type, 'delete', stored, actor)) !== null;
 }
+
+const byId = (stored: ObjectValue): Document => ({ _id: idToBson(getOwn(stored, '_id')) });
 
 const removal = (resource: InstanceResource, stored: ObjectValue): UnitOfWork['writes'][number] => ({
   collection: resource.collection,

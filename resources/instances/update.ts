@@ -3,11 +3,12 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Document } from 'mongodb';
-import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { type Actor, RestartRun, committing } from '../../runtime/context/index.ts';
+import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import { type Actor, OwnChanges, RestartRun, committing } from '../../runtime/context/index.ts';
 import { type Pending, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { matches, type Predicate, toFilter } from '../../model/query/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
+import { deepEquals } from '../../stdlib/operators/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { checkFinal, coerceSystemProperty, prepareUpdate } from '../../model/types/index.ts';
 import { idToBson, instanceToBson } from '../../model/values/index.ts';
@@ -77,19 +78,23 @@ export async function updateOne(
       const stored = await find();
       const instance = `${resource.collection}/${idOf(stored)}`;
       checkVersion(resource, stored, actor, locked);
-      const next = await changed(space, resource, stored, change, actor);
-      if (!next) return null;
       try {
+        const done = await changed(space, resource, stored, change, actor, find);
+        if (!done) return null;
+        const { next } = done;
         const shown = await shownOne(space, resource.type, next, actor);
         const json = encodeInner(shown);
-        await actor.commit(unitOf(space, resource, stored, { next, shown, json }, actor), { ok: json });
+        await actor
+          .commit(unitOf(space, resource, done.stored, { next, shown, json }, actor), { ok: json })
+          .catch((error: unknown) => Promise.reject(asApiError(error, resource, next)));
         actor.readSet?.record(resource.collection, idOf(next), versionOf(next));
         return shown;
       } catch (error) {
-        if (!(error instanceof VersionConflict)) throw asApiError(error, resource, next);
+        if (!(error instanceof VersionConflict)) throw error;
         if (locked.version !== undefined) throw conflict(resource, stored, locked.version);
         if (actor.readSet?.expected(resource.collection, idOf(stored)) !== undefined) throw new RestartRun(instance);
-        if (tries < TRIES) continue;
+        // One whose turn is waited for by what made this change would wait for itself.
+        if (tries < TRIES || actor.within?.concerns(resource.collection, idOf(stored))) continue;
         if (!contention.isEngaged(waiter)) await contention.enter(instance, waiter);
         await contention.pendingFor(instance, waiter)?.settled();
       }
@@ -113,27 +118,73 @@ function checkVersion(resource: InstanceResource, stored: ObjectValue, actor: Ac
 const conflict = (resource: InstanceResource, stored: ObjectValue, expected: bigint) =>
   apiError('cascade.update.authorization.or.version.conflict', `/${resource.name}/${idOf(stored)}`, expected, versionOf(stored));
 
+/** A changed instance, and the one that it takes the place of. */
+interface Step {
+  readonly stored: ObjectValue;
+  readonly next: ObjectValue;
+}
+
+/**
+ * @param find reads the instance again
+ * @throws VersionConflict when others have changed it while its BEFORE rules changed it, too
+ */
 async function changed(
   space: Namespace,
   resource: InstanceResource,
   stored: ObjectValue,
   change: Change,
   actor: Actor,
-): Promise<ObjectValue | null> {
+  find: () => Promise<ObjectValue>,
+): Promise<Step | null> {
   const { type } = resource;
   if (type.maxStorage > 0) throw apiError('cascade.type.capped.readonly', type.name);
   requireWithin(space, resource, 'update', stored, actor);
-  let next: ObjectValue | null = await change(stored);
-  if (!type.rulesSuppressed) {
-    const submitted = next;
-    next = await runBefore(space, type, 'update', submitted, actor);
-    if (next && next !== submitted) next = prepareUpdate(type, stored, next);
+  const submitted = await change(stored);
+  const done = type.rulesSuppressed
+    ? { stored, next: submitted }
+    : await afterRules(space, resource, { stored, next: submitted }, change, actor, find);
+  if (!done) return null;
+  checkFinal(type, done.next, done.stored);
+  const next = stampChanged(done.next, done.stored, actor);
+  await admit(space, { operation: 'update', resource, before: done.stored, after: next, initiator: actor });
+  return { stored: done.stored, next };
+}
+
+/**
+ * Runs the BEFORE rules, once. What they have changed of the instance themselves is what the change is then applied to: what was submitted,
+ * and what the rules made of it (language.md O1, O2).
+ */
+async function afterRules(
+  space: Namespace,
+  resource: InstanceResource,
+  { stored, next: submitted }: Step,
+  change: Change,
+  actor: Actor,
+  find: () => Promise<ObjectValue>,
+): Promise<Step | null> {
+  const { type, collection } = resource;
+  const id = idOf(stored);
+  const within = new OwnChanges(actor.within).watch(collection, id);
+  const result = await runBefore(space, type, 'update', submitted, { ...actor, within });
+  if (!result) return null;
+  const count = within.countOf(collection, id);
+  if (count === 0n) return { stored, next: result === submitted ? submitted : prepareUpdate(type, stored, result) };
+  const found = await find();
+  const left = versionOf(found) === versionOf(stored) ? await present(space, resource, stored) : found; // some give what they have
+  if (versionOf(left) !== versionOf(stored) + count) throw new VersionConflict(collection, idToBson(getOwn(left, '_id')) as never);
+  requireWithin(space, resource, 'update', left, actor);
+  const next = await change(left);
+  return { stored: left, next: result === submitted ? next : prepareUpdate(type, left, { ...next, ...differences(submitted, result) }) };
+}
+
+/** The members of the second that differ from the first's; those that it lacks are null. */
+function differences(before: ObjectValue, after: ObjectValue): ObjectValue {
+  const found: ObjectValue = {};
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [was, is] = [getOwn(before, name), getOwn(after, name)];
+    if (!deepEquals(was, is)) setOwn(found, name, is);
   }
-  if (!next) return null;
-  checkFinal(type, next, stored);
-  const stamped = stampChanged(next, stored, actor);
-  await admit(space, { operation: 'update', resource, before: stored, after: stamped, initiator: actor });
-  return stamped;
+  return found;
 }
 
 /** A changed instance: in its stored form, its external form, and that as text. */
@@ -243,11 +294,17 @@ async function updateFound(
 function again(space: Namespace, resource: InstanceResource, instance: ObjectValue): () => Promise<ObjectValue> {
   let fresh: ObjectValue | null = instance;
   return async () => {
-    const stored = fresh ?? (await read(space, resource, { _id: instanceToBson(resource.type, instance)['_id'] }, 1))[0];
+    const stored = fresh ?? (await present(space, resource, instance));
     fresh = null;
-    if (!stored) throw apiError('cascade.resource.not.found', `/${resource.name}/${idOf(instance)}`);
     return stored;
   };
+}
+
+/** @throws cascade.resource.not.found */
+async function present(space: Namespace, resource: InstanceResource, instance: ObjectValue): Promise<ObjectValue> {
+  const [stored] = await read(space, resource, { _id: idToBson(getOwn(instance, '_id')) }, 1);
+  if (!stored) throw apiError('cascade.resource.not.found', `/${resource.name}/${idOf(instance)}`);
+  return stored;
 }
 
 interface Bulk {
@@ -268,15 +325,22 @@ async function updateBatch(
 ): Promise<void> {
   const { change, walk, onError } = bulk;
   const ready: { stored: ObjectValue; next: ObjectValue }[] = [];
-  for (const stored of batch) {
-    try {
-      const next = await changed(space, resource, stored, change, walk.on(stored));
-      if (next) ready.push({ stored, next });
-    } catch (error) {
-      if (!onError || !(error instanceof CascadeError)) throw error;
-      walk.fail(error, stored);
-    }
-  }
+  for (const one of batch)
+    for (let stored: ObjectValue | undefined = one; stored; )
+      try {
+        const found = stored;
+        const done = await changed(space, resource, found, change, walk.on(found), () => present(space, resource, found));
+        if (done) ready.push(done);
+        break;
+      } catch (error) {
+        if (error instanceof VersionConflict) {
+          [stored] = await reread(space, resource, bulk.filter, [{ stored }]);
+          continue;
+        }
+        if (!onError || !(error instanceof CascadeError)) throw error;
+        walk.fail(error, stored);
+        break;
+      }
   const last = ready[ready.length - 1]?.stored;
   if (!last) return;
   const changes = ready.map(

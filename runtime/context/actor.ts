@@ -5,6 +5,7 @@ import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Predicate } from '../../model/query/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
 import type { Answer, CausalChain, Pending, RunId, Step, StoredEvent, UnitOfWork, Write } from '../transactions/index.ts';
+import type { OwnChanges } from './own-changes.ts';
 import type { Since } from './stages.ts';
 import type { StateUser } from '../shared-state/index.ts';
 
@@ -39,6 +40,8 @@ export interface Actor extends Initiator {
   readonly childRunIds: ChildRunIds | null;
   /** BEFORE rules and procedures that are on the stack already. */
   readonly depth: number;
+  /** The change whose BEFORE rules do this; absent: none. */
+  readonly within?: OwnChanges | undefined;
   /** The event that the run was started by, and for which rule; absent in procedures that a client called. */
   readonly event?: { readonly event: StoredEvent; readonly rule: string };
   /** The run that asks, for what services keep between calls; absent where no program does. */

@@ -13,5 +13,6 @@ export {
   committing,
   withoutAnswers,
 } from './actor.ts';
+export { OwnChanges } from './own-changes.ts';
 export { serviceActor } from './service-actor.ts';
 export { STAGES, type Since, type Stage, type StageReached, reportCommitted, reportDelivered, sinceOf, timed } from './stages.ts';

@@ -35,7 +35,7 @@ export interface DirectCall {
   readonly toNode?: boolean;
   readonly identity: Identity;
   /** The calling context: its chain continues, and its history holds the effects. */
-  readonly caller: Pick<Actor, 'chain' | 'childRunIds' | 'depth' | 'headers' | 'event'>;
+  readonly caller: Pick<Actor, 'chain' | 'childRunIds' | 'depth' | 'within' | 'headers' | 'event'>;
   /** CPU time of this run, where it is less than that of any run. */
   readonly cpuTimeMs?: number;
   /** Time until the run is ended, from now on: its caller waits no longer. */
@@ -273,6 +273,7 @@ class DirectRun implements RunObserver {
       readSet: null,
       childRunIds: this.#recorded ? new ChildRunIds(`${this.#id}/${site}.${nth}`, caller.childRunIds?.stepStore) : null,
       depth: caller.depth + 1 + callsAt(site),
+      within: caller.within,
       state: { run: this.#id, keep: () => undefined }, // a direct run does not restart
       headers: caller.headers,
       checkpoints: this.#parts.of(site, nth),
@@ -294,6 +295,7 @@ class DirectRun implements RunObserver {
         const commit = () => this.#host.committer.submit(whole, this.#recorded || starts);
         if (!isNothing(whole)) await (starts ? this.#host.backpressure.pass(commit) : commit());
         this.#messages.stored(logs);
+        caller.within?.stored(unit.writes);
         caller.childRunIds?.stepStore?.stored?.(step);
         if (this.#recorded) this.#history.committed(step);
         if (last) state.committed = true;

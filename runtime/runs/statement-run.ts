@@ -21,6 +21,7 @@ const SITE = 'all';
 interface Client {
   readonly resolve: (answer: Answer) => void;
   readonly headers: Actor['headers'];
+  readonly within: Actor['within'];
 }
 
 /** Clients that wait for a statement's answer, by the uuid of its event; after a crash there is none. */
@@ -33,7 +34,7 @@ const clients = new Map<string, Client>();
  * @throws errors of the actor's `commit`, and of the statement
  */
 export async function runDurably(kind: string, payload: ObjectValue, actor: Actor): Promise<string> {
-  const { identity, depth, headers, chain } = actor;
+  const { identity, depth, headers, within, chain } = actor;
   const uuid = randomUUID();
   const event: StoredEvent = {
     uuid,
@@ -44,7 +45,7 @@ export async function runDurably(kind: string, payload: ObjectValue, actor: Acto
     chain: { ...chain, root: chain.root ?? uuid },
     runs: [{ rule: kind, program: STATEMENT, binds: 'value' }],
   };
-  const answered = new Promise<Answer>((resolve) => clients.set(uuid, { resolve, headers }));
+  const answered = new Promise<Answer>((resolve) => clients.set(uuid, { resolve, headers, within }));
   try {
     await actor.commit({ writes: [], events: [event] });
     const answer = await answered;
@@ -149,6 +150,7 @@ export class StatementRun implements StepStore {
   }
 
   #actor(): Actor {
+    const client = clients.get(this.#event.uuid);
     return {
       identity: this.#identity,
       clock: this.#host.clock,
@@ -157,11 +159,13 @@ export class StatementRun implements StepStore {
       readSet: null,
       childRunIds: new ChildRunIds(`${this.#id}/${SITE}`, this),
       depth: this.#depth,
-      headers: clients.get(this.#event.uuid)?.headers,
+      headers: client?.headers,
+      within: client?.within,
       checkpoints: this.#parts.of(SITE, 0),
       commit: async (unit, answer, part) => {
         if (answer) {
           await this.#host.committer.submit({ ...unit, done: [this.#id] }, true);
+          client?.within?.stored(unit.writes);
           this.#isStored = true;
           return;
         }
@@ -172,6 +176,7 @@ export class StatementRun implements StepStore {
         const step: Step = { run: this.#id, site, nth: 0, at: this.#now(), startedAt: this.#startedAt, answer: answered, reads: [] };
         const commit = (): Promise<void> => this.#host.committer.submit({ ...unit, steps: [step] }, true);
         await (startsRuns(unit) ? this.#host.backpressure.pass(commit) : commit());
+        client?.within?.stored(unit.writes);
         this.#parts.add(step);
         this.#forgetBefore(lastOf(part.note));
       },
