@@ -110,7 +110,7 @@ test('a BEFORE rule whose walk is gone has the run that it is a part of start ag
   expect(reported).toEqual({ starts: 1, dropped: 1, answers: [] });
 });
 
-test.for([
+test.for<[string, object]>([
   ['cannot be told', { failure: () => raise(new RangeError('too deep')) }],
   ['cannot be stored', { committer: { submit: async () => raise(new MongoServerError({ message: 'Overflow', code: 15 })) } }],
 ])('a failure whose record %s is answered all the same', async ([, broken], { expect }) => {
