@@ -1,11 +1,10 @@
 // Aggregates of a SELECT (language.md E8, E9; builtins.md 16): rows are grouped by key, and the aggregate functions are the built-ins of
 // the same names.
 
-import { lookup } from '../../stdlib/builtins/index.ts';
+import { aggregate } from '../../stdlib/builtins/index.ts';
 import type { AggregateName } from '../../stdlib/isolate/index.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { HOST_CONTEXT } from '../host-context.ts';
 import type { WalkPage } from '../instances/index.ts';
 
 /** One row for each distinct combination of the grouped paths, in the order of first appearance; without grouped paths one row. */
@@ -40,13 +39,11 @@ export async function aggregateRows(
   });
 }
 
+const AGGREGATES: ReadonlySet<string> = new Set<AggregateName>(['count', 'sum', 'avg', 'min', 'max', 'rise', 'first', 'last']);
+
 function apply(resource: string, fn: AggregateName, path: string, values: Value[]): Value {
-  if (fn === 'count') return values.filter((value) => value !== null).length;
-  if (fn === 'first') return values[0] ?? null;
-  if (fn === 'last') return values[values.length - 1] ?? null;
-  const builtin = lookup(fn);
-  if (!builtin) throw apiError('cascade.operation.unknown', `${fn}(${resource}.${path})`);
-  return builtin.call(HOST_CONTEXT, [values]);
+  if (!AGGREGATES.has(fn)) throw apiError('cascade.operation.unknown', `${fn}(${resource}.${path})`);
+  return aggregate(fn, values, path);
 }
 
 function at(row: Value, path: string): Value {

@@ -63,13 +63,27 @@ function kindOf(value: Value): string | null {
 function average(values: readonly Value[], refuse: Refuse): Value {
   const [first = null] = values;
   if (first instanceof Currency) refuse(first);
-  const total = sum(values, refuse);
-  if (first instanceof DateTime) return new DateTime(Number(floorDivide(BigInt(total as number | bigint), BigInt(values.length))));
-  if (total instanceof Decimal) {
+  if (first instanceof Decimal) {
+    const total = sum(values, refuse) as Decimal;
     const scale = total.scale + 4;
     return divideDecimals(rescale(total, scale), new Decimal(BigInt(values.length), 0), scale);
   }
-  return real(numberOf(total) / values.length);
+  const total = wideSum(values, refuse);
+  if (typeof total === 'bigint' && first instanceof DateTime) return new DateTime(Number(floorDivide(total, BigInt(values.length))));
+  return real(Number(total) / values.length);
+}
+
+/** The sum of numbers, or of DateTimes, on the way to their mean: that of Integers may be larger than an Integer. */
+function wideSum(values: readonly Value[], refuse: Refuse): bigint | number {
+  const [first = null] = values;
+  let total: bigint | number = 0n;
+  for (const value of values) {
+    if (kindOf(value) === null || kindOf(value) !== kindOf(first)) refuse(value);
+    const term = value instanceof DateTime ? value.ms : value;
+    if (typeof total === 'bigint' && isInteger(term)) total += BigInt(term);
+    else total = Number(total) + numberOf(term);
+  }
+  return total;
 }
 
 function floorDivide(n: bigint, d: bigint): bigint {
