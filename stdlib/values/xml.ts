@@ -24,7 +24,8 @@ export abstract class XmlNode extends LocalValue {
     return this.text();
   }
   override same(other: Value): boolean {
-    return this === other || (typeof other === 'string' && this.text() === other);
+    if (other instanceof XmlNode) return sameElements(this.elements, other.elements);
+    return typeof other === 'string' && this.text() === other;
   }
 }
 
@@ -96,4 +97,21 @@ export class XmlList extends XmlNode {
   override data(): Value {
     return this.elements.map((element) => element.data());
   }
+}
+
+/** Objects compare deeply (language.md 4.7): names, attributes in any order, and what is in the elements. A list of one is its element. */
+function sameElements(a: readonly XmlElement[], b: readonly XmlElement[]): boolean {
+  return a === b || (a.length === b.length && a.every((element, i) => sameElement(element, b[i] as XmlElement)));
+}
+
+function sameElement(a: XmlElement, b: XmlElement): boolean {
+  if (a === b) return true;
+  if (a.name !== b.name || a.content.length !== b.content.length) return false;
+  const names = Object.keys(a.attributes);
+  if (names.length !== Object.keys(b.attributes).length) return false;
+  if (!names.every((name) => Object.hasOwn(b.attributes, name) && a.attributes[name] === b.attributes[name])) return false;
+  return a.content.every((part, i) => {
+    const other = b.content[i] as string | XmlElement;
+    return typeof part === 'string' || typeof other === 'string' ? part === other : sameElement(part, other);
+  });
 }
