@@ -116,15 +116,15 @@ test('more namespaces than isolates may live get their turn, and keep their open
 
 test('an observer that throws harms nobody, and is told that its run has failed', async () => {
   await using sandbox = await openRoom();
-  const told: string[] = [];
+  const codes: string[] = [];
   const fails = (): never => {
     throw new Error('observer');
   };
   const failing = (fail: (failure: RunFailure) => void) => ({ op: () => {}, log: () => {}, fail, done: fails });
-  void run(sandbox, 'return 1;', { observer: failing(({ code }) => void told.push(code)) });
+  void run(sandbox, 'return 1;', { observer: failing(({ code }) => void codes.push(code)) });
   void run(sandbox, 'return 1;', { observer: failing(fails) });
   expect((await run(sandbox, 'return 2;')).value).toBe(2);
-  expect(told).toEqual(['cascade.server.error']);
+  expect(codes).toEqual(['cascade.server.error']);
 });
 
 test('no process is left after close', async () => {

@@ -8,7 +8,7 @@ const LEVELS = { error: 40, warn: 30, info: 20, debug: 10, trace: 0 } as const;
 const MOST_CHARACTERS = 32_768;
 
 /** The text of a value; of one that has none, or too long or deep a one, that of what is shown of it: logging never fails a rule. */
-function told(value: Value): string {
+function textOf(value: Value): string {
   try {
     return text(value);
   } catch (error) {
@@ -21,10 +21,10 @@ function told(value: Value): string {
 export function formatLogMessage(message: Value, args: Value): string {
   const values = args === null ? [] : Array.isArray(args) ? args : [args];
   let next = 0;
-  const filled = told(message).replace(/(\\{0,2})\{\}/g, (place, backslashes: string) => {
+  const filled = textOf(message).replace(/(\\{0,2})\{\}/g, (place, backslashes: string) => {
     if (backslashes === '\\') return '{}';
     if (next >= values.length) return place;
-    return (backslashes === '' ? '' : '\\') + told(values[next++] ?? null);
+    return (backslashes === '' ? '' : '\\') + textOf(values[next++] ?? null);
   });
   return filled.length > MOST_CHARACTERS ? `${filled.slice(0, MOST_CHARACTERS - 1)}…` : filled;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CascadeError } from '../errors.ts';
+import type { CascadeError } from '../errors.ts';
 import { failDeep, MAX_DEPTH } from './depth.ts';
 import type { Value } from './kinds.ts';
 
