@@ -9,12 +9,19 @@ import { own } from '../fields.ts';
 import type { Caller, Connection, SourceContext } from '../protocol.ts';
 import { type Mail, mailOf } from './mail.ts';
 
-const CONNECT_MS = 30_000;
-const SILENCE_MS = 60_000;
+const CONNECT_MS = 20_000;
+/** How long the server may say nothing. */
+const SILENCE_MS = 30_000;
+/** No attempt begins later, and none waits longer: the client of a request is answered after 120 seconds, whatever happens here. */
+const GIVE_UP_MS = 110_000;
+const SHORTEST_MS = 1_000;
 /** Delays before the second, third and fourth attempt. */
 const TRY_AGAIN_AFTER_MS = [1_000, 5_000, 25_000];
 
-export const openEmail = async (context: SourceContext, delaysMs = TRY_AGAIN_AFTER_MS): Promise<Connection> => new Email(context, delaysMs);
+export const openEmail = async (
+  context: SourceContext,
+  { delaysMs = TRY_AGAIN_AFTER_MS, silenceMs = SILENCE_MS } = {},
+): Promise<Connection> => new Email(context, delaysMs, silenceMs);
 
 /** The outcome of a failed attempt. `again`: a later attempt may succeed. */
 interface Failure {
@@ -26,11 +33,13 @@ interface Failure {
 class Email implements Connection {
   readonly #context: SourceContext;
   readonly #delaysMs: readonly number[];
+  readonly #silenceMs: number;
   readonly #underWay = new Set<Promise<unknown>>();
 
-  constructor(context: SourceContext, delaysMs: readonly number[]) {
+  constructor(context: SourceContext, delaysMs: readonly number[], silenceMs: number) {
     this.#context = context;
     this.#delaysMs = delaysMs;
+    this.#silenceMs = silenceMs;
   }
 
   async publish(request: ObjectValue, caller: Caller): Promise<void> {
@@ -49,11 +58,13 @@ class Email implements Connection {
   }
 
   async #send(mail: Mail): Promise<void> {
+    const until = performance.now() + GIVE_UP_MS;
     for (let tries = 0; ; tries++) {
-      const failure = await this.#try(mail);
+      const failure = await this.#try(mail, until - performance.now());
       if (!failure) return;
       const delay = this.#delaysMs[tries];
-      if (!failure.again || delay === undefined || this.#context.signal.aborted)
+      const isOver = delay === undefined || performance.now() + delay + SHORTEST_MS > until;
+      if (!failure.again || isOver || this.#context.signal.aborted)
         throw apiError(failure.code, this.#context.source, failure.detail);
       // the source is closed: the next attempt is the last
       await sleep(delay, undefined, { signal: this.#context.signal }).catch(() => undefined);
@@ -61,24 +72,25 @@ class Email implements Connection {
   }
 
   /** Sends the mail once; null when the server accepted it. @throws EgressError `refused` */
-  async #try(mail: Mail): Promise<Failure | null> {
+  async #try(mail: Mail, leftMs: number): Promise<Failure | null> {
     const { config, outlet, source } = this.#context;
     const [host, port] = [String(own(config, 'host')), Number(own(config, 'port'))];
     let connection: Awaited<ReturnType<typeof outlet.connect>>;
     try {
-      connection = await outlet.connect({ host, port, timeoutMs: CONNECT_MS });
+      connection = await outlet.connect({ host, port, timeoutMs: Math.min(CONNECT_MS, leftMs) });
     } catch (error) {
       if (!(error instanceof EgressError) || error.failure === 'refused') throw error;
       return { code: 'cascade.email.send.failed', detail: error.message, again: true };
     }
+    const silenceMs = Math.min(this.#silenceMs, leftMs);
     const transport = createTransport({
       ...this.#security(port),
       host,
       port,
       tls: this.#context.tls,
       getSocket: (_options: unknown, done: (error: Error | null, options: object) => void) => done(null, { connection }),
-      greetingTimeout: CONNECT_MS,
-      socketTimeout: SILENCE_MS,
+      greetingTimeout: silenceMs,
+      socketTimeout: silenceMs,
       disableFileAccess: true,
       disableUrlAccess: true,
     } as SMTPTransport.Options);
@@ -121,7 +133,8 @@ function failureOf(error: unknown): Failure {
   const isTemporary = responseCode !== undefined && responseCode >= 400 && responseCode < 500;
   if (code === 'EENVELOPE' && responseCode !== undefined && /recipients/i.test(message ?? ''))
     return { code: 'cascade.email.recipients.rejected', detail, again: isTemporary };
-  const isConnection = ['ESOCKET', 'ECONNECTION', 'ETIMEDOUT', 'EDNS'].includes(code ?? '') && responseCode === undefined;
+  // A server that falls silent (ETIMEDOUT) may have taken the mail; the one that could not be connected to is told by the outlet.
+  const isConnection = ['ESOCKET', 'ECONNECTION', 'EDNS'].includes(code ?? '') && responseCode === undefined;
   return {
     code: 'cascade.email.send.failed',
     detail,

@@ -1,9 +1,12 @@
 // EMAIL through the engine, against a real SMTP server of the test (integrations.md 5).
 import { randomBytes } from 'node:crypto';
+import { createServer, type Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../../../engine/testing/engine.ts';
 import { listening } from '../../testing/listening.ts';
+import { contextOf, NOBODY } from '../testing/context.ts';
+import { openEmail } from './connection.ts';
 import { upload } from '../../testing/upload.ts';
 
 interface Received {
@@ -152,6 +155,24 @@ test('implicit TLS works, and a forbidden address is refused', async () => {
   await send('secure', MAIL);
   expect(received.splice(0)).toHaveLength(1);
   await expect(source('inner', { host: '10.0.0.1', port: 25 })).rejects.toMatchObject({ code: 'cascade.source.address.refused' });
+});
+
+// spec: integrations.md 5/13 13
+test.each([
+  ['nothing at all', () => undefined],
+  ['nothing after its greeting', (socket: Socket) => socket.write('220 here\r\n')],
+])('a server that says %s is given up, and the mail not sent twice', async (_what, greet) => {
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => {
+    sockets.push(socket.on('error', () => undefined));
+    greet(socket);
+  });
+  const { port: at, close } = await listening(silent);
+  const source = await openEmail(contextOf({ host: '127.0.0.1', port: at, tls: 'none' }), { silenceMs: 200 });
+  await expect(source.publish!(MAIL, NOBODY)).rejects.toMatchObject({ code: 'cascade.email.send.failed', status: 500 });
+  expect(sockets).toHaveLength(1);
+  await source.close();
+  await close();
 });
 
 // spec: integrations.md 5/12
