@@ -104,13 +104,13 @@ export const NODES: DefinitionResource = {
   },
 };
 
-/** Checks and merges a change of `self`. @throws authorization.denied for a change of more than its properties */
+/** Checks and merges a change of `self`. @throws resource.key.immutable for a change of more than its properties */
 function selfWith(fields: ObjectValue, stored: ObjectValue | null): ObjectValue {
   const properties = propertiesIn(fields, stored) ?? {};
   const changes = omit(fields, ['properties', 'ars_properties']);
   for (const [field, value] of Object.entries(changes))
     if (value !== null && encodeInner(value) !== encodeInner(own(SELF_RECORD, field)))
-      throw apiError('cascade.authorization.denied', 'update', 'nodes');
+      throw apiError('cascade.resource.key.immutable', 'nodes', field);
   return { name: 'self', deliveryMode: own(SELF_RECORD, 'deliveryMode'), properties, ars_properties: properties };
 }
 
