@@ -1,5 +1,5 @@
 // Headers as programs give them: names and values that cannot inject further lines, and none that the connection sets itself.
-import { getOwn, isObject, type ObjectValue, text } from '../../../stdlib/values/index.ts';
+import { getOwn, type ObjectValue } from '../../../stdlib/values/index.ts';
 
 /** Headers that the connection sets itself. */
 const RESERVED = new Set(
@@ -19,10 +19,9 @@ export function headerPairs(headers: ObjectValue): [string, string][] | string {
     if (RESERVED.has(name.toLowerCase())) return `the header ${name} is made by the connection`;
     for (const value of [getOwn(headers, name)].flat()) {
       if (value === null) continue;
-      if (isObject(value)) return `the header ${name} is no String`;
-      const written = text(value);
-      if (!VALUE.test(written)) return `the header ${name} has a character that headers cannot have`;
-      pairs.push([name, written]);
+      if (typeof value !== 'string') return `the header ${name} is no String`;
+      if (!VALUE.test(value)) return `the header ${name} has a character that headers cannot have`;
+      pairs.push([name, value]);
     }
   }
   return pairs;

@@ -91,8 +91,7 @@ export interface Publication {
 const MEMBERS = { properties: object, durable: flag, ttl: whole(0), correlationId: text, replyTo: text, subject: text };
 
 /**
- * @throws cascade.amqp.topic.missing; cascade.request.body.invalid for another member; cascade.source.publish.failed for a message that the
- *   content type cannot hold
+ * @throws cascade.amqp.topic.missing; cascade.request.body.invalid for another member, and for a message that the content type cannot hold
  */
 export function publicationOf({ source, config }: Pick<SourceContext, 'source' | 'config'>, request: ObjectValue): Publication {
   const address = own(request, 'topic');
@@ -104,7 +103,7 @@ export function publicationOf({ source, config }: Pick<SourceContext, 'source' |
   const ttl = own(request, 'ttl');
   return {
     address,
-    body: encoded(source, contentType, own(request, 'message')),
+    body: encoded(contentType, own(request, 'message')),
     contentType,
     properties: isObject(properties) ? properties : {},
     durable: own(request, 'durable') !== false,
@@ -115,11 +114,11 @@ export function publicationOf({ source, config }: Pick<SourceContext, 'source' |
   };
 }
 
-function encoded(source: string, contentType: string, message: Value): Buffer {
+function encoded(contentType: string, message: Value): Buffer {
   try {
     return encodeContent(contentType, message);
   } catch (error) {
-    throw error instanceof ContentError ? apiError('cascade.source.publish.failed', source, error.message, null, null) : error;
+    throw error instanceof ContentError ? apiError('cascade.request.body.invalid', `message: ${error.message}`, 0) : error;
   }
 }
 

@@ -193,7 +193,7 @@ class MqttConnection implements Connection {
   }
 }
 
-function optionsOf({ config, source, consumes }: SourceContext, isFive: boolean, contentType: string, timeoutMs: number): IClientOptions {
+function optionsOf({ config, consumes }: SourceContext, isFive: boolean, contentType: string, timeoutMs: number): IClientOptions {
   const clientId = own(config, 'clientId');
   // Two connections with one client id would end each other: the one that only publishes gets another id.
   const named = typeof clientId === 'string' ? `${clientId}${consumes ? '' : `-${randomUUID().slice(0, 8)}`}` : `cascade-${randomUUID()}`;
@@ -215,7 +215,7 @@ function optionsOf({ config, source, consumes }: SourceContext, isFive: boolean,
     ...(isObject(will) && {
       will: {
         topic: String(own(will, 'topic') ?? ''),
-        payload: encoded(source, contentType, own(will, 'message')),
+        payload: encoded(contentType, own(will, 'message')),
         qos: qosOf(own(will, 'qos') ?? 0) ?? 0,
         retain: own(will, 'retain') === true,
       },

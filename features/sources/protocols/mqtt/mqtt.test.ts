@@ -115,6 +115,8 @@ test.each([
   [{ topic: 'a/#', message: 1 }, 'cascade.mqtt.topic.invalid'],
   [{ topic: '', message: 1 }, 'cascade.mqtt.topic.invalid'],
   [{ topic: 'a' }, 'cascade.mqtt.message.missing'],
+  [{ topic: 'a', message: { a: 1 }, contentType: 'text/csv' }, 'cascade.request.body.invalid'],
+  [{ topic: 'a', message: { a: 1 }, contentType: 'image/png' }, 'cascade.request.body.invalid'],
   [{ topic: 'a', message: 1, qos: 'SOMETIMES' }, 'cascade.mqtt.qos.invalid'],
   [{ topic: 'a', message: 1, qos: 3 }, 'cascade.mqtt.qos.invalid'],
 ])('the publish %j is refused with %s', async (request, code) => {

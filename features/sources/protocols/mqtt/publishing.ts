@@ -42,8 +42,8 @@ export interface Publication {
 
 /**
  * @param usual the content type of the config
- * @throws cascade.mqtt.topic.missing, .topic.invalid, .message.missing (also for one that the content type cannot hold), .qos.invalid;
- *   cascade.request.body.invalid for another member
+ * @throws cascade.mqtt.topic.missing, .topic.invalid, .message.missing, .qos.invalid; cascade.request.body.invalid for another member, and
+ *   for a message that the content type cannot hold
  */
 export function publicationOf(source: string, request: ObjectValue, usual: string, isFive: boolean): Publication {
   const topic = own(request, 'topic');
@@ -57,17 +57,18 @@ export function publicationOf(source: string, request: ObjectValue, usual: strin
   const properties = isFive ? { contentType, ...userPropertiesOf(own(request, 'userProperties')) } : null;
   return {
     topic: String(topic),
-    payload: encoded(source, contentType, own(request, 'message')),
+    payload: encoded(contentType, own(request, 'message')),
     options: { qos, retain: own(request, 'retain') === true, ...(properties && { properties }) },
   };
 }
 
-export function encoded(source: string, contentType: string, message: Value): Buffer {
+/** @throws cascade.request.body.invalid */
+export function encoded(contentType: string, message: Value): Buffer {
   if (message === null) return Buffer.alloc(0);
   try {
     return encodeContent(contentType, message);
   } catch (error) {
-    throw error instanceof ContentError ? apiError('cascade.mqtt.message.missing', source, `message (${error.message})`) : error;
+    throw error instanceof ContentError ? apiError('cascade.request.body.invalid', `message: ${error.message}`, 0) : error;
   }
 }
 

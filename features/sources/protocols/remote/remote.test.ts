@@ -130,6 +130,8 @@ test.each([
   [{ headers: { 'X A': 'a' } }, 'no name'],
   [{ headers: { Host: 'a' } }, 'made by the connection'],
   [{ headers: { 'Transfer-Encoding': 'chunked' } }, 'made by the connection'],
+  [{ headers: { a: 1 } }, 'no String'],
+  [{ headers: { a: ['x', true] } }, 'no String'],
   [{ method: 'BREW' }, 'no method'],
   [{ method: 'GET\r\n' }, 'line break'],
   [{ query: [] }, 'an Object'],
