@@ -14,6 +14,7 @@ import {
   setOwn,
   significantDigits,
   type Value,
+  XmlNode,
 } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../errors/index.ts';
 import { withoutSystem } from './compare.ts';
@@ -39,7 +40,8 @@ export function toRangeConstant(kind: Kind, value: Value): Constant | undefined 
   return toConstant(kind, value);
 }
 
-function conversions(kind: Kind, value: Value): Constant | undefined {
+function conversions(kind: Kind, given: Value): Constant | undefined {
+  const value = given instanceof XmlNode ? xmlFor(kind, given) : given;
   switch (kind) {
     case 'Json':
       return data(value);
@@ -71,6 +73,9 @@ function conversions(kind: Kind, value: Value): Constant | undefined {
       return convert(value, { type: kind }, 'operand');
   }
 }
+
+/** XML is its text, and the data of integrations.md 2.7 only where an Object is compared. */
+const xmlFor = (kind: Kind, node: XmlNode): Value => (kind === 'Object' ? (node.data() ?? null) : node.text());
 
 /** Data without a declared type: as it is, but a Currency is its text there. Numbers, texts and depths that the store has not are refused. */
 function data(value: Value, depth = 0): Constant | undefined {

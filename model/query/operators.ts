@@ -1,5 +1,5 @@
 // The operators of a condition (resources-and-api.md 3.2): for each, what it takes and the test that it becomes.
-import { getOwn, isInteger, isObject, numberOf, type Value } from '../../stdlib/values/index.ts';
+import { getOwn, isInteger, isObject, numberOf, type Value, XmlNode } from '../../stdlib/values/index.ts';
 import { type GeoOperand, parseNearOperand, parseShapeOperand } from '../../stdlib/geo/index.ts';
 import { toConstant, toRangeConstant } from './operands.ts';
 import { Pattern } from './pattern.ts';
@@ -46,7 +46,8 @@ const equality =
 
 const list =
   (op: 'in' | 'nin' | 'all'): Parse =>
-  (operand, place) => {
+  (given, place) => {
+    const operand = given instanceof XmlNode ? given.elements : given; // each as its text
     if (!Array.isArray(operand) || (op === 'all' && isWhole(place))) return place.invalid();
     place.countElements(operand.length);
     return { op, values: operand.map((element) => constantAt(element, place)) };

@@ -11,6 +11,8 @@ import {
   real,
   setOwn,
   type Value,
+  XmlElement,
+  XmlNode,
 } from '../../stdlib/values/index.ts';
 import { CascadeError, apiError } from '../errors/index.ts';
 import { type BaseType, type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition } from './definition.ts';
@@ -48,8 +50,9 @@ export function coerceSystemProperty(type: Pick<TypeDefinition, 'name'>, name: k
   return coerceAt({ typeName: type.name, property: { type: base, base, multi: name === 'ars_relationships' }, path: name }, value);
 }
 
-function coerceAt(place: Place, value: Value): Value {
-  if (value === null || value === undefined) return null;
+function coerceAt(place: Place, given: Value): Value {
+  if (given === null || given === undefined) return null;
+  const value = given instanceof XmlNode ? xmlFor(place.property, given) : given;
   if (place.property.anything) return coerceData(place.typeName, place.path, value);
   if (place.property.shared) return refuse(place, 'state');
   if (!place.property.multi) return Array.isArray(value) ? refuse(place, 'array') : coerceElement(place, value);
@@ -57,6 +60,12 @@ function coerceAt(place: Place, value: Value): Value {
   return value.map((element, index) =>
     element === null || element === undefined ? refuse(place, 'null') : coerceElement(place, element, `${place.path}.${index}`),
   );
+}
+
+/** XML for a property: its elements where there are many, the data of integrations.md 2.7 for Objects, else its text. */
+function xmlFor({ multi, anything, base }: Coerced, node: XmlNode): Value {
+  if (anything || base === 'Object' || base === 'GeoJSON') return node.data() ?? null;
+  return multi && !(node instanceof XmlElement) ? node.elements.map((element) => element.text()) : node.text();
 }
 
 function refuse({ typeName, property, path }: Place, reason: string): never {

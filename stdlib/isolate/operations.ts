@@ -1,6 +1,6 @@
 // Requests to the host: the payload as text, Sequences in it read to their end first (language.md Q5).
 import { fail } from '../errors.ts';
-import { encodeInner, failDeep, getOwn, isObject, MAX_DEPTH, type ObjectValue, setOwn, type Value } from '../values/index.ts';
+import { encodeInner, encodeStatement, failDeep, getOwn, isObject, MAX_DEPTH, type ObjectValue, setOwn, type Value } from '../values/index.ts';
 import { LIMITS } from './limits.ts';
 import type { OpKind } from './protocol.ts';
 import type { Run } from './run.ts';
@@ -8,18 +8,29 @@ import { drain, Sequence } from './sequence.ts';
 import { request, type Steps } from './steps.ts';
 import { misfit } from './weight.ts';
 
+/** Statements on the store: a property's type or a condition's path says there whether XML is meant as its text. */
+const KEEPS_XML: ReadonlySet<OpKind> = new Set<OpKind>(['select', 'open', 'insert', 'upsert', 'update', 'delete']);
+
 /** One operation at a place of the text. */
 export function* operation(run: Run, site: number, kind: OpKind, payload: Value, tail: boolean): Steps<Value> {
   // Outbound events of a service are its own code's to publish (language.md B3).
   const whole = kind === 'publishServiceEvent' ? { ...(payload as ObjectValue), from: run.service } : payload;
-  return yield* request(run, `${run.path}${site}`, kind, yield* encoded(run, whole), tail);
+  return yield* request(
+    run,
+    `${run.path}${site}`,
+    kind,
+    yield* encoded(run, whole, KEEPS_XML.has(kind) ? encodeStatement : encodeInner),
+    tail,
+  );
 }
 
 /** Inner JSON of a value; what cannot cross the border is an error of the program. */
-export function* encoded(run: Run, value: Value): Steps<string> {
-  if (!run.madeSequence) return outward(run, value);
+export function* encoded(run: Run, value: Value, encode: (value: Value) => string = encodeInner): Steps<string> {
   refuseGiant(run, value);
-  return holds(value, (inner) => inner instanceof Sequence, 0) ? outward(run, yield* materialized(run, value)) : encodeInner(value);
+  if (!run.madeSequence || !holds(value, (inner) => inner instanceof Sequence, 0)) return encode(value);
+  const whole = yield* materialized(run, value);
+  refuseGiant(run, whole);
+  return encode(whole);
 }
 
 /** The same of a value for another node: the items of a Sequence are an Array there, one inside a value cannot cross (language.md Q5). */

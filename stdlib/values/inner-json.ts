@@ -1,6 +1,7 @@
 // Inner JSON: values between host and isolate, exactly. Its only escape is a string that begins with U+0001: a kind letter and text.
 // `r` Real, `i` Integer beyond 2^53, `d` Decimal, `c` Currency, `t` DateTime in ms, `s` a user's string that begins so itself, `x` XML
-// text of a document on its way into the isolate (elements leave it as plain data), `h` a handle of a shared object (only between an isolate and the
+// text of a document on its way into the isolate (elements leave it as plain data), `n` XML elements in a statement on the store (where a
+// String is needed they are their text, so they must not become data before), `h` a handle of a shared object (only between an isolate and the
 // state of its namespace).
 import { fail } from '../errors.ts';
 import { parseCurrency } from './currencies.ts';
@@ -11,7 +12,8 @@ import { failDeep, MAX_DEPTH } from './depth.ts';
 import { isObject, setOwn } from './objects.ts';
 import { Shared, sharedOf } from './shared.ts';
 import { typeOf } from './text.ts';
-import { XmlDocument } from './xml.ts';
+import { XmlDocument, XmlNode } from './xml.ts';
+import { nodeOf, treeOf } from './xml-tree.ts';
 import { parseXml } from './xml-parse.ts';
 
 const MARK = '\u0001';
@@ -27,15 +29,29 @@ export function isPlainInner(json: string): boolean {
  * that look like an escape, is found afterwards and written by hand.
  */
 export function encodeInner(value: Value): string {
-  return encode(value, false);
+  return encode(value, BARE);
+}
+
+/** The same for a statement on the store, in which XML stays XML. */
+export function encodeStatement(value: Value): string {
+  return encode(value, WITH_XML);
 }
 
 /** The same for a value on its way to the state or back, in which handles of shared objects may stand. */
 export function encodeShared(value: Value): string {
-  return encode(value, true);
+  return encode(value, WITH_HANDLES);
 }
 
-function encode(value: Value, handles: boolean): string {
+/** What may stand in a text beside data. */
+interface Extras {
+  readonly handles: boolean;
+  readonly xml: boolean;
+}
+const BARE: Extras = { handles: false, xml: false };
+const WITH_HANDLES: Extras = { handles: true, xml: false };
+const WITH_XML: Extras = { handles: false, xml: true };
+
+function encode(value: Value, extras: Extras): string {
   const before = written.count;
   let json: string | undefined;
   try {
@@ -45,7 +61,7 @@ function encode(value: Value, handles: boolean): string {
   }
   const ours = written.count - before;
   if (json !== undefined && occurrences(json) === ours) return json;
-  return JSON.stringify(escaped(value, value, 0, handles));
+  return JSON.stringify(escaped(value, value, 0, extras));
 }
 
 /** How often a mark stands in the text; a user's string that holds one makes it more than we wrote. */
@@ -56,24 +72,25 @@ function occurrences(json: string): number {
 }
 
 /** A tree for JSON.stringify in which every mark is ours. */
-function escaped(value: Value, whole: Value, depth: number, handles: boolean): unknown {
+function escaped(value: Value, whole: Value, depth: number, extras: Extras): unknown {
   if (typeof value === 'string') return value.startsWith(MARK) ? `${MARK}s${value}` : value;
   if (typeof value === 'bigint') return `${MARK}i${value}`;
   if (value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean') return value ?? null;
   if (depth > MAX_DEPTH) failDeep('the value', whole);
-  if (Array.isArray(value)) return value.map((element) => escaped(element, whole, depth + 1, handles));
+  if (Array.isArray(value)) return value.map((element) => escaped(element, whole, depth + 1, extras));
   if (isObject(value)) {
     const tree: Record<string, unknown> = Object.create(null);
     for (const key of Object.keys(value))
-      setOwn(tree as ObjectValue, key, escaped(value[key] as Value, whole, depth + 1, handles) as Value);
+      setOwn(tree as ObjectValue, key, escaped(value[key] as Value, whole, depth + 1, extras) as Value);
     return tree;
   }
-  if (handles && value instanceof Shared) return `${MARK}h${value.handle}`;
+  if (extras.handles && value instanceof Shared) return `${MARK}h${value.handle}`;
   if (value instanceof XmlDocument) return `${MARK}x${value.source}`;
   const data = value instanceof LocalValue ? value.data() : undefined;
+  if (extras.xml && value instanceof XmlNode && typeof data !== 'string') return `${MARK}n${JSON.stringify(treeOf(value))}`;
   if (value instanceof LocalValue || typeof value === 'function') {
     if (data === undefined) fail('cascade.procedure.parameter.type', 'the value', 'a part', 'data', typeOf(value));
-    return escaped(data, whole, depth + 1, handles);
+    return escaped(data, whole, depth + 1, extras);
   }
   return value;
 }
@@ -117,6 +134,8 @@ function unescape(escape: string): Value {
       return parseCurrency(body) ?? malformed(escape);
     case 0x78: // x
       return parseXml(body);
+    case 0x6e: // n
+      return nodeOf(JSON.parse(body));
     case 0x68: // h
       return sharedOf(body) ?? malformed(escape);
     case 0x73: // s
