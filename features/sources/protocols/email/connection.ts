@@ -64,8 +64,7 @@ class Email implements Connection {
       if (!failure) return;
       const delay = this.#delaysMs[tries];
       const isOver = delay === undefined || performance.now() + delay + SHORTEST_MS > until;
-      if (!failure.again || isOver || this.#context.signal.aborted)
-        throw apiError(failure.code, this.#context.source, failure.detail);
+      if (!failure.again || isOver || this.#context.signal.aborted) throw apiError(failure.code, this.#context.source, failure.detail);
       // the source is closed: the next attempt is the last
       await sleep(delay, undefined, { signal: this.#context.signal }).catch(() => undefined);
     }
