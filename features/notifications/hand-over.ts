@@ -1,7 +1,7 @@
 // Sends stored messages to push services: a queued delivery of a message is sent to its device, retried with back-off, and recorded as sent
 // or failed. The owner of the namespace does so. After a crash an unrecorded delivery is still queued: a note may arrive twice, but is
 // never lost.
-import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import { serviceActor } from '../../runtime/context/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { addressFilters, read, atomically, changeOf, updateOne } from '../../resources/instances/index.ts';
