@@ -5,6 +5,7 @@
 import type { Db } from 'mongodb';
 import type { Logger } from 'pino';
 import type { Identity } from '../resources/api.ts';
+import type { ObjectValue } from '../stdlib/values/index.ts';
 import { FEATURES } from './features.ts';
 import { FeatureStates } from '../resources/states.ts';
 import { RULE_GRAPH, RuleGraph, loadRule, abandonTooDeep, abandonLost, ConditionFailures } from '../features/rules/index.ts';
@@ -18,7 +19,7 @@ import { attemptOf, Committer, openEpochs, QueueFull, type RunId, type Step, typ
 import { followIds, ownershipOf } from '../model/types/index.ts';
 import { Correlations, EVALUATION_TEXTS, EVALUATIONS } from '../runtime/correlation/index.ts';
 import { apiError } from '../model/errors/index.ts';
-import { Listeners, LOGS_PATH, ASYNC } from '../runtime/events/index.ts';
+import { Listeners, LOGS_PATH, ASYNC, programIn } from '../runtime/events/index.ts';
 import { HANDED_OFF_TEXTS, HandedOffEvents, HANDED_OFF_EVENTS, fence, TakeOver } from '../runtime/cluster/index.ts';
 import { typeOfCollection, DefinitionStore, type Catalog, type Installation, type Namespace } from '../resources/catalog/index.ts';
 import { eventsOf, isTraced, logLevelOf, RECORDINGS, recordingWrites, snapshot } from '../features/diagnostics/index.ts';
@@ -47,7 +48,7 @@ import {
 } from '../resources/instances/index.ts';
 import { pureBuiltins } from '../resources/host-context.ts';
 import { changeAtOnce, perform } from '../resources/operations/index.ts';
-import { acting, AUDITS } from '../resources/access/index.ts';
+import { acting, AUDITS, RULE_RIGHTS, RuleRights } from '../resources/access/index.ts';
 import { IDEMPOTENCY_RECORDS, indexIdempotencyRecords } from '../resources/requests/index.ts';
 import { NODES_OUTLET } from '../features/nodes/index.ts';
 import { FEDERATION, Federation, Outbox } from '../features/federation/index.ts';
@@ -177,6 +178,7 @@ export async function openNamespace({
     onError: (rule, error) => failures.record(rule.name, error),
   };
   const failures = new ConditionFailures(() => space);
+  const ruleRights = new RuleRights(() => space);
   const stages = counters.stages.of(name);
   const reached: StageReached = (rule, stage, ms) => stages.add(rule, stage, ms);
   let runner: Runner | null = null;
@@ -244,6 +246,7 @@ export async function openNamespace({
     runs: () => runs,
     full: (most) => apiError('cascade.quota.exceeded', 'openEvaluations', most),
     mostOpen: mostOpenEvaluations,
+    mayTake: (editor, path, payload) => ruleRights.mayTake(editor, path, payload),
   });
   const schedule = new Schedule(() => space);
   const federation = new Federation(() => space, egress.nodesOutletOf(name));
@@ -303,6 +306,7 @@ export async function openNamespace({
   });
   const states = new FeatureStates();
   states.set(RULE_GRAPH, new RuleGraph());
+  states.set(RULE_RIGHTS, ruleRights);
   states.set(INDEX_BUILDS, new IndexBuilds(db));
   states.set(IMPLEMENTED_EVENTS, implementedEvents);
   states.set(SOURCES_STATE, sources);
@@ -327,8 +331,14 @@ export async function openNamespace({
       sharedState,
     },
     events: {
-      when: new TriggerIndex(environment),
-      before: new TriggerIndex(environment),
+      when: new TriggerIndex({
+        ...environment,
+        mayTake: (rule, path, payload) => ruleRights.mayTake(programIn(rule).executable.identity, path, payload),
+      }),
+      before: new TriggerIndex({
+        ...environment,
+        mayTake: (rule, path, payload) => ruleRights.mayChange(programIn(rule).executable.identity, path, payload as ObjectValue),
+      }),
       correlations,
       implementedEvents,
       deliveries,
@@ -340,6 +350,7 @@ export async function openNamespace({
   const recheckRights = endWithRights(space);
   definitions.onChanged = (kind, changed) => {
     recheckRights(kind);
+    ruleRights.changed(kind);
     errorBreaker.forget(`/${kind}/${changed}`);
   };
   for (const [rule, object] of definitions.list('rules')) {
@@ -399,6 +410,7 @@ export async function openNamespace({
   };
   try {
     await space.execution.compilations.settle();
+    await ruleRights.readAll([...executables.values()].map(({ identity }) => identity)); // before any event comes
     await space.execution.programs.open(clock.now());
     await deliveries.load();
   } catch (error) {

@@ -3,13 +3,15 @@
 import { decodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { CompiledRule } from '../../compiler/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
+import type { Identity } from '../../identity/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { isCorrelated } from '../../runtime/correlation/index.ts';
 import { type Executable, programOf } from '../../runtime/programs/index.ts';
 import type { IndexedRule } from '../../runtime/triggers/index.ts';
 import { baseNameOf, checkName } from '../../model/types/index.ts';
 import { editorOf } from '../../resources/representation/index.ts';
-import { RULE_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
+import { RULE_RIGHTS, requireMayChange, requireMayTake } from '../../resources/access/index.ts';
+import { findType, RULE_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
 import type { IndexedProgram } from '../../runtime/events/index.ts';
 import {
   checkFields,
@@ -45,6 +47,7 @@ export const RULES: DefinitionResource = {
       throw apiError('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), rule.fullName);
     const active =
       booleanField(body, 'active') ?? booleanField(stored ?? space.catalog.definitions.get('rules', rule.fullName) ?? {}, 'active') ?? true;
+    if (active) requireTriggers(space, rule, actor.identity);
     const executable = executableOf(space, rule, actor.identity.username);
     const rest = await withoutOldText(body, stored, (source) => givenBy(space, source));
     return {
@@ -63,6 +66,7 @@ export const RULES: DefinitionResource = {
         ...warningsOf(rule.warnings, active ? loopWarning(ruleGraphOf(space).cycleThrough(rule)) : []),
       },
       prepare: async () => {
+        await space.states.get(RULE_RIGHTS).read(executable.identity);
         await Promise.all([space.execution.programs.keep(executable, space.clock.now()), space.execution.compilations.keep(text, rule)]);
       },
       apply: () => enforce(space, rule, executable, active),
@@ -94,6 +98,19 @@ function activationOf({ activationConstraint: json }: CompiledRule, text: string
 async function givenBy(space: Namespace, source: string): Promise<ObjectValue> {
   const { description } = await space.execution.compilations.compile(source, { kind: 'rule', ofService: true });
   return description ? { description } : {};
+}
+
+/**
+ * An active rule is stored by who may hear some events of each of its paths, and a BEFORE rule by who may make such changes; which of
+ * them it takes is decided at each event (resources/access/rule-rights.ts).
+ * @throws cascade.authorization.denied
+ */
+function requireTriggers(space: Namespace, rule: CompiledRule, editor: Identity): void {
+  if (editor.ofService) return;
+  for (const path of rule.triggers.flatMap(({ paths }) => paths)) {
+    requireMayTake(space, path, editor);
+    if (rule.timing === 'before' && findType(space, path.split('/')[2] ?? '')) requireMayChange(space, path, editor);
+  }
 }
 
 function triggeringTypes(stored: ObjectValue): string[] {

@@ -6,6 +6,8 @@ import { holdsEvents, opening, rowOf, type StoredEvent, type StoredRow, withEven
 import { eventObject } from '../../runtime/events/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { Explanation } from '../../runtime/triggers/index.ts';
+import { RULE_RIGHTS } from '../../resources/access/index.ts';
+import { editorOf } from '../../resources/representation/index.ts';
 import { keptIn, DEAD_LETTERS } from '../delivery/index.ts';
 import { findRecording } from '../diagnostics/index.ts';
 import { findType, type Namespace } from '../../resources/catalog/index.ts';
@@ -48,8 +50,8 @@ export async function why(space: Namespace, name: string | null, data: Value): P
   const { uuid, path, value, at } = event;
   const object = (): ObjectValue => eventObject({ uuid, path, atMs: at.getTime() }, value, space.name);
   const report = [
-    ...space.events.before.explain(path, value, object).map((one) => explained(one, 'BEFORE')),
-    ...space.events.when.explain(path, value, object).map((one) => explained(one, 'WHEN')),
+    ...space.events.before.explain(path, value, object).map((one) => refused(space, explained(one, 'BEFORE'), path, value)),
+    ...space.events.when.explain(path, value, object).map((one) => refused(space, explained(one, 'WHEN'), path, value)),
     ...inactive(space, path),
   ];
   if (space.events.correlations.has(path)) report.push(...awaited(space, path, value, object, uuid));
@@ -103,11 +105,24 @@ function explained({ rule, matched, asks, reason, term }: Explanation, kind: str
   };
 }
 
+/** A rule that would run, but for the present rights of its editor. */
+function refused(space: Namespace, report: ObjectValue, path: string, value: Value): ObjectValue {
+  const { kind, outcome, rule } = report;
+  if (outcome !== 'runs' && outcome !== 'asks' && outcome !== 'waits') return report;
+  const username = editorOf(space.catalog.definitions.get('rules', String(rule)));
+  if (username === null) return report;
+  const editor = { username, namespace: space.name, profiles: [] };
+  const rights = space.states.get(RULE_RIGHTS);
+  const may = kind === 'BEFORE' && isObject(value) ? rights.mayChange(editor, path, value) : rights.mayTake(editor, path, value);
+  return may ? report : { ...report, outcome: 'noRight', editor: username };
+}
+
 /** Rules over several events: the events that they wait for, and whether a given event still counts. */
 function awaited(space: Namespace, path: string, value: Value, object: () => ObjectValue, uuid: string): ObjectValue[] {
   const places = new Map(space.events.correlations.match(path, value, object).map((one) => [one.rule, [...(one.places ?? [])]]));
   return space.events.correlations.explain(path, value, object, uuid).map(({ open, ...one }): ObjectValue => {
-    const report = explained(one, 'WHEN');
+    const report = refused(space, explained(one, 'WHEN'), path, value);
+    if (report['outcome'] === 'noRight') return report;
     if (!one.matched) return report;
     const triggers = places.get(`~${one.rule.name}`) ?? [];
     if (uuid === '' || space.events.correlations.areAsleep) return { ...report, outcome: 'waits', triggers };

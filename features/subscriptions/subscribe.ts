@@ -4,20 +4,10 @@
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { narrowed } from '../../identity/index.ts';
-import { matches, parseWhere } from '../../model/query/index.ts';
-import {
-  mayAnybodyUse,
-  requireUse,
-  restriction,
-  isAdmin,
-  ownOnly,
-  requireAdmin,
-  requireRight,
-  withTokenOf,
-} from '../../resources/access/index.ts';
+import { mayAnybodyUse, resourceOfPath, sightOf, withTokenOf } from '../../resources/access/index.ts';
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { resolve, type Namespace } from '../../resources/catalog/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import { instanceToJson, toJson } from '../../model/values/index.ts';
 import { type EventPath, parseEventPath, type Present, type Sight } from '../../runtime/events/index.ts';
 import { listen } from '../notifications/index.ts';
@@ -105,66 +95,9 @@ export function endWithRights(space: Namespace): (kind: string) => void {
 const isOpen = (space: Namespace, { resource, name }: EventPath): boolean =>
   (resource === 'topics' || resource === 'sources') && mayAnybodyUse(space, resource, name);
 
-type SeesNow = (value: Value, by: string) => boolean;
-
-const ALL: SeesNow = () => true;
-
-/**
- * The predicate for the events on a path that the caller may see.
- * @throws cascade.authorization.denied: it may see none; cascade.resource.not.found, cascade.resource.type.not.found,
- *   cascade.event.path.invalid
- */
-function sightOf(space: Namespace, { resource, name, path }: EventPath, caller: Identity): SeesNow {
-  switch (resource) {
-    case 'types':
-      return sightOfType(space, name, caller);
-    case 'topics':
-    case 'sources':
-      requireUse(space, resource, name, 'subscribe', caller);
-      return ALL;
-    case 'users':
-      if (!isAdmin(caller) && name !== caller.username) throw apiError('cascade.resource.not.found', path);
-      return ALL;
-    case 'namespaces':
-      if (name !== space.name) throw apiError('cascade.resource.not.found', path);
-      requireAdmin(caller, 'subscribe', resource);
-      return ALL;
-    case 'audits':
-      return isAdmin(caller) ? ALL : (_value, by) => by === caller.username;
-    default:
-      return ALL;
-  }
-}
-
-/**
- * The predicate for events of a type. An event of several instances reveals their number, so that only users who may see all instances
- * receive it.
- */
-function sightOfType(space: Namespace, name: string, caller: Identity): SeesNow {
-  const account = space.catalog.features.installationResource(name, !name.startsWith('system.'));
-  if (account) {
-    if (account.hasEvents === false) throw apiError('cascade.event.path.invalid', `/types/${name}`);
-    if (isAdmin(caller)) return ALL;
-    return (value) => isObject(value) && Object.hasOwn(value, 'username') && getOwn(value, 'username') === caller.username;
-  }
-  const resource = resourceOf(space, name);
-  requireRight(space, resource, 'select', caller);
-  if (resource.kind !== 'instances') return (value) => !isObject(value) || (resource.maySee?.(space, value, caller) ?? true);
-  const context = { username: caller.username, namespace: caller.namespace, now: space.clock.now() };
-  const own = ownOnly(space, resource, 'select', caller);
-  const mine = own && parseWhere(own, resource.type, context);
-  const allowed = restriction(space, resource, 'select', { identity: caller, clock: space.clock });
-  const conditions = [mine, allowed].filter((one) => one !== null);
-  if (conditions.length === 0) return ALL;
-  return (value) => isObject(value) && Object.hasOwn(value, '_id') && conditions.every((one) => matches(one, value));
-}
-
 /** The current rights of a user; a token's own profiles stay, as far as the user still has them. */
 const presentRights = (identity: Identity, now: Identity): Identity =>
   identity.restricted ? { ...identity, profiles: narrowed(identity.profiles, now.profiles) } : withTokenOf(now, identity);
-
-/** In event paths `system.<resource>` is a resource of the service, any other name a type. */
-const resourceOf = (space: Namespace, name: string) => resolve(space, name, !name.startsWith('system.'));
 
 function requireOutbound(space: Namespace, service: string, eventType: string): void {
   const events = getOwn(space.catalog.definitions.find('services', service)?.object ?? {}, 'eventTypes') ?? null;
@@ -193,7 +126,7 @@ function idIn(type: string, value: ObjectValue): string {
 
 function instanceJson(space: Namespace, type: string, value: ObjectValue): string {
   if (space.catalog.features.installationResource(type, !type.startsWith('system.'))) return toJson(value);
-  const resource = resourceOf(space, type);
+  const resource = resourceOfPath(space, type);
   if (resource.kind === 'instances') return instanceToJson(resource.type, value);
   return toJson(resource.show?.(space, value) ?? value);
 }

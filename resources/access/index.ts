@@ -2,6 +2,7 @@
 export { AUDITS, AUDIT_TYPE, auditOf, auditOfMany, auditWrite, audited, entryFor, newAudit } from './audits.ts';
 export { COMPILED_RESTRICTIONS } from './compiled.ts';
 export { storedConstraint } from './constraints.ts';
+export { resourceOfPath, sightOf } from './event-sight.ts';
 export {
   accompanied,
   additionsOf,
@@ -17,6 +18,7 @@ export {
   restriction,
 } from './gate.ts';
 export { actingIn, hasRightsOfItsOwn } from './lent-profiles.ts';
+export { RULE_RIGHTS, RuleRights, requireMayChange, requireMayTake } from './rule-rights.ts';
 export {
   acting,
   creatorOf,

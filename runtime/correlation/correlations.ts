@@ -27,7 +27,11 @@ export class Correlations implements AsyncDisposable {
 
   constructor(host: CorrelationHost) {
     this.#host = host;
-    this.#index = new TriggerIndex({ ...host.conditions, onError: (rule, error) => host.failed(nameOf(rule), error) });
+    this.#index = new TriggerIndex({
+      ...host.conditions,
+      onError: (rule, error) => host.failed(nameOf(rule), error),
+      mayTake: ({ payload }, path, value) => (payload as VersionGroup).mayTake(path, value),
+    });
     this.#moving = setInterval(() => {
       for (const group of this.#groups.values()) group.spill();
     }, SPILL_EVERY_MS);

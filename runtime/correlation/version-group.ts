@@ -61,6 +61,8 @@ export interface CorrelationHost {
   /** Runs what conditions ask programs for. */
   readonly runs: () => RunHost;
   readonly full: (most: number) => Error;
+  /** Whether a rule of this program's editor may have an event; absent: all may. */
+  readonly mayTake?: (editor: Executable['identity'], path: string, payload: Value) => boolean;
   readonly mostOpen: number;
   /** How many evaluations end, or move, in one unit. */
   readonly evaluationsAUnit?: number;
@@ -148,6 +150,13 @@ export class VersionGroup {
   remove(fullName: string): void {
     this.#versions.delete(fullName);
     this.#byYouth = null;
+  }
+
+  /** Whether the editors of all versions may have an event: which version will run is known only when all events are there. */
+  mayTake(path: string, payload: Value): boolean {
+    for (const { executable } of this.#versions.values())
+      if (this.#host.mayTake?.(executable.identity, path, payload) === false) return false;
+    return true;
   }
 
   /** In force from now on, with what was restored. */

@@ -22,6 +22,7 @@ export class TriggerIndex {
   /** Whether conditions that take too long here may be left for a program to decide. */
   #mayAsk = true;
   #around!: EvaluationContext;
+  #payload: Value = null;
   #first: Entry | null = null;
   #others: Entry[] = [];
   readonly #visit: Visit = (entry, exact) => {
@@ -91,6 +92,7 @@ export class TriggerIndex {
     const index = this.#events.get(path);
     if (!index) return NONE;
     const context = contextOf(payload, event);
+    this.#payload = payload;
     this.#collect(index, context, true);
     const first = this.#first;
     if (first === null) return NONE;
@@ -115,7 +117,9 @@ export class TriggerIndex {
     if (!index) return [];
     this.#collect(index, contextOf(payload, event), false); // a correlation takes events in order and cannot wait for a program here
     const matched = this.#first === null ? [] : [this.#first, ...this.#others];
-    return matched.map(({ rule, trigger }) => ({ rule, trigger }));
+    const { mayTake } = this.#options;
+    const taken = mayTake ? matched.filter(({ rule }) => mayTake(rule, path, payload)) : matched;
+    return taken.map(({ rule, trigger }) => ({ rule, trigger }));
   }
 
   /** The outcome of every rule on the path, with the term that decided. */
@@ -136,7 +140,8 @@ export class TriggerIndex {
   }
 
   #applies(entry: Entry, context: EvaluationContext): boolean {
-    return entry.where === null || this.#isTrue(entry, entry.where, context);
+    if (entry.where !== null && !this.#isTrue(entry, entry.where, context)) return false;
+    return this.#options.mayTake?.(entry.rule, entry.path, this.#payload) ?? true;
   }
 
   #isTrue(entry: Entry, condition: Node, context: EvaluationContext): boolean {

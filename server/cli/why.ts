@@ -42,6 +42,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   condition: 'does not run: its WHERE is false',
   ruleWhere: 'does not run: its RULE WHERE is false',
   version: 'does not run: a younger version does',
+  noRight: 'does not run: its editor may not hear this event, or not make this change',
   inactive: 'is not active',
   otherPath: 'listens on another path',
   suppressed: 'does not run: the type raises no events (rulesSuppressed)',

@@ -1,0 +1,68 @@
+// Which events of a path somebody may see (resources-and-api.md 7.2.3, 7.4, 8.4): one decision for subscribers and for the editors of rules.
+
+import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
+import type { Identity } from '../../identity/index.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { matches, parseWhere } from '../../model/query/index.ts';
+import type { EventPath } from '../../runtime/events/index.ts';
+import { resolve, type Namespace } from '../catalog/index.ts';
+import { requireUse, restriction } from './gate.ts';
+import { isAdmin, ownOnly, requireAdmin, requireRight } from './rights.ts';
+
+export type SeesNow = (value: Value, by: string) => boolean;
+
+/** The caller may see every event of the path. */
+export const SEES_ALL: SeesNow = () => true;
+
+/**
+ * The predicate for the events on a path that the caller may see.
+ * @throws cascade.authorization.denied: it may see none; cascade.resource.not.found, cascade.resource.type.not.found,
+ *   cascade.event.path.invalid
+ */
+export function sightOf(space: Namespace, { resource, name, path }: EventPath, caller: Identity): SeesNow {
+  switch (resource) {
+    case 'types':
+      return sightOfType(space, name, caller);
+    case 'topics':
+    case 'sources':
+      requireUse(space, resource, name, 'subscribe', caller);
+      return SEES_ALL;
+    case 'users':
+      if (!isAdmin(caller) && name !== caller.username) throw apiError('cascade.resource.not.found', path);
+      return SEES_ALL;
+    case 'namespaces':
+      if (name !== space.name) throw apiError('cascade.resource.not.found', path);
+      requireAdmin(caller, 'subscribe', resource);
+      return SEES_ALL;
+    case 'audits':
+      return isAdmin(caller) ? SEES_ALL : (_value, by) => by === caller.username;
+    default:
+      return SEES_ALL;
+  }
+}
+
+/**
+ * The predicate for events of a type. An event of several instances reveals their number, so that only users who may see all instances
+ * receive it.
+ */
+function sightOfType(space: Namespace, name: string, caller: Identity): SeesNow {
+  const account = space.catalog.features.installationResource(name, !name.startsWith('system.'));
+  if (account) {
+    if (account.hasEvents === false) throw apiError('cascade.event.path.invalid', `/types/${name}`);
+    if (isAdmin(caller)) return SEES_ALL;
+    return (value) => isObject(value) && Object.hasOwn(value, 'username') && getOwn(value, 'username') === caller.username;
+  }
+  const resource = resourceOfPath(space, name);
+  requireRight(space, resource, 'select', caller);
+  if (resource.kind !== 'instances') return (value) => !isObject(value) || (resource.maySee?.(space, value, caller) ?? true);
+  const context = { username: caller.username, namespace: caller.namespace, now: space.clock.now() };
+  const own = ownOnly(space, resource, 'select', caller);
+  const mine = own && parseWhere(own, resource.type, context);
+  const allowed = restriction(space, resource, 'select', { identity: caller, clock: space.clock });
+  const conditions = [mine, allowed].filter((one) => one !== null);
+  if (conditions.length === 0) return SEES_ALL;
+  return (value) => isObject(value) && Object.hasOwn(value, '_id') && conditions.every((one) => matches(one, value));
+}
+
+/** In event paths `system.<resource>` is a resource of the service, any other name a type. */
+export const resourceOfPath = (space: Namespace, name: string) => resolve(space, name, !name.startsWith('system.'));
