@@ -9,7 +9,7 @@ import { resolve, type Namespace } from '../catalog/index.ts';
 import { requireUse, restriction } from './gate.ts';
 import { isAdmin, ownOnly, requireAdmin, requireRight } from './rights.ts';
 
-export type SeesNow = (value: Value, by: string) => boolean;
+type SeesNow = (value: Value, by: string) => boolean;
 
 /** The caller may see every event of the path. */
 export const SEES_ALL: SeesNow = () => true;
