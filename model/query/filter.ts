@@ -3,11 +3,12 @@
 import type { Document } from 'mongodb';
 import { toBson } from '../values/index.ts';
 import { elementFilter, type Fields, fieldsOf } from './composite.ts';
-import { elementOperators } from './element-operators.ts';
+import { bothNames, elementOperators, inEitherOrder, referenceForms } from './element-operators.ts';
 import { geometryToBson, SHAPE_TYPES } from './geo/to-bson.ts';
 import { idFilter } from './id-filter.ts';
 import { passes } from './matches.ts';
-import { hasOneOrder, sameDataFilter } from './same-data.ts';
+import { isMoneyText, moneyOperands, moneyPatterns } from './money-text.ts';
+import { arraySchema, hasOneOrder, sameDataFilter, schemaFilter } from './same-data.ts';
 import { storedName } from './stored-names.ts';
 import type { Condition, ConditionPath, Constant, Predicate, Test } from './types.ts';
 
@@ -57,7 +58,8 @@ function testFilter(test: Test, path: ConditionPath, options: FilterOptions): Do
       return { [at]: { $elemMatch: conditionFilter(test.where, options) } };
     default: {
       if (path.kind === 'Id') return idFilter(test, at);
-      const fields = fieldsOf(path.kind);
+      if (isMoneyText(path)) return moneyFilter(test, path, at);
+      const fields = path.asData ? null : fieldsOf(path.kind);
       return fields ? compositeFilter(test, path, at, fields) : plainFilter(test, path, at);
     }
   }
@@ -71,8 +73,8 @@ function plainFilter(test: ValueTest, path: ConditionPath, at: string): Document
     case 'eq':
       return equality(test.value, path, at);
     case 'in': {
-      const simple = test.values.filter((value) => isSimple(value));
-      const others = test.values.filter((value) => !isSimple(value)).map((value) => equality(value, path, at));
+      const simple = test.values.filter((value) => isSimple(value, path));
+      const others = test.values.filter((value) => !isSimple(value, path)).map((value) => equality(value, path, at));
       if (others.length === 0) return { [at]: { $in: operands(simple, path) } };
       return { $or: simple.length > 0 ? [{ [at]: { $in: operands(simple, path) } }, ...others] : others };
     }
@@ -88,7 +90,7 @@ function plainFilter(test: ValueTest, path: ConditionPath, at: string): Document
     case 'regex':
       return { [at]: { $regex: test.pattern.pcre } };
     case 'element':
-      return { [at]: { $elemMatch: elementOperators(test.tests, path.kind) } };
+      return { [at]: { $elemMatch: elementOperators(test.tests, path) } };
     case 'geoIntersects':
     case 'geoWithin': {
       const filter = { [at]: { [`$${test.op}`]: { $geometry: geometryToBson(test.shape) } } };
@@ -97,19 +99,54 @@ function plainFilter(test: ValueTest, path: ConditionPath, at: string): Document
   }
 }
 
-const isSimple = (value: Constant): boolean => value !== null && hasOneOrder(value);
+const isSimple = (value: Constant, { kind }: ConditionPath): boolean =>
+  value !== null && (kind === 'ResourceReference' ? !Array.isArray(value) : hasOneOrder(value));
 
-const operands = (values: readonly Constant[], path: ConditionPath): unknown[] =>
-  path.kind === 'ResourceName' ? values.flatMap(bothNames) : values.map(toBson);
+const operands = (values: readonly Constant[], { kind }: ConditionPath): unknown[] => {
+  if (kind === 'ResourceName') return values.flatMap(bothNames);
+  return kind === 'ResourceReference' ? values.flatMap(referenceForms) : values.map(toBson);
+};
 
 function equality(value: Constant, path: ConditionPath, at: string): Document {
   if (value === null) return nullFilter(path, at);
   if (path.kind === 'ResourceName') return { [at]: { $in: bothNames(value) } };
-  return sameDataFilter(at, value) ?? { [at]: { $eq: toBson(value) } };
+  if (path.kind !== 'ResourceReference') return sameDataFilter(at, value) ?? { [at]: { $eq: toBson(value) } };
+  if (!Array.isArray(value)) return { [at]: { $in: referenceForms(value) } };
+  return schemaFilter(at, arraySchema(value.map((element) => ({ enum: element === null ? [null] : inEitherOrder(element) }))));
 }
 
-/** `system.sources` and `sources` are one resource. */
-export const bothNames = (resource: Constant): unknown[] => [resource, `system.${resource as string}`];
+/** Currencies inside Objects, and their parts: texts there. */
+function moneyFilter(test: ValueTest, path: ConditionPath, at: string): Document {
+  const equalTo = (value: Constant): Document => moneyFilter({ op: 'eq', value }, path, at);
+  switch (test.op) {
+    case 'eq':
+      if (test.value === null) return nullFilter(path, at);
+      return Array.isArray(test.value) ? wholeMoneyArray(test.value, path, at) : matching(test, path, at);
+    case 'in': {
+      const others = test.values.filter((value) => value === null || Array.isArray(value)).map(equalTo);
+      return others.length === 0 ? matching(test, path, at) : { $or: [matching(test, path, at), ...others] };
+    }
+    case 'all':
+      return test.values.length === 0 || test.values.includes(null) ? NOTHING : all(test.values.map(equalTo));
+    case 'element':
+      return { [at]: { $elemMatch: elementOperators(test.tests, path) } };
+    default:
+      return matching(test, path, at);
+  }
+}
+
+function matching(test: ValueTest, path: ConditionPath, at: string): Document {
+  const operands = moneyOperands(test, path);
+  return operands.length === 0 ? NOTHING : { [at]: { $in: operands } };
+}
+
+function wholeMoneyArray(values: readonly Constant[], path: ConditionPath, at: string): Document {
+  const elements = values.map((value): Document => {
+    const [pattern] = moneyPatterns({ op: 'eq', value }, path);
+    return pattern === undefined ? { enum: value === null ? [null] : [] } : { bsonType: 'string', pattern };
+  });
+  return elements.some(({ enum: none }) => Array.isArray(none) && none.length === 0) ? NOTHING : schemaFilter(at, arraySchema(elements));
+}
 
 /** Null, or not there. Where arrays may be on the way, the store's own `null` would miss an empty one. */
 function nullFilter(path: ConditionPath, at: string): Document {

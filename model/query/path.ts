@@ -84,14 +84,14 @@ function property(text: string, steps: readonly string[], rest: readonly string[
   }
 }
 
-/** A member of an Object with another type's properties. What is stored in two members or as text there is data like any other. */
+/** A member of an Object with another type's properties; its values are stored as those of any Object. */
 function member(text: string, steps: readonly string[], rest: readonly string[], structure: TypeDefinition): ConditionPath {
   const [name, ...inner] = rest as [string, ...string[]];
   const declared = structure.properties.get(name);
   if (!declared) return finish(text, steps, 'Json', false, true);
   if (isSecret(declared)) throw apiError('cascade.query.property.forbidden', text);
-  const asData = declared.base === 'Currency' || (declared.base === 'ResourceReference' && inner.length === 0);
-  return asData ? finish(text, steps, 'Json', false, true) : property(text, steps, inner, declared);
+  const path = property(text, steps, inner, declared);
+  return { ...path, stored: path.steps.join('.'), asData: true };
 }
 
 function reference(text: string, steps: readonly string[], rest: readonly string[]): ConditionPath {
@@ -108,5 +108,5 @@ function currencyPart(text: string, steps: readonly string[], rest: readonly str
 }
 
 function finish(text: string, steps: readonly string[], kind: Kind, multi: boolean, known: boolean): ConditionPath {
-  return { text, steps, stored: steps.join('.'), kind, multi, known, indexed: steps.slice(1).some(isPosition), part: null };
+  return { text, steps, stored: steps.join('.'), kind, multi, known, indexed: steps.slice(1).some(isPosition), part: null, asData: false };
 }

@@ -7,8 +7,19 @@ import { isPosition } from './leaves.ts';
 
 /** Null when `$eq` will do. */
 export function sameDataFilter(at: string, value: Value): Document | null {
-  return hasOneOrder(value) ? null : { $jsonSchema: schemaOf(at.split('.'), toBson(value)) };
+  return hasOneOrder(value) ? null : schemaFilter(at, { enum: [toBson(value)] });
 }
+
+/** At the path is a value, or an array with one, that the schema describes. */
+export const schemaFilter = (at: string, schema: Document): Document => ({ $jsonSchema: schemaOf(at.split('.'), schema) });
+
+/** An array whose elements the schemas describe one by one. */
+export const arraySchema = (elements: readonly Document[]): Document => ({
+  bsonType: 'array',
+  minItems: elements.length,
+  maxItems: elements.length,
+  ...(elements.length > 0 && { items: elements }),
+});
 
 /** No Object in the value has more than one member. */
 export function hasOneOrder(value: Value): boolean {
@@ -18,27 +29,27 @@ export function hasOneOrder(value: Value): boolean {
   return names.length <= 1 && names.every((name) => hasOneOrder(getOwn(value, name)));
 }
 
-/** Objects that have, at the end of the path, the value or an array with it; through arrays of Objects, as conditions go. */
-function schemaOf(steps: readonly string[], value: unknown): Document {
+/** Objects that have, at the end of the path, such a value or an array with one; through arrays of Objects, as conditions go. */
+function schemaOf(steps: readonly string[], schema: Document): Document {
   const [step, ...rest] = steps as [string, ...string[]];
   return {
     bsonType: 'object',
     required: [step],
-    properties: { [step]: rest.length === 0 ? leafSchema(value) : throughArrays(rest, value) },
+    properties: { [step]: rest.length === 0 ? leafSchema(schema) : throughArrays(rest, schema) },
   };
 }
 
-function leafSchema(value: unknown): Document {
-  return { anyOf: [{ enum: [value] }, someItem({ enum: [value] })] };
+function leafSchema(schema: Document): Document {
+  return { anyOf: [schema, someItem(schema)] };
 }
 
-function throughArrays(steps: readonly string[], value: unknown): Document {
-  const inObject = schemaOf(steps, value);
+function throughArrays(steps: readonly string[], schema: Document): Document {
+  const inObject = schemaOf(steps, schema);
   const ways = [inObject, someItem(inObject)];
   const [step, ...rest] = steps as [string, ...string[]];
   if (isPosition(step) && Number(step) < MAX_POSITION) {
     const before = Array.from({ length: Number(step) }, () => ({}));
-    const there = rest.length === 0 ? leafSchema(value) : throughArrays(rest, value);
+    const there = rest.length === 0 ? leafSchema(schema) : throughArrays(rest, schema);
     ways.push({ bsonType: 'array', minItems: Number(step) + 1, items: [...before, there] });
   }
   return { anyOf: ways };

@@ -30,7 +30,8 @@ export function parseSort(sort: Value, type: TypeDefinition | null): SortKey[] {
     if ((sign !== 1 && sign !== -1) || name.split('.').some((step) => step.startsWith('$')))
       throw apiError('cascade.query.sort.invalid', name);
     const path = scope(name);
-    if (path.multi || UNSORTABLE.has(path.kind)) throw apiError('cascade.query.sort.unsupported', name);
+    if (path.multi || UNSORTABLE.has(path.kind) || (path.asData && path.part !== null))
+      throw apiError('cascade.query.sort.unsupported', name);
     return { path, descending: sign < 0 };
   });
 }

@@ -7,14 +7,25 @@ import type { Predicate } from './types.ts';
 
 export const CONTEXT = { username: 'ann', namespace: 'plant', now: Date.UTC(2031, 0, 1) };
 
-/** A type from `{n: 'Integer', t: 'String multi', d: 'Decimal(2)'}`. */
-export function typeOf(name: string, properties: Record<string, string>, more: ObjectValue = {}): TypeDefinition {
+/** A type from `{n: 'Integer', t: 'String multi', d: 'Decimal(2)'}`; `others` are the types that its properties may name. */
+export function typeOf(
+  name: string,
+  properties: Record<string, string>,
+  more: ObjectValue = {},
+  others: readonly TypeDefinition[] = [],
+): TypeDefinition {
   const declared = Object.entries(properties).map(([property, text]) => {
     const [, type = '', scale] = /^(\w+)(?:\((\d+)\))?/.exec(text) ?? [];
     const flags = Object.fromEntries(['multi', 'encrypted', 'indexed'].map((flag) => [flag, text.includes(flag)]));
     return [property, { type, ...(scale && { scale: Number(scale) }), ...flags }];
   });
-  return parseType({ name, properties: Object.fromEntries(declared), ...more }, { types: new Map(), scalars: new Map() });
+  return parseType(
+    { name, properties: Object.fromEntries(declared), ...more },
+    {
+      types: new Map(others.map((other) => [other.name, other])),
+      scalars: new Map(),
+    },
+  );
 }
 
 /** An instance as it would be stored, from its JSON. */

@@ -24,6 +24,8 @@ export interface ConditionPath {
   readonly indexed: boolean;
   /** A part of the Currency that the steps lead to. */
   readonly part: 'code' | 'value' | null;
+  /** Inside an Object, where all is data: a Currency is its text there, a reference one document with two members. */
+  readonly asData: boolean;
   /** The type whose properties the Objects here have. */
   readonly structure?: PropertyDefinition['structure'];
 }

@@ -8,13 +8,14 @@ import {
   integer,
   numberOf,
   type ObjectValue,
+  parseCurrency,
   Real,
   real,
   rescale,
   setOwn,
   type Value,
 } from '../../stdlib/values/index.ts';
-import { type BaseType, SYSTEM_PROPERTIES, type TypeDefinition, cipherOf } from '../types/index.ts';
+import { type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition, cipherOf } from '../types/index.ts';
 import { asBytes, type Bytes, int64At, KIND, nameEnd, sizeOf, stringAt } from './bson-bytes.ts';
 import { readDecimal128 } from './decimal128.ts';
 import { unescapeKey } from './keys.ts';
@@ -30,10 +31,10 @@ export function instanceFromBson(type: TypeDefinition, raw: Uint8Array | Documen
     const property = type.properties.get(name);
     if (property?.encrypted && kind === KIND.binary) {
       instance[name] = decodeInner(cipherOf(type, name).open(binaryAt(bytes, at), name));
-    } else if (property) instance[name] = propertyAt(property.base, property.scale, kind, bytes, at);
+    } else if (property) instance[name] = propertyAt(property, kind, bytes, at);
     else if (name === '_id') instance['_id'] = valueAt(kind, bytes, at);
     else if (Object.hasOwn(SYSTEM_PROPERTIES, name))
-      instance[name] = propertyAt(SYSTEM_PROPERTIES[name as keyof typeof SYSTEM_PROPERTIES], undefined, kind, bytes, at);
+      instance[name] = propertyAt({ base: SYSTEM_PROPERTIES[name as keyof typeof SYSTEM_PROPERTIES] }, kind, bytes, at);
   });
   return instance;
 }
@@ -88,11 +89,16 @@ function valueAt(kind: number, bytes: Bytes, at: number): Value {
   }
 }
 
+type Stored = Pick<PropertyDefinition, 'base' | 'scale' | 'structure'>;
+
 /** A value of a property: by its declared type where the stored form alone does not tell. */
-function propertyAt(base: BaseType, scale: number | undefined, kind: number, bytes: Bytes, at: number): Value {
+function propertyAt(property: Stored, kind: number, bytes: Bytes, at: number): Value {
+  const { base, scale } = property;
+  const structure = property.structure?.();
+  if (structure) return structuredAt(structure, kind, bytes, at);
   if (kind === KIND.array && base !== 'Object') {
     const items: Value[] = [];
-    eachElement(bytes, at, (_, itemKind, itemAt) => items.push(propertyAt(base, scale, itemKind, bytes, itemAt)));
+    eachElement(bytes, at, (_, itemKind, itemAt) => items.push(propertyAt(property, itemKind, bytes, itemAt)));
     return items;
   }
   const value = valueAt(kind, bytes, at);
@@ -102,6 +108,44 @@ function propertyAt(base: BaseType, scale: number | undefined, kind: number, byt
   if (base === 'Integer' && (value instanceof Real || typeof value === 'number')) return integer(numberOf(value));
   return value;
 }
+
+/** An Object with another type's properties, or several. They may have had other types when it was written: what does not fit stays as it is. */
+function structuredAt(structure: TypeDefinition, kind: number, bytes: Bytes, at: number): Value {
+  if (kind === KIND.array) {
+    const items: Value[] = [];
+    eachElement(bytes, at, (_, itemKind, itemAt) => items.push(structuredAt(structure, itemKind, bytes, itemAt)));
+    return items;
+  }
+  if (kind !== KIND.document) return valueAt(kind, bytes, at);
+  const object: ObjectValue = {};
+  eachElement(bytes, at, (stored, memberKind, memberAt) => {
+    const name = unescapeKey(stored);
+    const declared = structure.properties.get(name);
+    setOwn(object, name, declared ? memberOfObject(declared, memberKind, bytes, memberAt) : valueAt(memberKind, bytes, memberAt));
+  });
+  return object;
+}
+
+/** A member of such an Object, where a Currency is its text. */
+function memberOfObject(property: Stored, kind: number, bytes: Bytes, at: number): Value {
+  const structure = property.structure?.();
+  if (structure) return structuredAt(structure, kind, bytes, at);
+  if (kind === KIND.array && property.base !== 'Object') {
+    const items: Value[] = [];
+    eachElement(bytes, at, (_, itemKind, itemAt) => items.push(memberOfObject(property, itemKind, bytes, itemAt)));
+    return items;
+  }
+  const value = valueAt(kind, bytes, at);
+  if (property.base === 'Currency' && typeof value === 'string') return currencyOfText(value, property.scale) ?? value;
+  return property.base === 'Decimal' && value instanceof Decimal ? grown(value, property.scale) : value;
+}
+
+/** The Currency of its stored text inside an Object; null for any other text. */
+export function currencyOfText(text: string, scale: number | undefined): Currency | null {
+  const currency = STORED_CURRENCY.test(text) ? parseCurrency(text) : null;
+  return currency && new Currency(currency.code, grown(currency.amount, scale));
+}
+const STORED_CURRENCY = /^[A-Z]{3}:-?\d{1,34}(?:\.\d{1,34})?$/;
 
 const toCurrency = ({ c, v }: ObjectValue, scale: number | undefined): Value =>
   typeof c === 'string' && v instanceof Decimal ? new Currency(c, grown(v, scale)) : null;

@@ -54,11 +54,27 @@ function writeReference(value: Value): string {
   return isReference(value) ? JSON.stringify(referenceText(value.resource, value.resourceId)) : write(value, false);
 }
 
+type Written = Pick<PropertyDefinition, 'base' | 'structure'>;
+
 /** How a value of the property reads outside; an element of a multi property as the property itself. */
-export function propertyToJson(property: Pick<PropertyDefinition, 'base'>, value: Value): string {
+export function propertyToJson(property: Written, value: Value): string {
+  const structure = property.structure?.();
+  if (structure) return structuredToJson(structure, value);
   if (Array.isArray(value) && property.base !== 'Object') return `[${value.map((element) => propertyToJson(property, element)).join(',')}]`;
   if (property.base === 'ResourceReference') return writeReference(value);
   return write(value, property.base === 'Real' || property.base === 'GeoJSON');
+}
+
+/** An Object with another type's properties, or several: numbers keep their kind, as in every Object. */
+function structuredToJson(structure: TypeDefinition, value: Value): string {
+  if (Array.isArray(value)) return `[${value.map((element) => structuredToJson(structure, element)).join(',')}]`;
+  if (!isObject(value)) return write(value, false);
+  const members = Object.keys(value).map((name) => {
+    const declared = structure.properties.get(name);
+    const isTyped = declared && (declared.base === 'ResourceReference' || declared.structure);
+    return `${JSON.stringify(name)}:${isTyped ? propertyToJson(declared, value[name] as Value) : write(value[name], false)}`;
+  });
+  return `{${members.join(',')}}`;
 }
 
 /** How the members of an instance are written, in their order. */
@@ -68,14 +84,14 @@ interface MemberWriter {
   readonly label: string;
   /** Every object has something of that name: whether it is a member of its own has to be asked. */
   readonly isInherited: boolean;
-  readonly property: Pick<PropertyDefinition, 'base'>;
+  readonly property: Written;
 }
 const known = new WeakMap<TypeDefinition, readonly MemberWriter[]>();
 
 function writersOf(type: TypeDefinition): readonly MemberWriter[] {
   let writers = known.get(type);
   if (!writers) {
-    const writer = (name: string, property: Pick<PropertyDefinition, 'base'>) => ({
+    const writer = (name: string, property: Written) => ({
       name,
       label: `"${name}":`,
       isInherited: name in Object.prototype,

@@ -1,10 +1,11 @@
 // Stored bytes to JSON text in one loop, without objects in between: the way of every row of a SELECT, to a client or into the isolate.
 // A transcoder remembers at which position it last met which property, so that a name costs a comparison of bytes, not a string.
-import { decodeInner } from '../../stdlib/values/index.ts';
+import { decodeInner, isReference } from '../../stdlib/values/index.ts';
 import { type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition, cipherOf } from '../types/index.ts';
 import { asBytes, type Bytes, KIND, nameEnd, sizeOf, stringAt } from './bson-bytes.ts';
 import { decimal128Text } from './decimal128.ts';
-import { binaryAt } from './from-bson.ts';
+import { binaryAt, currencyOfText, fromBson } from './from-bson.ts';
+import { escapeKey } from './keys.ts';
 import { jsonName, type Spell, type Spelling, type Spellings, spellings } from './spelling.ts';
 import { propertyToJson, referenceText, topLevel } from './to-json.ts';
 import { wholeText } from './whole-text.ts';
@@ -92,7 +93,12 @@ function knownSlots(type: TypeDefinition, spelling: Spelling, spells: Spellings,
   return slots;
 }
 
-function spellProperty({ base, scale }: Pick<PropertyDefinition, 'base' | 'scale'>, spelling: Spelling, { value, bare }: Spellings): Spell {
+type Spelled = Pick<PropertyDefinition, 'base' | 'scale' | 'structure'>;
+
+function spellProperty(property: Spelled, spelling: Spelling, spells: Spellings): Spell {
+  const { base, scale, structure } = property;
+  const { value, bare } = spells;
+  if (structure) return spellStructured(structure, spelling, spells);
   const one = ((): Spell => {
     if (base === 'Decimal')
       return (kind, bytes, at) => (kind === KIND.decimal128 ? spellDecimal(bytes, at, scale, spelling) : value(kind, bytes, at));
@@ -104,6 +110,70 @@ function spellProperty({ base, scale }: Pick<PropertyDefinition, 'base' | 'scale
   })();
   if (one === value || one === bare) return one;
   return (kind, bytes, at) => (kind === KIND.array ? spellArray(bytes, at, one) : one(kind, bytes, at));
+}
+
+/**
+ * Objects with another type's properties, which are looked up for each: that type may have changed. Values in them are those of any Object,
+ * but a reference reads as one outside, and the text of a Currency is one inside.
+ */
+function spellStructured(structure: () => TypeDefinition | undefined, spelling: Spelling, spells: Spellings): Spell {
+  const known = new WeakMap<TypeDefinition, Map<string, Spell>>();
+  const spell: Spell = (kind, bytes, at) => {
+    if (kind === KIND.array) return spellArray(bytes, at, spell);
+    const members = kind === KIND.document ? structure() : undefined;
+    if (!members) return spells.value(kind, bytes, at);
+    let typed = known.get(members);
+    if (!typed) known.set(members, (typed = memberSpells(members, spelling, spells)));
+    return spellMembers(bytes, at, typed, spells.value);
+  };
+  return spell;
+}
+
+function spellMembers(bytes: Bytes, start: number, typed: ReadonlyMap<string, Spell>, untyped: Spell): string {
+  let out = '';
+  let at = start + 4;
+  while (bytes[at] !== 0) {
+    const kind = bytes[at] as number;
+    const end = nameEnd(bytes, at + 1);
+    const name = bytes.utf8Slice(at + 1, end);
+    out += `${out === '' ? '' : ','}${jsonName(name)}${(typed.get(name) ?? untyped)(kind, bytes, end + 1)}`;
+    at = end + 1 + sizeOf(kind, bytes, end + 1);
+  }
+  return `{${out}}`;
+}
+
+/** By their stored names, those of the members that do not read as in any Object. */
+function memberSpells(members: TypeDefinition, spelling: Spelling, spells: Spellings): Map<string, Spell> {
+  const typed = new Map<string, Spell>();
+  for (const property of members.properties.values()) {
+    const one = memberSpell(property, spelling, spells);
+    if (one) typed.set(escapeKey(property.name), one);
+  }
+  return typed;
+}
+
+function memberSpell({ base, scale, structure }: Spelled, spelling: Spelling, spells: Spellings): Spell | null {
+  if (structure) return spellStructured(structure, spelling, spells);
+  const { value } = spells;
+  const one = ((): Spell | null => {
+    if (base === 'Decimal')
+      return (kind, bytes, at) => (kind === KIND.decimal128 ? spellDecimal(bytes, at, scale, spelling) : value(kind, bytes, at));
+    if (base === 'Currency')
+      return (kind, bytes, at) => {
+        const currency = kind === KIND.string ? currencyOfText(stringAt(bytes, at), scale) : null;
+        return currency ? quoted(currency.toString(), 'c', spelling) : value(kind, bytes, at);
+      };
+    if (base === 'ResourceReference' && spelling === 'rest')
+      return (kind, bytes, at) => (kind === KIND.document ? spellAnyReference(bytes, at) : null) ?? value(kind, bytes, at);
+    return null;
+  })();
+  return one && ((kind, bytes, at) => (kind === KIND.array ? spellArray(bytes, at, one) : one(kind, bytes, at)));
+}
+
+/** A reference with its members in any order; null for another document. */
+function spellAnyReference(bytes: Bytes, at: number): string | null {
+  const reference = fromBson(bytes.subarray(at, at + sizeOf(KIND.document, bytes, at)));
+  return isReference(reference) ? JSON.stringify(referenceText(reference.resource, reference.resourceId)) : null;
 }
 
 function spellEncrypted(type: TypeDefinition, property: PropertyDefinition, spelling: Spelling, clear: Spell): Spell {
@@ -127,9 +197,10 @@ function spellCurrency(bytes: Bytes, at: number, scale: number | undefined, spel
   return quoted(amount && `${code}:${amount}`, 'c', spelling);
 }
 
-/** `{resource, resourceId}`, both text and in that order. */
+/** `{resource, resourceId}`, both text, and in that order unless a former version has written it. */
 function spellReference(bytes: Bytes, at: number): string {
   const resourceAt = at + 4 + 1 + 'resource'.length + 1;
+  if (bytes[resourceAt - 1] !== 0) return spellAnyReference(bytes, at) ?? 'null';
   const idAt = resourceAt + sizeOf(KIND.string, bytes, resourceAt) + 1 + 'resourceId'.length + 1;
   return JSON.stringify(referenceText(stringAt(bytes, resourceAt), stringAt(bytes, idAt)));
 }

@@ -5,6 +5,7 @@ import { isObject, type ObjectValue, type Value } from '../../stdlib/values/inde
 import { apiError } from '../../model/errors/index.ts';
 import { toBson } from '../../model/values/index.ts';
 import { checkSize } from './expression-size.ts';
+import { partOf } from './money-text.ts';
 import { fieldAt, newName, type Shape } from './shape.ts';
 
 const words = (text: string): string[] =>
@@ -115,7 +116,9 @@ function reference(text: string, place: Place): unknown {
     if (variable !== 'ROOT' && variable !== 'CURRENT')
       return `$$${variable}.${fieldAt({ ...shape, typed: new Set() }, rest, operator).path}`;
   }
-  const { path, base, isWhole, isObjectId } = fieldAt(shape, variable === undefined ? text.slice(1) : (rest as string), operator);
+  const { path, base, isWhole, isObjectId, money } = fieldAt(shape, variable === undefined ? text.slice(1) : (rest as string), operator);
   if (isObjectId) return { $toString: '$_id' };
-  return calculates && base === 'Currency' && isWhole ? `$${path}.v` : `$${path}`;
+  const part = money && (money.part ?? (calculates ? 'value' : null));
+  if (money && part) return partOf(money, part);
+  return calculates && base === 'Currency' && isWhole && !money ? `$${path}.v` : `$${path}`;
 }

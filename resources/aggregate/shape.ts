@@ -3,6 +3,7 @@
 
 import { isSecret } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
+import type { MoneyText } from './money-text.ts';
 import {
   type BaseType,
   type PropertyDefinition,
@@ -49,10 +50,12 @@ export interface Field {
   readonly path: string;
   readonly property?: PropertyDefinition;
   readonly base?: BaseType;
-  /** Whether the path is the property or system property itself. */
+  /** Whether the path is the property or system property itself, or that of an Object with another type's properties. */
   readonly isWhole: boolean;
   /** Whether the value is an ObjectId, which clients see as text. */
   readonly isObjectId: boolean;
+  /** Set for a Currency inside an Object, and its parts. */
+  readonly money?: MoneyText;
 }
 
 /** @throws cascade.query.operand.invalid for an invalid path, cascade.query.property.forbidden for encrypted properties */
@@ -70,7 +73,32 @@ export function fieldAt(shape: Shape, path: string, operator: string): Field {
     return { path, isWhole, isObjectId, ...(base && { base }) };
   }
   if (isSecret(property, rest)) throw apiError('cascade.query.property.forbidden', path);
+  const nested = isWhole || !property.structure ? null : memberAt(property, path, rest);
+  if (nested) return { path, isObjectId, ...nested };
   return { path: property.base === 'Currency' ? currencyPath(steps) : path, property, base: property.base, isWhole, isObjectId };
+}
+
+/** The property of another type that a path into an Object leads to; null where none is declared. */
+function memberAt(
+  whole: PropertyDefinition,
+  path: string,
+  steps: readonly string[],
+): Pick<Field, 'property' | 'base' | 'isWhole' | 'money'> | null {
+  let property = whole;
+  let arrays = whole.multi ? 1 : 0;
+  for (const [at, step] of steps.entries()) {
+    const rest = steps.slice(at + 1);
+    const declared = property.structure?.()?.properties.get(step);
+    if (!declared) return null;
+    if (isSecret(declared, rest)) throw apiError('cascade.query.property.forbidden', path);
+    property = declared;
+    if (declared.multi) arrays++;
+    const [part] = rest;
+    if (declared.base === 'Currency' && rest.length === 1 && (part === 'code' || part === 'value'))
+      return { isWhole: false, money: { path: path.slice(0, -part.length - 1), part, arrays } };
+  }
+  const money = property.base === 'Currency' ? { path, part: null, arrays } : undefined;
+  return { property, base: property.base, isWhole: true, ...(money && { money }) };
 }
 
 /** The stored path of `.code` or `.value` of a Currency. */

@@ -9,6 +9,7 @@ import { propertyToBson } from '../../model/values/index.ts';
 import { type Budget, expression, literal, refused } from './expressions.ts';
 import { geoNear } from './geo-near.ts';
 import { lookup, type TypeNamed, type VisibleOf } from './lookup.ts';
+import { orderOf } from './money-text.ts';
 import { fieldAt, keeping, newName, type Shape, untyped, without } from './shape.ts';
 
 export interface PipelineContext {
@@ -28,6 +29,8 @@ export interface Built {
 }
 
 const MOST_STAGES = 50;
+/** A member that rows have while they are sorted. */
+const SORT_KEY = 'ars_sort_key_';
 const MOST_SAMPLES = 10_000;
 
 type Build = (operand: Value, shape: Shape, context: PipelineContext) => Built;
@@ -96,12 +99,18 @@ const STAGES: Readonly<Record<string, Build>> = {
   }),
   $sort: (operand, shape) => {
     const stage: Document = {};
+    const keys: Document = {}; // a Currency inside an Object is ordered by its parts, which are taken out of its text
     for (const [name, direction] of Object.entries(objectOf(operand, '$sort'))) {
       if (direction !== 1 && direction !== -1) throw invalid(name, '$sort');
-      stage[fieldAt(shape, name, '$sort').path] = direction;
+      const { path, money } = fieldAt(shape, name, '$sort');
+      const key = money ? `${SORT_KEY}${Object.keys(keys).length}` : path;
+      if (money) keys[key] = orderOf(money);
+      stage[key] = direction;
     }
     if (Object.keys(stage).length === 0) throw invalid('', '$sort');
-    return kept({ $sort: stage }, shape);
+    const names = Object.keys(keys);
+    if (names.length === 0) return kept({ $sort: stage }, shape);
+    return { stages: [{ $addFields: keys }, { $sort: stage }, { $unset: names }], shape };
   },
   $limit: (operand, shape) => kept({ $limit: wholeNumber(operand, 1, Number.MAX_SAFE_INTEGER, '$limit') }, shape),
   $skip: (operand, shape) => kept({ $skip: wholeNumber(operand, 0, Number.MAX_SAFE_INTEGER, '$skip') }, shape),
@@ -210,8 +219,8 @@ function project(operand: Value, shape: Shape, { budget }: PipelineContext): Bui
     if (flag === null) {
       stage[name] = expression(value, shape, budget, '$project');
       computed.push(name);
-    } else if (flag && field.path !== name) {
-      stage[name] = `$${field.path}`; // a part of a Currency
+    } else if (flag && (field.path !== name || field.money?.part)) {
+      stage[name] = expression(`$${name}`, shape, budget, '$project'); // a part of a Currency
       computed.push(name);
     } else {
       stage[name] = flag;

@@ -2,7 +2,7 @@
 import { isReference, type ObjectValue, type Value } from '../values/index.ts';
 import { unconvertible } from './conversion-error.ts';
 
-/** The internal form of either form; `custom/` in front of a type's name is dropped. */
+/** The internal form of either form; `custom/` in front of a type's name is dropped. Its members are in this order, whatever the writer's. */
 export function toReference(value: Value): ObjectValue {
   if (!isReference(value)) return ofText(value, typeof value === 'string' ? value.trim() : '');
   const { resource, resourceId } = value;
@@ -10,7 +10,7 @@ export function toReference(value: Value): ObjectValue {
   if (resource === 'custom') return ofText(value, `/custom/${resourceId}`);
   const name = resource.startsWith('custom/') ? resource.slice('custom/'.length) : resource;
   if (name === '' || name.includes('/') || resourceId === '') return unconvertible(value, 'ResourceReference');
-  return name === resource ? value : { resource: name, resourceId };
+  return { resource: name, resourceId };
 }
 
 function ofText(value: Value, written: string): ObjectValue {

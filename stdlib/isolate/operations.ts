@@ -1,6 +1,16 @@
 // Requests to the host: the payload as text, Sequences in it read to their end first (language.md Q5).
 import { fail } from '../errors.ts';
-import { encodeInner, encodeStatement, failDeep, getOwn, isObject, MAX_DEPTH, type ObjectValue, setOwn, type Value } from '../values/index.ts';
+import {
+  encodeInner,
+  encodeStatement,
+  failDeep,
+  getOwn,
+  isObject,
+  MAX_DEPTH,
+  type ObjectValue,
+  setOwn,
+  type Value,
+} from '../values/index.ts';
 import { LIMITS } from './limits.ts';
 import type { OpKind } from './protocol.ts';
 import type { Run } from './run.ts';

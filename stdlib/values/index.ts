@@ -2,7 +2,7 @@
 export { Binary } from './binary.ts';
 export { decodeUtf8, encodeUtf8, fromBase64, toBase64, toHex } from './bytes.ts';
 export { civilFromDays, DAY_MS, daysFromCivil, daysInMonth, formatDateTime, isLeapYear } from './calendar.ts';
-export { isCurrencyCode, parseCurrency } from './currencies.ts';
+export { CURRENCY_CODES, isCurrencyCode, parseCurrency } from './currencies.ts';
 export { dateTimeOf, parseDateTime } from './date-times.ts';
 export { failDeep, MAX_DATA_DEPTH, MAX_DEPTH } from './depth.ts';
 export {

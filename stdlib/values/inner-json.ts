@@ -80,8 +80,7 @@ function escaped(value: Value, whole: Value, depth: number, extras: Extras): unk
   if (Array.isArray(value)) return value.map((element) => escaped(element, whole, depth + 1, extras));
   if (isObject(value)) {
     const tree: Record<string, unknown> = Object.create(null);
-    for (const key of Object.keys(value))
-      setOwn(tree as ObjectValue, key, escaped(value[key] as Value, whole, depth + 1, extras) as Value);
+    for (const key of Object.keys(value)) setOwn(tree as ObjectValue, key, escaped(value[key] as Value, whole, depth + 1, extras) as Value);
     return tree;
   }
   if (extras.handles && value instanceof Shared) return `${MARK}h${value.handle}`;
