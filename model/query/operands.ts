@@ -1,16 +1,23 @@
 // Constants of a condition, converted for the path they are compared at (resources-and-api.md 3.3, language.md 4.3).
 import { ConversionError, convert } from '../../stdlib/convert/index.ts';
 import {
+  compareDecimals,
   Currency,
   Decimal,
+  decimalOfNumber,
   getOwn,
+  integer,
   isNumber,
   isObject,
   isReal,
   LocalValue,
   MAX_DATA_DEPTH,
+  MAX_INTEGER,
+  MIN_INTEGER,
   numberOf,
   type ObjectValue,
+  Real,
+  rescale,
   setOwn,
   significantDigits,
   type Value,
@@ -36,8 +43,25 @@ export function toConstant(kind: Kind, value: Value): Constant | undefined {
 
 /** An operand of an ordered comparison: an Integer path takes fractions, too. */
 export function toRangeConstant(kind: Kind, value: Value): Constant | undefined {
-  if (kind === 'Integer' && isReal(value) && Number.isFinite(numberOf(value))) return value;
-  return toConstant(kind, value);
+  if (kind !== 'Integer' || !(isReal(value) || value instanceof Decimal) || !Number.isFinite(numberOf(value))) return toConstant(kind, value);
+  const exact = exactDigits(value);
+  return exact ? amongIntegers(exact) : value;
+}
+
+/** The digits of a number, where a double would not hold them. */
+function exactDigits(value: Value): Decimal | null {
+  if (value instanceof Decimal) return value;
+  return value instanceof Real && value.text !== undefined ? decimalOfNumber(value) : null;
+}
+
+/** What compares with each Integer as the number does, and has no more digits than the store takes: the number itself, or half-way to the next. */
+function amongIntegers(exact: Decimal): Constant {
+  const unit = 10n ** BigInt(exact.scale);
+  const rest = ((exact.unscaled % unit) + unit) % unit;
+  const below = (exact.unscaled - rest) / unit;
+  if (below > MAX_INTEGER) return new Real(2 ** 63);
+  if (below < MIN_INTEGER) return new Real(-(2 ** 64));
+  return rest === 0n ? integer(below) : new Decimal(10n * below + 5n, 1);
 }
 
 function conversions(kind: Kind, given: Value): Constant | undefined {
@@ -47,6 +71,12 @@ function conversions(kind: Kind, given: Value): Constant | undefined {
       return data(value);
     case 'Object':
       return isObject(value) ? data(value) : undefined;
+    case 'Integer': {
+      const exact = value instanceof Real ? exactDigits(value) : null;
+      if (!exact) return convert(value, { type: kind }, 'operand');
+      const whole = rescale(exact, 0);
+      return compareDecimals(whole, exact) === 0 ? integer(whole.unscaled) : undefined;
+    }
     case 'Id':
       return convert(value, { type: 'String' }, 'operand');
     case 'String': {
