@@ -52,16 +52,10 @@ function isReferenceEqual(value: Value, constant: Constant): boolean {
 /** `system.sources` and `sources` name the same resource (resources-and-api.md 5.8). */
 export const withoutSystem = (resource: string): string => (resource.startsWith('system.') ? resource.slice('system.'.length) : resource);
 
-/** What an instance's own `_id` can be; other texts are neither before nor after it. */
-const OBJECT_ID = /^[0-9a-f]{24}$/;
-
 /** Negative, 0 or positive; undefined where the two have no common order. */
 export function order(kind: Kind, value: Value, constant: Constant): number | undefined {
   if (typeof value === 'number' && typeof constant === 'number') return value < constant ? -1 : value > constant ? 1 : 0;
-  if (typeof value === 'string') {
-    if (typeof constant !== 'string' || (kind === 'Id' && !OBJECT_ID.test(constant))) return undefined;
-    return compareUtf8(value, constant);
-  }
+  if (typeof value === 'string') return typeof constant === 'string' ? compareUtf8(value, constant) : undefined;
   if (typeof value === 'boolean') return typeof constant === 'boolean' ? Number(value) - Number(constant) : undefined;
   if (value instanceof DateTime) return constant instanceof DateTime ? value.ms - constant.ms : undefined;
   if (value instanceof Currency) return kind === 'Currency' ? orderCurrency(value, constant) : undefined;

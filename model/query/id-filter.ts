@@ -2,11 +2,11 @@
 import type { Document } from 'mongodb';
 import { idToBson } from '../values/index.ts';
 import { passes } from './matches.ts';
-import type { Constant, Test } from './types.ts';
+import type { Constant, RangeOperator, Test } from './types.ts';
 
 const NOTHING: Document = { _id: { $in: [] } };
 
-/** A text that is no id of ours is equal to none, and neither before nor after any. */
+/** A text that is no id of ours is equal to none, and has its place among them. */
 export function idFilter(test: Test, at: string): Document {
   switch (test.op) {
     case 'eq':
@@ -20,10 +20,8 @@ export function idFilter(test: Test, at: string): Document {
     case 'gt':
     case 'gte':
     case 'lt':
-    case 'lte': {
-      const [id] = ids([test.value]);
-      return id === undefined ? NOTHING : { [at]: { [`$${test.op}`]: id } };
-    }
+    case 'lte':
+      return range(test.op, test.value as string, at);
     case 'regex':
       return { $expr: { $regexMatch: { input: { $toString: `$${at}` }, regex: test.pattern.pcre } } };
     default:
@@ -32,3 +30,26 @@ export function idFilter(test: Test, at: string): Document {
 }
 
 const ids = (values: readonly Constant[]): unknown[] => values.map(idToBson).filter((id) => typeof id === 'object' && id !== null);
+
+function range(op: RangeOperator, text: string, at: string): Document {
+  const first = firstFrom(text);
+  const isUp = op === 'gt' || op === 'gte';
+  if (first === null) return isUp ? NOTHING : {};
+  const operator = first === text ? op : isUp ? 'gte' : 'lt';
+  return { [at]: { [`$${operator}`]: idToBson(first) } };
+}
+
+const DIGITS = '0123456789abcdef';
+const LENGTH = 24;
+
+/** The least id that does not come before the text; null: all do. */
+function firstFrom(text: string): string | null {
+  let same = '';
+  while (same.length < LENGTH && same.length < text.length && DIGITS.includes(text[same.length] as string)) same += text[same.length];
+  if (same.length === text.length) return same.padEnd(LENGTH, '0');
+  const next = same.length === LENGTH ? undefined : [...DIGITS].find((digit) => digit > (text[same.length] as string));
+  if (next !== undefined) return (same + next).padEnd(LENGTH, '0');
+  const head = same.replace(/f+$/, ''); // the text is beyond all ids that begin like it
+  const last = head.at(-1);
+  return last === undefined ? null : (head.slice(0, -1) + (DIGITS[DIGITS.indexOf(last) + 1] as string)).padEnd(LENGTH, '0');
+}

@@ -141,6 +141,9 @@ test.each<[where: string, filter: unknown]>([
   [`{"_id":{"$all":["${ID}","${OTHER_ID}"]}}`, NOTHING],
   [`{"_id":{"$gte":"${ID}"}}`, { _id: { $gte: { $oid: ID } } }],
   ['{"_id":{"$gt":"x"}}', NOTHING],
+  ['{"_id":{"$gt":"5"}}', { _id: { $gte: { $oid: '500000000000000000000000' } } }],
+  ['{"_id":{"$lte":"5"}}', { _id: { $lt: { $oid: '500000000000000000000000' } } }],
+  ['{"_id":{"$lt":"zz"}}', {}],
   ['{"_id":{"$regex":"^01"}}', { $expr: { $regexMatch: { input: { $toString: '$_id' }, regex: '\\A01' } } }],
 ])('an id is an ObjectId, any other text none: %s', (where, filter) => {
   expect(filterOf(where)).toEqual(filter);
