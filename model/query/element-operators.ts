@@ -14,14 +14,14 @@ export function elementOperators(tests: readonly Test[], path: ConditionPath): D
     const added = (isMoneyText(path) && moneyOperator(test, path)) || operatorOf(test, path);
     for (const [name, operand] of Object.entries(added)) {
       const before: unknown = operators[name];
-      operators[name] = before === undefined ? operand : together(name, before, operand);
+      operators[name] = before === undefined ? operand : joined(name, before, operand);
     }
   }
   return operators;
 }
 
 /** Both operands of an operator that two tests became: of the store's each occurs once. */
-function together(name: string, one: unknown, other: unknown): unknown {
+function joined(name: string, one: unknown, other: unknown): unknown {
   if (name === '$nin') return [...(one as unknown[]), ...(other as unknown[])];
   if (name === '$regex') return `(?=${one as string})(?=${other as string})`;
   return name === '$in' && (one as unknown[]).length === 0 ? one : other;

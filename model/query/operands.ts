@@ -43,7 +43,8 @@ export function toConstant(kind: Kind, value: Value): Constant | undefined {
 
 /** An operand of an ordered comparison: an Integer path takes fractions, too. */
 export function toRangeConstant(kind: Kind, value: Value): Constant | undefined {
-  if (kind !== 'Integer' || !(isReal(value) || value instanceof Decimal) || !Number.isFinite(numberOf(value))) return toConstant(kind, value);
+  if (kind !== 'Integer' || !(isReal(value) || value instanceof Decimal) || !Number.isFinite(numberOf(value)))
+    return toConstant(kind, value);
   const exact = exactDigits(value);
   return exact ? amongIntegers(exact) : value;
 }

@@ -15,7 +15,6 @@ import { parseWhere } from './parse.ts';
 import { parseSort } from './sort.ts';
 import { instanceScope } from './path.ts';
 import { CONTEXT, parse, typeOf } from './testing.ts';
-import type { Test } from './types.ts';
 
 const part = typeOf('Part', { price: 'Currency', ref: 'ResourceReference', n: 'Integer', amt: 'Decimal(1)' });
 const line = typeOf(
@@ -48,7 +47,7 @@ test('an expression of the store compares amounts in texts', () => {
       fc.constantFrom(...(Object.keys(relations) as (keyof typeof relations)[])),
       (a, b, any, op) => {
         const constant = any ? b : new Currency('USD', b);
-        const [pattern = ''] = moneyPatterns({ op, value: constant } as Test, path);
+        const [pattern = ''] = moneyPatterns({ op, value: constant }, path);
         const expected = relations[op].includes(Math.sign(compareDecimals(a, b)));
         expect(new RegExp(pattern).test(`USD:${a}`), `USD:${a} ${op} ${b}: ${pattern}`).toBe(expected);
         expect(new RegExp(pattern).test(`EUR:${a}`)).toBe(any && expected);
@@ -88,7 +87,7 @@ const lines = record({
   part: parts,
   amt: fc.constantFrom('1', '2.50'),
 });
-const orders = record({ l: lines, lls: some(lines) }).map(({ lls, ...rest }) => ({ ...rest, ...(lls && { ll: lls }) }) as ObjectValue);
+const orders = record({ l: lines, lls: some(lines) }).map(({ lls, ...rest }) => ({ ...rest, ...(lls && { ll: lls }) }));
 
 const constants: Readonly<Record<string, fc.Arbitrary<Value>>> = {
   price: fc.oneof(money, fc.constantFrom<Value>('9', 10, '-1.5', 'USD:9.50')),
@@ -129,7 +128,7 @@ function tests(constant: fc.Arbitrary<Value>, ordered: boolean): fc.Arbitrary<Va
     fc.nat(2).map((size) => ({ $size: size })),
     simple.map(($elemMatch) => ({ $elemMatch })),
     simple.map(($not) => ({ $elemMatch: { $not } })),
-  ) as fc.Arbitrary<Value>;
+  );
 }
 
 const inPath = fc
