@@ -354,6 +354,7 @@ test('a long-lived token stands for its creator, and its sessions end with it', 
   expect(token).toMatch(/^cst_[A-Za-z0-9_-]{43}$/);
   expect(await store.verify(token)).toEqual({
     token: expect.any(String),
+    ofToken: expect.any(String),
     username: ann,
     namespace: 'main',
     profiles: ['user', 'user__system'],
@@ -423,6 +424,7 @@ test('rights on the installation are not those of a token with profiles', async 
   const profiles = ['admin', 'user__system'];
   const token = await store.createAccessToken({ name: 'all', username: 'system', namespace: 'system', profiles });
   expect(await store.verify(token)).toEqual({
+    ofToken: expect.any(String),
     username: 'system',
     namespace: 'system',
     profiles,

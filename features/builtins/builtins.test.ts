@@ -32,7 +32,7 @@ test('resources-and-api.md 7.6: a rule runs with the current profiles of its las
   const { namespace } = t.identity;
   const username = `editor.${namespace}`;
   const { identity } = t.engine;
-  await t.ask('insert', 'profiles', { body: '{"name":"clerk","dml":{"Told":{"insert":{}}}}' });
+  await t.ask('insert', 'profiles', { body: '{"name":"clerk","dml":{"Ask":{"select":{}},"Told":{"insert":{}}}}' });
   await identity.createUser({ username, password: 'correct horse', namespace, profiles: ['clerk'], createdBy: 'ann' });
   await t.type('Ask', { n: { type: 'Integer' } });
   await t.type('Told', { n: { type: 'Integer' }, profiles: { type: 'String', multi: true } });

@@ -36,8 +36,9 @@ export class RuleRights {
   /** Reads the rights of somebody whose rule comes into force. */
   async read({ username, namespace }: Identity): Promise<void> {
     const space = this.#space();
-    await Promise.resolve(acting(space, { username, namespace, profiles: [] })).then(
-      (found) => void this.#known.set(username, found),
+    const found = Promise.resolve().then(() => acting(space, { username, namespace, profiles: [] })); // a refusal may come at once
+    await found.then(
+      (present) => void this.#known.set(username, present),
       (error: unknown) => {
         if (!(error instanceof CascadeError)) throw error;
         this.#known.delete(username);

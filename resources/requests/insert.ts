@@ -66,7 +66,8 @@ type Ready = ReadyInsert | (() => Promise<ObjectValue | null>) | Error;
 /** Prepares the instances in slices, between which other work gets a turn. None is stored before all are ready: that keeps their order. */
 async function readyEach(space: Namespace, resource: InstanceResource, bodies: readonly Value[], actor: Actor): Promise<Ready[]> {
   if (isConverted(resource.type)) return convertedInserts(space, resource, bodies, actor);
-  const all: (Ready | Promise<Ready>)[] = [];
+  const all: Ready[] = [];
+  const waits: Promise<void>[] = [];
   using work = longWork(space.name);
   let until = performance.now() + SLICE_MS;
   for (const body of bodies) {
@@ -77,8 +78,9 @@ async function readyEach(space: Namespace, resource: InstanceResource, bodies: r
     try {
       const ready = insertAtOnce(space, resource, body, actor);
       if (ready instanceof Promise) {
-        const admitted = (): Ready => () => insertOne(space, resource, body, actor, true);
-        all.push(ready.then(admitted, (reason: unknown) => asError(reason)));
+        const place = all.push(NOT_ADMITTED) - 1;
+        const admitted = (): void => void (all[place] = () => insertOne(space, resource, body, actor, true));
+        waits.push(ready.then(admitted, (reason: unknown) => void (all[place] = asError(reason))));
         continue;
       }
       const full = ready && space.transactions.refusal(ready.unit);
@@ -94,8 +96,12 @@ async function readyEach(space: Namespace, resource: InstanceResource, bodies: r
       all.push(asError(error));
     }
   }
-  return Promise.all(all);
+  await Promise.all(waits);
+  return all;
 }
+
+/** Until its policies have answered. */
+const NOT_ADMITTED = new Error('not admitted');
 
 const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)));
 

@@ -124,7 +124,7 @@ test.for<[string, object]>([
   };
   const kept = { record: () => [], committer: { submit: async () => undefined } };
   const call = { executable, body: { program: executable.program }, argsJson: '[]', identity: executable.identity, caller };
-  const failed = runDirect({ ...host, ...kept, ...(broken as object), sandbox } as unknown as RunHost, { ...call, snapshot: true });
+  const failed = runDirect({ ...host, ...kept, ...broken, sandbox } as unknown as RunHost, { ...call, snapshot: true });
   await expect(failed).rejects.toMatchObject({ code: 'x.y', message: 'm', params: [1], status: 400 });
 });
 

@@ -15,6 +15,7 @@ import { present } from '../../../resources/instances/present.ts';
 import { updateOne } from '../../../resources/instances/update.ts';
 import { carryOutIdempotently } from '../../../resources/requests/idempotency.ts';
 import { DEFINITIONS, DefinitionStore } from '../../../resources/catalog/definition-store.ts';
+import { RULE_RIGHTS, RuleRights } from '../../../resources/access/rule-rights.ts';
 import { FeatureStates } from '../../../resources/states.ts';
 import { deadLetter } from '../../../features/delivery/dead-letters.ts';
 import { Deliveries } from '../../../features/delivery/deliveries.ts';
@@ -171,6 +172,7 @@ export class SimulatedService {
     const states = new FeatureStates();
     states.set(DELIVERIES_STATE, deliveries);
     states.set(RULE_GRAPH, new RuleGraph());
+    states.set(RULE_RIGHTS, new RuleRights(() => this.space));
     states.set(INDEX_BUILDS, new IndexBuilds(db));
     this.#schedule = states.set(SCHEDULE, new Schedule(() => this.space));
     this.#deliveries = deliveries;

@@ -43,7 +43,7 @@ const query = async (name: string, document: object): Promise<{ url?: string; me
 const status = async (name: string): Promise<{ url?: string; method?: string; headers?: Record<string, string> }> =>
   JSON.parse((await t.ask('status', 'sources', { id: name })).body ?? '');
 
-// spec: integrations.md 1.3/4 2.2
+// spec: integrations.md 2.2
 test('defaults hold secrets: a query, a SELECT, a publish and a poll send them, and no answer, mock or echo shows them', async () => {
   const secret = (name: string, value: string) => t.ask('insert', 'secrets', { body: JSON.stringify({ name, secret: value }) });
   await Promise.all([secret('defaultKey', 'hush-3'), secret('defaultPlace', 'hush-4')]);
