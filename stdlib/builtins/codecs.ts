@@ -100,8 +100,8 @@ const digest = (name: DigestName): Declaration => ({
   turns: (val: string | Binary | false | null) => sizeOf(val),
   run: (_: BuiltinContext, val: string | Binary | false | null, resourceRef: string | ObjectValue | null) => {
     if (resourceRef !== null && (val === false || val === null)) return missingDocument(documentReference(resourceRef, 'resourceRef'));
-    if (resourceRef !== null) return fail('cascade.procedure.argument.count', `Hash.${name}`, 2);
-    if (val === false) return fail('cascade.procedure.parameter.missing', `Hash.${name}`, 'val');
+    if (resourceRef !== null || val === false)
+      return fail('cascade.procedure.argument.count', `Hash.${name}`, resourceRef === null ? 0 : 2);
     return new Binary(DIGESTS[name](bytesOf(val ?? fail('cascade.lang.null', 'val'))));
   },
 });

@@ -85,11 +85,9 @@ function toBoolean(_: BuiltinContext, v: string | boolean | AnyNumber): boolean 
   return number === 0 || number === 1 ? number === 1 : unconvertible(v, 'Boolean');
 }
 
-function toDate(_: BuiltinContext, v: string | DateTime | AnyNumber): DateTime {
+function toDate(_: BuiltinContext, v: string | number | DateTime): DateTime {
   if (v instanceof DateTime) return v;
-  if (typeof v === 'string') return parseDateTime(v.trim()) ?? unconvertible(v, 'DateTime');
-  if (!isInteger(v)) return fail('cascade.procedure.parameter.type', 'toDate', 'v', 'String or Integer or DateTime', typeOf(v));
-  return dateTimeOf(Number(v)) ?? unconvertible(v, 'DateTime');
+  return (typeof v === 'string' ? parseDateTime(v.trim()) : dateTimeOf(v)) ?? unconvertible(v, 'DateTime');
 }
 
 /** The same type and the same value. */
@@ -155,7 +153,7 @@ export const numbers: readonly Declaration[] = [
     run: toBoolean,
   },
   {
-    call: 'toDate(v: String|Number|DateTime) => DateTime',
+    call: 'toDate(v: String|Integer|DateTime) => DateTime',
     forms: 'FM',
     about: 'The instant of an ISO text or of epoch milliseconds.',
     errors: ['cascade.lang.conversion'],

@@ -2,7 +2,7 @@
 // A name may have several declarations (`size` of a String, a List …): the first argument's type chooses.
 import type { BuiltinInfo, BuiltinParameter, BuiltinTable } from '../../compiler/types.ts';
 import { fail } from '../errors.ts';
-import { getOwn, LocalValue, type ObjectValue, typeOf, type Value, XmlNode } from '../values/index.ts';
+import { getOwn, LocalValue, type ObjectValue, typeOf, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import type { Declaration, DeclaredCode, HostDeclaration, Implementation, PureDeclaration } from './declaration.ts';
 import { type ParameterSpec, parseSignature } from './signature.ts';
@@ -174,7 +174,7 @@ function checked(overload: Overload, index: number, args: readonly Value[], buil
   const { name, types, optional, fallback, rest } = overload.params[index] as ParameterSpec;
   if (arg !== null) {
     const expected = types.filter((type) => type !== 'null').join(' or ');
-    return fail('cascade.procedure.parameter.type', overload.name, name, expected, arg instanceof XmlNode ? 'XML' : typeOf(arg));
+    return fail('cascade.procedure.parameter.type', overload.name, name, expected, typeOf(arg));
   }
   if (optional) return position < args.length && types.includes('null') ? null : fallback;
   if (position >= args.length && !rest) fail('cascade.procedure.parameter.missing', overload.name, name);

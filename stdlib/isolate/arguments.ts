@@ -56,8 +56,7 @@ function converted(info: ProcedureInfo, parameter: ProcedureParameter, value: Va
 }
 
 function mistyped(info: ProcedureInfo, parameter: ProcedureParameter, value: Value): never {
-  const { type, maxLength, array } = parameter;
-  const expected = `${type ?? 'data'}${maxLength === undefined ? '' : `(${maxLength})`}${array ? ' ARRAY' : ''}`;
+  const expected = `${parameter.type ?? 'data'}${parameter.array ? ' ARRAY' : ''}`;
   return fail('cascade.procedure.parameter.type', info.name, parameter.name, expected, typeOf(value));
 }
 

@@ -1,21 +1,7 @@
 // Members and subscripts (language.md 4.8, Q7). Only own properties are seen; nothing of JavaScript's objects can be reached.
 import { Matcher } from '../builtins/index.ts';
 import { fail } from '../errors.ts';
-import {
-  DateTime,
-  Decimal,
-  getOwn,
-  isInteger,
-  isObject,
-  isReal,
-  LocalValue,
-  numberOf,
-  Real,
-  setOwn,
-  text,
-  typeOf,
-  type Value,
-} from '../values/index.ts';
+import { getOwn, isInteger, isObject, LocalValue, numberOf, Real, setOwn, typeOf, type Value } from '../values/index.ts';
 import { LIMITS, NEW_ELEMENT_BYTES, NEW_KEY_BYTES } from './limits.ts';
 import { isResultList } from './result-lists.ts';
 import type { Run } from './run.ts';
@@ -70,7 +56,7 @@ export function at(object: Value, index: Value, path: string): Value {
   if (typeof object === 'string') return object[positionOf(index, object.length)] ?? null;
   if (object instanceof Matcher) return isInteger(index) && index < 0 ? null : object.at(positionOf(index, object.size));
   if (object instanceof Sequence) return fail('cascade.lang.sequence.operation', 'a subscript');
-  return get(object, keyOf(object, index), path);
+  return get(object, keyOf(index), path);
 }
 
 /** A subscript of a parameter declared ARRAY: the element must be there. */
@@ -94,7 +80,7 @@ export function set(run: Run, object: Value, key: string, value: Value, path: st
 
 /** `object[index] = value`; an Array grows, the gap is null. */
 export function setAt(run: Run, object: Value, index: Value, value: Value, path: string): Value {
-  if (!Array.isArray(object)) return set(run, object, object === null ? '' : keyOf(object, index), value, path);
+  if (!Array.isArray(object)) return set(run, object, object === null ? '' : keyOf(index), value, path);
   const position = positionOf(index, object.length);
   if (position >= LIMITS.elements) run.exceed('cascade.execution.memory', LIMITS.elements);
   if (position >= object.length) {
@@ -120,12 +106,9 @@ function positionOf(index: Value, length: number): number {
   return position;
 }
 
-const isScalar = (value: Value): boolean =>
-  typeof value !== 'object' || value === null || isReal(value) || value instanceof Decimal || value instanceof DateTime;
-
 /** The key that a subscript of an Object means. */
-function keyOf(object: Value, index: Value): string {
+function keyOf(index: Value): string {
   if (typeof index === 'string') return index;
   if (isInteger(index)) return String(index);
-  return fail('cascade.lang.property', isScalar(index) ? text(index) : typeOf(index), typeOf(object));
+  return fail('cascade.lang.property', 'a subscript', typeOf(index));
 }

@@ -341,6 +341,7 @@ export class SimulatedService {
         scalars: new Map(),
         definitions: this.#definitions,
       },
+      installation: { rightsOf: () => IDENTITY },
       transactions: this.committer,
       execution: {
         contention: host.contention,
