@@ -140,9 +140,10 @@ async function changed(
   if (type.maxStorage > 0) throw apiError('cascade.type.capped.readonly', type.name);
   requireWithin(space, resource, 'update', stored, actor);
   const submitted = await change(stored);
-  const done = type.rulesSuppressed || !space.events.before.has(`/types/${type.name}/update`)
-    ? { stored, next: submitted }
-    : await afterRules(space, resource, { stored, next: submitted }, change, actor, find);
+  const done =
+    type.rulesSuppressed || !space.events.before.has(`/types/${type.name}/update`)
+      ? { stored, next: submitted }
+      : await afterRules(space, resource, { stored, next: submitted }, change, actor, find);
   if (!done) return null;
   checkFinal(type, done.next, done.stored);
   const next = stampChanged(done.next, done.stored, actor);
