@@ -62,7 +62,9 @@ export function membersThatAre(group: ObjectValue, { username, ofToken }: Identi
   return membersOf(group).filter((member) => member === username || (member.startsWith('/tokens/') && isCallers(member)));
 }
 
-export const isMember = (group: ObjectValue, caller: Identity): boolean => membersThatAre(group, caller).length > 0;
+/** Asked for each group at each read of a type with groups. */
+export const isMember = (group: ObjectValue, caller: Identity): boolean =>
+  membersOf(group).includes(caller.username) || (caller.ofToken !== undefined && membersThatAre(group, caller).length > 0);
 
 /** Names of the groups whose member the caller is now. */
 const groupsOf = (space: Namespace, caller: Identity): string[] =>

@@ -1,10 +1,10 @@
 // Runs vitest and says whether that was green (judge.mjs). Each worker and vitest itself write what they know into a folder of this run, so
 // that nothing depends on a message between processes.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fastFolder } from './fast-folder.mjs';
 import { judge } from './judge.mjs';
 
 const project = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -25,15 +25,13 @@ export async function runVitest({
   endMs = END_MS,
   runMs = RUN_MS,
 } = {}) {
-  const folder = mkdtempSync(join(fastFolder(), 'cascade-tests-'));
-  const files = join(folder, 'files');
-  mkdirSync(files);
+  const folder = mkdtempSync(join(tmpdir(), 'cascade-tests-'));
   try {
     const quarantine = env.CASCADE_TEST_QUARANTINE ?? quarantineFile;
     const vitest = spawn(join(project, 'node_modules', '.bin', 'vitest'), ['run', ...args, ...patterns], {
       cwd: root,
       stdio: ['ignore', stdio, stdio],
-      env: { ...process.env, TMPDIR: files, ...env, CASCADE_TEST_CHANNEL: folder, CASCADE_TEST_QUARANTINE: quarantine },
+      env: { ...process.env, ...env, CASCADE_TEST_CHANNEL: folder, CASCADE_TEST_QUARANTINE: quarantine },
     });
     const output = collect(vitest);
     const outcome = await watched(vitest, join(folder, 'report.json'), { endMs, runMs });
@@ -47,7 +45,7 @@ export async function runVitest({
     });
     return { ...verdict, output: output.join('') };
   } finally {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 }); // a database that a test has killed may still be on its way out
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -5,7 +5,7 @@ import { fail } from '../errors.ts';
 import { add } from '../operators/index.ts';
 import { getOwn, isObject, LocalValue, type ObjectValue, setOwn, Shared, stringify, text, type Value } from '../values/index.ts';
 import { LIMITS } from './limits.ts';
-import { holds, materialized, refuseGiant } from './operations.ts';
+import { holds, materialized } from './operations.ts';
 import type { Run } from './run.ts';
 import { type Cursor, drain, ListCursor, Sequence } from './sequence.ts';
 import { ask } from './state.ts';
@@ -142,8 +142,9 @@ export function* contents(run: Run, value: Value, sequences: boolean, maps: bool
   if (value instanceof Sequence) return sequences ? yield* contents(run, yield* drain(value.open(), run), true, maps) : value;
   const isHeld = (inner: Value): boolean => isSharedMap(inner) || (sequences && inner instanceof Sequence);
   if (!Array.isArray(value) && !isObject(value)) return value;
-  if (misfit(value, LIMITS.weight) === 'deep') return value; // who writes it tells of that, or cuts it
-  refuseGiant(run, value);
+  const reason = misfit(value, LIMITS.weight);
+  if (reason === 'deep') return value; // who writes it tells of that, or cuts it
+  if (reason === 'heavy') run.exceed('cascade.execution.memory', LIMITS.weight);
   return holds(value, isHeld, 0) ? yield* replaced(run, value, sequences) : value;
 }
 
