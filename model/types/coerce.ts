@@ -15,17 +15,20 @@ import {
   XmlNode,
 } from '../../stdlib/values/index.ts';
 import { CascadeError, apiError } from '../errors/index.ts';
-import { type BaseType, type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition } from './definition.ts';
+import { fitsMaxLength } from './check-final.ts';
+import { type BaseType, type PropertyDefinition, type ScalarDefinition, SYSTEM_PROPERTIES, type TypeDefinition } from './definition.ts';
 import { DataError, plainData } from './plain-data.ts';
 import { Problems } from './problems.ts';
 
-type Coerced = Pick<PropertyDefinition, 'type' | 'base' | 'shared' | 'multi' | 'anything' | 'scale' | 'structure'>;
+type Coerced = Pick<PropertyDefinition, 'type' | 'base' | 'shared' | 'multi' | 'anything' | 'maxLength' | 'scale' | 'scalar' | 'structure'>;
 
 /** Where a value is bound for; `path` names it inside the instance. */
 interface Place {
   readonly typeName: string;
   readonly property: Coerced;
   readonly path: string;
+  /** Values of scalars with a procedure that converts them are in their external form, which only the procedure knows: any data. */
+  readonly isExternal?: boolean;
 }
 
 /**
@@ -50,10 +53,33 @@ export function coerceSystemProperty(type: Pick<TypeDefinition, 'name'>, name: k
   return coerceAt({ typeName: type.name, property: { type: base, base, multi: name === 'ars_relationships' }, path: name }, value);
 }
 
+/**
+ * An Object as a type describes it, in its external form: what a parameter or a result typed with the type's name takes (language.md P1). Paths
+ * in errors begin inside the Object.
+ * @throws as coerceProperty
+ */
+export const coerceDescribed = (type: TypeDefinition, value: Value): Value =>
+  coerceAt({ typeName: type.name, property: { ...OBJECT, type: type.name, structure: () => type }, path: '', isExternal: true }, value);
+
+/** The same by the name of a scalar, whose base type says what it is. */
+export const coerceScalarValue = (scalar: ScalarDefinition, value: Value): Value =>
+  fitting(
+    {
+      typeName: scalar.name,
+      property: { ...scalar, type: scalar.name, base: scalar.baseType, multi: false, scalar },
+      path: '',
+      isExternal: true,
+    },
+    value,
+  );
+
+const OBJECT = { base: 'Object', multi: false } as const;
+
 function coerceAt(place: Place, given: Value): Value {
   if (given === null || given === undefined) return null;
   const value = given instanceof XmlNode ? xmlFor(place.property, given) : given;
-  if (place.property.anything) return coerceData(place.typeName, place.path, value);
+  if (place.property.anything || (place.isExternal && place.property.scalar?.toInternal !== undefined))
+    return coerceData(place.typeName, place.path, value);
   if (place.property.shared) return refuse(place, 'state');
   if (!place.property.multi) return Array.isArray(value) ? refuse(place, 'array') : coerceElement(place, value);
   if (!Array.isArray(value)) return refuse(place, 'multi');
@@ -68,13 +94,19 @@ function xmlFor({ multi, anything, base }: Coerced, node: XmlNode): Value {
   return multi && !(node instanceof XmlElement) ? node.elements.map((element) => element.text()) : node.text();
 }
 
+/** A value inside an Object, where no BEFORE rule can shorten a text any more. */
+function fitting(place: Place, given: Value): Value {
+  const value = coerceAt(place, given);
+  return fitsMaxLength(place.property, value) ? value : refuse(place, 'maxLength');
+}
+
 function refuse({ typeName, property, path }: Place, reason: string): never {
   throw apiError('cascade.type.property.invalid', typeName, path, property.type, reason);
 }
 
 function coerceElement(place: Place, value: Value, path = place.path): Value {
   const structure = place.property.structure?.();
-  if (structure && isObject(value)) return coerceStructure(place.typeName, structure, value, path);
+  if (structure && isObject(value)) return coerceStructure({ ...place, path }, structure, value);
   try {
     return coerceScalar(place.property, value);
   } catch (error) {
@@ -115,23 +147,24 @@ function reasonOf(error: unknown): string {
  * An Object property that is typed with another type's name: by that type's properties; defaults are not filled in. System properties
  * in it (an instance that a program has selected) are plain data.
  */
-function coerceStructure(typeName: string, structure: TypeDefinition, object: ObjectValue, path: string): ObjectValue {
+function coerceStructure({ typeName, path, isExternal = false }: Place, structure: TypeDefinition, object: ObjectValue): ObjectValue {
   if (path.split('.').length > MAX_DATA_DEPTH) throw apiError('cascade.type.property.invalid', typeName, path, structure.name, 'depth');
   const problems = new Problems();
   const result: ObjectValue = {};
   for (const key of Object.keys(object)) {
     const property = structure.properties.get(key);
-    const inside = `${path}.${key}`;
+    const inside = path === '' ? key : `${path}.${key}`;
     const value = object[key] as Value;
     const coerced = problems.attempt(() => {
-      if (property) return coerceAt({ typeName, property, path: inside }, value);
+      if (property) return fitting({ typeName, property, path: inside, isExternal }, value);
       if (key === '_id' || Object.hasOwn(SYSTEM_PROPERTIES, key)) return coerceData(typeName, inside, value);
       throw apiError('cascade.type.property.unknown', typeName, inside);
     });
     if (coerced !== undefined) setOwn(result, key, coerced);
   }
   for (const { name, required } of structure.properties.values()) {
-    if (required && getOwn(object, name) === null) problems.add(apiError('cascade.type.property.required', typeName, `${path}.${name}`));
+    if (required && getOwn(object, name) === null)
+      problems.add(apiError('cascade.type.property.required', typeName, path === '' ? name : `${path}.${name}`));
   }
   problems.raise();
   return result;

@@ -1,7 +1,7 @@
 // The door of types: definitions, their checks and changes, and what makes submitted values instances of them.
 export { type Cipher, cipherOf } from './cipher.ts';
 export { checkFinal, fitsMaxLength } from './check-final.ts';
-export { coerceProperty, coerceSystemProperty } from './coerce.ts';
+export { coerceDescribed, coerceProperty, coerceScalarValue, coerceSystemProperty } from './coerce.ts';
 export { checkTypeChange, compareTypes, type TypeChange } from './compare-types.ts';
 export {
   BASE_TYPES,

@@ -59,6 +59,7 @@ import { asyncCall } from '../../runtime/events/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { requireUse, actingIn, acting, ownOnly, payloadWith, requireRight, withOwn } from '../access/index.ts';
 import { toShown, toStored } from '../scalars/index.ts';
+import { describe } from './describe.ts';
 import { text, typeName } from './payload.ts';
 
 /** Bound of the rows that a SELECT reads into an array (language.md E3). */
@@ -81,6 +82,7 @@ const OPERATIONS: Readonly<Record<string, ProgramOperation>> = {
   execute,
   call,
   executeAll,
+  describe,
   state: (space, payload, actor) => {
     if (!actor.state) throw refused('state outside of a run');
     return space.execution.sharedState.perform(payload, actor.state);

@@ -145,7 +145,7 @@ async function run(space: Namespace, { form, scalar, action, actor }: Call, valu
   return decodeInner(json);
 }
 
-const READS: ReadonlySet<string> = new Set(['select', 'open', 'next', 'close', 'builtin']);
+const READS: ReadonlySet<string> = new Set(['select', 'open', 'next', 'close', 'builtin', 'describe']);
 
 /** A host that allows only reads: a conversion may look things up, and as it may be repeated, it changes nothing. */
 function readingOnly(host: RunHost, scalar: ScalarDefinition, action: ScalarAction): RunHost {

@@ -10,8 +10,24 @@ export { toGeoJson } from './geojson.ts';
 export { toReference } from './references.ts';
 export type { Destination } from './scalars.ts';
 
+const STANDARD: ReadonlySet<string> = new Set([
+  'String',
+  'Integer',
+  'Real',
+  'Boolean',
+  'DateTime',
+  'Decimal',
+  'Currency',
+  'GeoJSON',
+  'ResourceReference',
+  'Object',
+  'Any',
+]);
+/** Whether the name is not that of a user's type or scalar, which only the host knows. */
+export const isStandardType = (name: string): boolean => STANDARD.has(name);
+
 export interface Target {
-  /** A scalar, GeoJSON, ResourceReference or Object; any other name is that of a type, so an Object. */
+  /** A standard type (isStandardType), not Any. */
   type: string;
   scale?: number | undefined;
 }

@@ -2,12 +2,13 @@
 import { convert, ConversionError } from '../convert/index.ts';
 import { fail } from '../errors.ts';
 import { decodeInner, deepCopy, getOwn, LocalValue, type ObjectValue, typeOf, type Value } from '../values/index.ts';
+import { isDescribed } from './described.ts';
 import type { ProcedureInfo, ProcedureParameter } from './protocol.ts';
 import { isResultList, resultList } from './result-lists.ts';
 import { Sequence } from './sequence.ts';
 import { isShared } from './shared-objects.ts';
 
-/** Values for the parameters, in their order. Public procedures get copies (C2). */
+/** Values for the parameters, in their order. Public procedures get copies (C2). What a type of the namespace describes is left to described.ts. */
 export function bindArguments(info: ProcedureInfo, args: readonly Value[] | null, named: ObjectValue | null): Value[] {
   const { name, parameters } = info;
   const positional = args ?? [];
@@ -37,14 +38,14 @@ function accepted(info: ProcedureInfo, parameter: ProcedureParameter, value: Val
   if (!parameter.array) return converted(info, parameter, own);
   if (!Array.isArray(own)) return mistyped(info, parameter, value);
   const { type } = parameter;
-  if (type === null || type === 'Any') return own;
+  if (type === null || type === 'Any' || isDescribed(type)) return own;
   const elements = own.map((element) => converted(info, parameter, element));
   return elements.every((element, index) => element === own[index]) ? own : elements; // the same Array, where nothing had to be converted
 }
 
 function converted(info: ProcedureInfo, parameter: ProcedureParameter, value: Value): Value {
   const { type, scale, maxLength } = parameter;
-  if (type === null || type === 'Any') return value;
+  if (type === null || type === 'Any' || isDescribed(type)) return value;
   try {
     const result = convert(value, { type, scale }, 'parameter');
     if (maxLength !== undefined && typeof result === 'string' && result.length > maxLength) return mistyped(info, parameter, value);
@@ -76,7 +77,7 @@ export function returned(info: ProcedureInfo, value: Value): Value {
   const { returns } = info;
   if (!info.private && !(value instanceof Sequence) && isLocal(value))
     return fail('cascade.procedure.parameter.type', info.name, 'the result', 'data', typeOf(value));
-  if (returns === null || returns.type === 'Any' || value === null || value instanceof Sequence) return value;
+  if (returns === null || returns.type === 'Any' || value === null || value instanceof Sequence || isDescribed(returns.type)) return value;
   const one = (element: Value): Value => convert(element, { type: returns.type, scale: returns.scale }, 'return');
   if (returns.cardinality === null) return one(value);
   return Array.isArray(value) ? value.map(one) : fail('cascade.lang.conversion', typeOf(value), `${returns.type} ARRAY`);

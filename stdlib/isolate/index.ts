@@ -4,6 +4,7 @@ export { refuseLambdasAsJson } from './lambdas.ts';
 export { LIMITS } from './limits.ts';
 export type {
   AggregateName,
+  Described,
   Frame,
   FrameSettings,
   In,

@@ -2,6 +2,7 @@
 import { fail } from '../errors.ts';
 import { type ObjectValue, typeOf, type Value } from '../values/index.ts';
 import { bindArguments, returned } from './arguments.ts';
+import { describedArguments, describedResult, hasDescribed, isDescribed } from './described.ts';
 import { isLimit, LIMITS } from './limits.ts';
 import type { Programs } from './programs.ts';
 import type { ProcedureInfo } from './protocol.ts';
@@ -49,7 +50,9 @@ export class Procedures {
   *callByName(run: Run, name: string, args: Value[] | null, named: ObjectValue | null, executed?: Value[]): Steps<Value> {
     const info = yield* this.#find(run, name);
     if (!info) return fail('cascade.lang.procedure.unknown', name);
-    return yield* this.#invokeHere(run, '', info, bindAllowed(run, info, args, named), executed);
+    const values = bindAllowed(run, info, args, named);
+    const own = hasDescribed(info) ? yield* describedArguments(run, '', info, values) : values;
+    return yield* this.#invokeHere(run, '', info, own, executed);
   }
 
   *#find(run: Run, names: string): Steps<ProcedureInfo | null> {
@@ -66,6 +69,14 @@ export class Procedures {
   /** Not a generator itself: each one between two bodies costs every resume of the run. */
   invoke(run: Run, step: string, info: ProcedureInfo, args: Value[] | null, named: ObjectValue | null, executed?: Value[]): Steps<Value> {
     const values = bindAllowed(run, info, args, named);
+    return hasDescribed(info) ? this.#afterHost(run, step, info, values, executed) : this.#invokeBound(run, step, info, values, executed);
+  }
+
+  *#afterHost(run: Run, step: string, info: ProcedureInfo, values: Value[], executed?: Value[]): Steps<Value> {
+    return yield* this.#invokeBound(run, step, info, yield* describedArguments(run, step, info, values), executed);
+  }
+
+  #invokeBound(run: Run, step: string, info: ProcedureInfo, values: Value[], executed?: Value[]): Steps<Value> {
     return info.apart ? this.#callApart(run, step, info, values, executed) : this.#invokeHere(run, step, info, values, executed);
   }
 
@@ -105,11 +116,15 @@ export class Procedures {
       const made: unknown = code(...([run, ...values] as never[]));
       const value = (isGenerator ? yield* made as Steps<Value> : (made as Value)) ?? null;
       const wantsArray = info.returns !== null && info.returns.cardinality === 'array';
-      if (!scope) return returned(info, wantsArray && value instanceof Sequence ? yield* drain(value.open(), run) : value);
-      // Its elements may read the state, which is there as long as the body runs.
-      const elements = value instanceof Sequence ? yield* drain(value.open(), run) : null;
-      yield* flushState(run);
-      return returned(info, elements === null ? value : wantsArray ? elements : run.sequence(elements));
+      let whole = value;
+      if (value instanceof Sequence && (scope || wantsArray)) {
+        // Its elements may read the state, which is there as long as the body runs.
+        const elements = yield* drain(value.open(), run);
+        whole = wantsArray ? elements : run.sequence(elements);
+      }
+      if (scope) yield* flushState(run);
+      const result = returned(info, whole);
+      return isDescribed(info.returns?.type ?? null) ? yield* describedResult(run, info, result) : result;
     } catch (error) {
       if (scope && !run.dead && !isLimit(error)) yield* flushState(run); // what was changed before the error stays (T6)
       throw error;

@@ -88,7 +88,7 @@ export interface ProcedureInfo {
 }
 export interface ProcedureParameter {
   name: string;
-  /** Canonical scalar type, `Any`, a type's name, or null when untyped. */
+  /** Canonical standard type, `Any`, the name of a type or scalar of the namespace, or null when untyped. */
   type: string | null;
   array: boolean;
   required: boolean;
@@ -194,6 +194,8 @@ export interface OpPayloads {
   nodeClose: { cursor: Inner };
   /** A built-in that only the host can answer (features/builtins); one argument a parameter. ResourceAPI.executeOp answers with `list`. */
   builtin: { name: string; args: Inner[] };
+  /** Values that are to be as types of the namespace say, each with the type's name. ok: a Described for each. */
+  describe: { values: [string, Inner][] };
   state: StatePayload;
 }
 /** Requests of the kind `state`: variables of services and shared objects (builtins.md 10); handles may stand in all values. A value of
@@ -216,6 +218,11 @@ export type StatePayload =
   | { op: 'begin'; object: Inner; key: string }
   /** The lambda is done: the entry gets its value, goes, or stays as it was; the lock is free. */
   | { op: 'end'; token: number; change: 'set' | 'remove' | 'none'; value: Inner };
+/** The value is so already; as it has to be converted; or what is wrong, with the path inside the value. */
+export type Described =
+  | { readonly same: true }
+  | { readonly value: Inner }
+  | { readonly refused: readonly [path: string, expected: string, actual: string] };
 export type DefinitionKind = 'rule' | 'procedure' | 'type' | 'topic' | 'source' | 'node';
 export interface NodeAsked {
   where: Inner;
