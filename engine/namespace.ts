@@ -159,6 +159,7 @@ export async function openNamespace({
   );
   const catalog: Catalog = { features: FEATURES, types, scalars, definitions };
   const compilations = await CompilationCache.open(db, compiled);
+  if (definitions.list('rules').length + definitions.list('procedures').length > 0) sandbox.prepare();
   const sources = new Sources({ space: () => space, db, epoch: processEpoch, outlet: egress.outletOf(name) });
   await sources.counts.load();
   const implementedEvents = new ImplementedEvents(definitions.list('services'));

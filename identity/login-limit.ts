@@ -1,5 +1,5 @@
 // How often a password may be wrong (resources-and-api.md 6.6). Pure but for its memory: the clock is a parameter.
-import { LRUCache } from 'lru-cache';
+import { type BoundedCache, boundedCache } from '../platform/structures/index.ts';
 
 const WINDOW_MS = 5 * 60 * 1000;
 const PER_PAIR = 10;
@@ -23,9 +23,9 @@ interface Failures {
  */
 export class LoginLimit {
   // Bounded, so that a flood of invented names can't fill the memory; what is forgotten is the longest unused.
-  readonly #pairs = new LRUCache<string, Failures>({ max: 20_000 });
-  readonly #addresses = new LRUCache<string, Failures>({ max: 20_000 });
-  readonly #names = new LRUCache<string, Failures>({ max: 20_000 });
+  readonly #pairs = boundedCache<string, Failures>(20_000);
+  readonly #addresses = boundedCache<string, Failures>(20_000);
+  readonly #names = boundedCache<string, Failures>(20_000);
 
   /** @param address null: a program of the user asks */
   isLocked(username: string, address: string | null, now: number): boolean {
@@ -54,7 +54,7 @@ export class LoginLimit {
 const nameKey = (username: string): string => username.slice(0, 130);
 const pair = (username: string, address: string | null): string => `${address ?? ''} ${nameKey(username)}`;
 
-function locked(all: LRUCache<string, Failures>, key: string, now: number): boolean {
+function locked(all: BoundedCache<string, Failures>, key: string, now: number): boolean {
   const failures = all.get(key);
   if (!failures?.locked) return false;
   if (now - failures.times.at(-1)! <= WINDOW_MS) return true;
@@ -62,7 +62,7 @@ function locked(all: LRUCache<string, Failures>, key: string, now: number): bool
   return false;
 }
 
-function add(all: LRUCache<string, Failures>, key: string, now: number, limit: number): void {
+function add(all: BoundedCache<string, Failures>, key: string, now: number, limit: number): void {
   const times = (all.get(key)?.times ?? []).filter((time) => now - time <= WINDOW_MS);
   times.push(now);
   all.set(key, { times: times.slice(-limit), locked: times.length >= limit });

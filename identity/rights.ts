@@ -1,8 +1,7 @@
 // The rights that users have now, in memory: code that runs as somebody who is not there to log in has these (resources-and-api.md 7.6), and
 // every run asks for them when it begins.
-import { LRUCache } from 'lru-cache';
 import type { Identity } from './types.ts';
-import type { MaybePromise } from '../platform/structures/index.ts';
+import { type BoundedCache, boundedCache, type MaybePromise } from '../platform/structures/index.ts';
 import { normalName, profilesIn } from './accounts.ts';
 import type { IdentityCollections } from './documents.ts';
 import { identityOf } from './sessions.ts';
@@ -17,7 +16,7 @@ interface Known {
 export class Rights {
   readonly #collections: IdentityCollections;
   /** By namespace and name. */
-  readonly #known: LRUCache<string, Known>;
+  readonly #known: BoundedCache<string, Known>;
   readonly #reading = new Map<string, Promise<Identity | null>>();
   readonly #rememberedMs: number;
 
@@ -25,7 +24,7 @@ export class Rights {
   constructor(collections: IdentityCollections, rememberedMs: number) {
     this.#collections = collections;
     this.#rememberedMs = rememberedMs;
-    this.#known = new LRUCache<string, Known>({ max: 20_000, ttl: rememberedMs });
+    this.#known = boundedCache<string, Known>(20_000, rememberedMs);
   }
 
   of(username: string, namespace: string): MaybePromise<Identity | null> {

@@ -1,9 +1,8 @@
 // Tokens and whom they stand for: issued, verified with a bounded memory, ended. Passwords are `open-identity`'s.
-import { LRUCache } from 'lru-cache';
 import { ObjectId } from 'mongodb';
 import type { Identity } from './types.ts';
 import { apiError } from '../model/errors/index.ts';
-import type { MaybePromise } from '../platform/structures/index.ts';
+import { boundedCache, type MaybePromise } from '../platform/structures/index.ts';
 import { accept, isInvited, profilesIn } from './accounts.ts';
 import type { IdentityCollections, TokenDocument, UserDocument } from './documents.ts';
 import { hashToken, isToken, LONGEST_LOGIN_MS, MOST_RENEWALS, newToken, SESSION_LIFETIME_MS } from './tokens.ts';
@@ -25,7 +24,7 @@ export class Sessions {
   readonly #now: () => number;
   readonly #onEntered: (username: string, namespace: string) => void;
   /** By the token itself: a client sends the same one with every request. */
-  readonly #verified = new LRUCache<string, Verified>({ max: 10_000, ttl: REMEMBERED_MS });
+  readonly #verified = boundedCache<string, Verified>(10_000, REMEMBERED_MS);
   /** Likewise, while the store is asked. */
   readonly #reading = new Map<string, Promise<Verified | null>>();
   readonly #readingUsers = new Map<string, Promise<UserDocument | null>>();

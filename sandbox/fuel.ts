@@ -1,6 +1,6 @@
 // How much fuel a slice gets. A turn of a loop costs from two nanoseconds to a microsecond and more, by what is in it; so the first slices
 // of a program are small, and what they took says how large those of its next runs may be.
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../platform/structures/index.ts';
 import type { LaneRun } from './isolate-state.ts';
 
 /** Long enough that the way to the service and back hardly counts, short enough that neighbours don't wait. */
@@ -11,7 +11,7 @@ const MAX_PROGRAMS = 10_000;
 
 export class FuelGauge {
   readonly #first: number;
-  readonly #fuel = new LRUCache<string, number>({ max: MAX_PROGRAMS });
+  readonly #fuel = boundedCache<string, number>(MAX_PROGRAMS);
 
   /** @param first what a slice of a program gets of which nothing is known */
   constructor(first: number) {

@@ -60,17 +60,27 @@ const TIDY_MS = 30_000;
 /** Runs of a namespace that go to one lane when they begin one after the other. */
 const RUNS_TOGETHER = 16;
 
-/** @throws when the sandbox process can't be started */
+/** @throws when the sandbox process can't be started; one that is opened with the first program is tried again and again */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const entry = options.entry ?? processEntry();
-  const confinement = await openConfinement({ ...entry, ...(options.confineAtMost && { atMost: options.confineAtMost }) });
+  const confinement = await (options.confinement ?? confinementFor(entry, options));
   announce(confinement, options.log, options.requireLevel ?? 'none');
-  void endOrphans(entry.file).then((count) => {
-    if (count > 0) options.log.info({ count }, 'processes that a killed service had left while its sandbox started were ended');
-  });
   const sandbox = new LiveSandbox(options, entry, confinement);
-  await sandbox.open();
+  if (!options.opensWithProgram) await sandbox.open();
   return sandbox;
+}
+
+/** How processes of the usual entry are shut in; finding it out takes processes of its own, so that several sandboxes of a process may share it. */
+export const findConfinement = (log: Logger): Promise<Confinement> => confinementFor(processEntry(), { log });
+
+async function confinementFor(
+  entry: ProcessEntry,
+  { confineAtMost, log }: Pick<SandboxOptions, 'confineAtMost' | 'log'>,
+): Promise<Confinement> {
+  void endOrphans(entry.file).then((count) => {
+    if (count > 0) log.info({ count }, 'processes that a killed service had left while its sandbox started were ended');
+  });
+  return openConfinement({ ...entry, ...(confineAtMost && { atMost: confineAtMost }) });
 }
 
 class LiveSandbox implements Sandbox {
@@ -145,6 +155,10 @@ class LiveSandbox implements Sandbox {
     return this.#main.open('once');
   }
 
+  prepare(): void {
+    if (!this.#main.isOpen && !this.#isClosed) void this.#main.open('patiently');
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#tidy);
@@ -154,6 +168,7 @@ class LiveSandbox implements Sandbox {
 
   start(request: RunRequest): OpenRun {
     if (this.#isClosed) throw new Error('the sandbox is closed');
+    this.prepare();
     const run: LaneRun = new Run<IsolateState>(request, this.#records);
     this.#open += 1;
     this.#place(run);

@@ -1,7 +1,7 @@
 // The words between the sandbox and who uses it. Texts named …Json are inner JSON (stdlib/values/inner-json.ts), passed on as they are.
 import type { Logger } from 'pino';
 import type { Value } from '../stdlib/values/index.ts';
-import type { Level } from './confinement/index.ts';
+import type { Confinement, Level } from './confinement/index.ts';
 import type { ProcessEntry } from './entries.ts';
 import type { Stalls } from '../platform/stalls/index.ts';
 import type { Clock } from '../platform/clock/index.ts';
@@ -114,12 +114,16 @@ export interface SandboxOptions {
   quarantineMs?: number;
   /** How long after a start, or after its last one was taken, a process in waiting is started. */
   standbyAfterMs?: number;
+  /** Its process is started by `prepare`, or by the first run: a service without programs needs none. It is started at once when absent. */
+  opensWithProgram?: boolean;
   /** The script of the isolates instead of the built one: for tests. */
   bundle?: string;
   /** How far the operating system must shut the process in; less than that is a refusal to start. 'none' when absent. */
   requireLevel?: Level;
   /** Stronger means are not used: for tests of the weaker ones. */
   confineAtMost?: Level;
+  /** Found before (findConfinement); for tests, which open many sandboxes in one process. */
+  confinement?: Promise<Confinement>;
   /** What runs in the process instead of the built entry: for tests. */
   entry?: ProcessEntry;
   resolveProcedure: (namespace: string, name: string) => Promise<ResolvedProcedure | null>;
@@ -136,6 +140,8 @@ export interface OpenRun {
 }
 
 export interface Sandbox extends AsyncDisposable {
+  /** A program may come: its process is started, unless it is there. */
+  prepare(): void;
   /** Its observer hears nothing before this returns. */
   start(run: RunRequest): OpenRun;
   /** Forgets the run everywhere; its observer hears no more. */

@@ -1,9 +1,8 @@
 // Finds the process for a request: the owner of its namespace, or, where there is none, the process that should own it and then acquires
 // it. Cached owners may be out of date: a process that is not the owner says so, and the database is read.
 
-import { LRUCache } from 'lru-cache';
 import { apiError } from '../../model/errors/index.ts';
-import type { MaybePromise } from '../../platform/structures/index.ts';
+import { boundedCache, type MaybePromise } from '../../platform/structures/index.ts';
 import { type Calls, LinkClosed, LinkFull, LinkLost, type Owners, winnerOf } from '../../runtime/cluster/index.ts';
 import type { ServiceProcess } from '../../runtime/cluster/index.ts';
 import type { OpenNamespace } from '../namespace.ts';
@@ -26,7 +25,7 @@ export interface RoutesOptions {
 
 export class Routes {
   readonly #options: RoutesOptions;
-  readonly #owners = new LRUCache<string, number>({ max: MOST_REMEMBERED });
+  readonly #owners = boundedCache<string, number>(MOST_REMEMBERED);
 
   constructor(options: RoutesOptions) {
     this.#options = options;

@@ -6,6 +6,7 @@ import pino, { type Logger } from 'pino';
 import type { ApiReply, ApiRequest, Engine, Identity } from '../../resources/api.ts';
 import type { Clock } from '../../platform/clock/index.ts';
 import type { Bus } from '../../platform/bus/index.ts';
+import { type Confinement, findConfinement } from '../../sandbox/index.ts';
 import { openEngine } from '../engine.ts';
 import { parseJson } from '../../model/values/index.ts';
 
@@ -31,6 +32,9 @@ export interface Ask {
   /** The header X-Cascade-Request-Id. */
   requestId?: string;
 }
+
+/** Found once in a process: it takes processes of its own. */
+let confinement: Promise<Confinement> | undefined;
 
 const newName = (): string => `test${randomBytes(6).toString('hex')}`;
 
@@ -82,6 +86,7 @@ export async function openTestEngine({
     ...(bus && { bus }),
     ...(idleAfterMs !== undefined && { idleAfterMs }),
     lanes: 2,
+    confinement: (confinement ??= findConfinement(log)),
     passwordCost: { N: 2 ** 10, r: 8, p: 1 },
     log,
     outboundAddresses,

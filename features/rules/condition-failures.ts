@@ -1,8 +1,8 @@
 // Handles errors in conditions of events (language.md 6.1, 6.3): the condition counts as false, and the error is recorded like that of a
 // failed run. A condition that fails for every event is reported once a second.
 
+import { boundedCache } from '../../platform/structures/index.ts';
 import { randomUUID } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { type RunError, toWireError } from '../../runtime/runs/index.ts';
 import { serviceActor } from '../../runtime/context/index.ts';
 import { snapshot } from '../diagnostics/index.ts';
@@ -14,7 +14,7 @@ const MOST_RULES = 10_000;
 
 export class ConditionFailures {
   readonly #space: () => Namespace;
-  readonly #reportedAt = new LRUCache<string, number>({ max: MOST_RULES });
+  readonly #reportedAt = boundedCache<string, number>(MOST_RULES);
 
   /** @param space called when the first error occurs */
   constructor(space: () => Namespace) {

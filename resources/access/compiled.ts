@@ -1,7 +1,7 @@
 // A cache of restrictions as checked conditions: by constraint, which is one object per version of a profile or type, and by caller where
 // the constraint names the caller. Conditions with the current time are compiled for each request.
 
-import { LRUCache } from 'lru-cache';
+import { type BoundedCache, boundedCache } from '../../platform/structures/index.ts';
 import type { Document } from 'mongodb';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type ConditionContext, parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
@@ -15,7 +15,7 @@ interface Compiled {
   readonly type: TypeDefinition;
   readonly depends: Dependence;
   /** The compiled form for each caller; '' where the constraint names no caller. */
-  readonly byCaller: LRUCache<string, Predicate>;
+  readonly byCaller: BoundedCache<string, Predicate>;
 }
 
 type Dependence = 'nothing' | 'caller' | 'time';
@@ -28,7 +28,7 @@ export class CompiledRestrictions {
   predicate(where: ObjectValue, type: TypeDefinition, context: ConditionContext): Predicate {
     let compiled = this.#compiled.get(where);
     if (compiled?.type !== type) {
-      compiled = { type, depends: dependenceOf(where), byCaller: new LRUCache({ max: MOST_CALLERS }) };
+      compiled = { type, depends: dependenceOf(where), byCaller: boundedCache(MOST_CALLERS) };
       this.#compiled.set(where, compiled);
     }
     const { depends, byCaller } = compiled;

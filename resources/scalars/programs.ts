@@ -1,7 +1,7 @@
 // The programs that call a scalar's procedures for many values at once, so that a batch costs one call of the sandbox. They are texts of
 // the rule language; the names in them are those of stored procedures.
 
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../platform/structures/index.ts';
 import type { CompiledProcedure } from '../../compiler/index.ts';
 import type { Program } from '../../sandbox/index.ts';
 import { compileText, programOf } from '../../runtime/programs/index.ts';
@@ -55,7 +55,7 @@ return results`,
 
 /** Bound of the cached texts: they are small, but names of deleted procedures must not accumulate. */
 const MOST_KEPT = 1_000;
-const compiled = new LRUCache<string, Program>({ max: MOST_KEPT });
+const compiled = boundedCache<string, Program>(MOST_KEPT);
 
 export function programFor(form: Form, procedure: string): Program {
   const key = `${form} ${procedure}`;

@@ -32,6 +32,8 @@ export interface CompiledBy {
   /** The compiler's hash, by compilerHash(). */
   readonly hash: string;
   readonly compiler: Compiler;
+  /** Told before a text of a user is compiled. */
+  readonly onProgram?: () => void;
 }
 
 export class CompilationCache {
@@ -47,10 +49,12 @@ export class CompilationCache {
   readonly #verified = new Set<string>();
   /** Writes of procedures in progress. */
   readonly #keeping = new Set<Promise<void>>();
+  readonly #onProgram: () => void;
 
-  private constructor(db: Db, { hash, compiler }: CompiledBy) {
+  private constructor(db: Db, { hash, compiler, onProgram = () => undefined }: CompiledBy) {
     this.#rows = db.collection<Row>(COMPILATION_CACHE);
     this.#compiler = hash;
+    this.#onProgram = onProgram;
     this.#compile = (text, asked) => compiler.compile(db.databaseName, text, asked);
   }
 
@@ -70,6 +74,7 @@ export class CompilationCache {
 
   /** Compiles a text that is not in force yet. @throws CascadeErrors one for each diagnostic that is an error */
   async compile<Kind extends 'rule' | 'procedure'>(text: string, asked: CompileAsked & { kind: Kind }): Promise<UnitOf<Kind>> {
+    this.#onProgram();
     return (await this.#compile(text, asked)) as UnitOf<Kind>;
   }
 

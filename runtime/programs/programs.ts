@@ -1,8 +1,8 @@
 // Compiles the source of a rule or procedure to a program for the sandbox, and stores programs that events name (an interrupted run
 // continues with the text that it began with).
 
+import { boundedCache } from '../../platform/structures/index.ts';
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
 import { type Compiled, type CompiledModule, compile, type Diagnostic, isVerified, type ServiceStateNames } from '../../compiler/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
@@ -56,7 +56,7 @@ export function programOf({ source, constants, reads = null }: CompiledModule, o
 }
 
 /** Programs that share a module hold one text of it. */
-const MODULES = new LRUCache<string, Program['module']>({ max: 10_000 });
+const MODULES = boundedCache<string, Program['module']>(10_000);
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 

@@ -1,10 +1,11 @@
 // Bubblewrap starts its inner process before that one has tied itself to the life of the outer one: where the outer one is killed in this moment (with
 // the service, say), the inner one waits for its word for ever, and holds its pipes. Whoever opens a sandbox ends those that are left.
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setImmediate as turn } from 'node:timers/promises';
 
 const PROGRAM = 'bwrap';
-/** Files of /proc read at a time. */
-const AT_ONCE = 16;
+/** Processes that are looked at before others have their turn; the kernel answers for one in some 20 us. */
+const AT_ONCE = 32;
 
 /**
  * Ends inner processes of bubblewrap that have no outer one any more. Nothing happens where /proc cannot be read, or to processes of others.
@@ -12,26 +13,39 @@ const AT_ONCE = 16;
  * @returns how many were ended
  */
 export async function endOrphans(file: string): Promise<number> {
-  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   let ended = 0;
-  const worker = async (): Promise<void> => {
-    for (let pid = pids.pop(); pid !== undefined; pid = pids.pop()) if ((await isOrphan(pid, file)) && end(Number(pid))) ended++;
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  for (const [index, pid] of processes().entries()) {
+    if (index % AT_ONCE === AT_ONCE - 1) await turn();
+    if (isOrphan(pid, file) && end(Number(pid))) ended++;
+  }
   return ended;
 }
 
-/** Whether it is the first process in a namespace of its own, and its parent is no bubblewrap: that has been there while it lived. */
-async function isOrphan(pid: string, file: string): Promise<boolean> {
-  if ((await nameOf(pid)) !== PROGRAM) return false;
-  if (!(await read(pid, 'cmdline')).split('\0').includes(file)) return false;
-  const status = await read(pid, 'status');
-  const [, parent] = /^PPid:\s+(\d+)$/m.exec(status) ?? [];
-  return parent !== undefined && /^NSpid:\s+\d+.*\s1$/m.test(status) && (await nameOf(parent)) !== PROGRAM;
+function processes(): string[] {
+  try {
+    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [];
+  }
 }
 
-const nameOf = async (pid: string): Promise<string> => (await read(pid, 'comm')).trim();
-const read = (pid: string, file: string): Promise<string> => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
+/** Whether it is the first process in a namespace of its own, and its parent is no bubblewrap: that has been there while it lived. */
+function isOrphan(pid: string, file: string): boolean {
+  if (nameOf(pid) !== PROGRAM || !read(pid, 'cmdline').split('\0').includes(file)) return false;
+  const status = read(pid, 'status');
+  const [, parent] = /^PPid:\s+(\d+)$/m.exec(status) ?? [];
+  return parent !== undefined && /^NSpid:\s+\d+.*\s1$/m.test(status) && nameOf(parent) !== PROGRAM;
+}
+
+const nameOf = (pid: string): string => read(pid, 'comm').trim();
+
+function read(pid: string, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8'); // of what is in memory: no disk is waited for
+  } catch {
+    return '';
+  }
+}
 
 function end(pid: number): boolean {
   try {

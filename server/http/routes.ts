@@ -1,6 +1,6 @@
 // Finds the route of a raw path and its methods (resources-and-api.md 1.1). Pure; `resources.ts` knows what the methods mean. Paths are not
 // normalised: `//` and dots stay, and a final slash is part of the id.
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../platform/structures/index.ts';
 import { type CascadeError, apiError } from '../../model/errors/index.ts';
 import type { Method } from './types.ts';
 
@@ -139,7 +139,7 @@ const MOST_REMEMBERED = 1_000;
 
 /** The function `route` with a cache for collections, of which the same few are requested again and again. */
 export function rememberingRoute(): typeof route {
-  const remembered = new LRUCache<string, Route>({ max: MOST_REMEMBERED });
+  const remembered = boundedCache<string, Route>(MOST_REMEMBERED);
   return (path) => {
     const known = remembered.get(path);
     if (known) return known;

@@ -1,5 +1,5 @@
 // Outgoing messages of a bot (integrations.md 6.3): replies, and messages to its channels.
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../../../platform/structures/index.ts';
 import { apiError } from '../../../../model/errors/index.ts';
 import { toJson } from '../../../../model/values/index.ts';
 import { EgressError } from '../../../../platform/egress/index.ts';
@@ -20,7 +20,7 @@ export class Outgoing implements AsyncDisposable {
   readonly #context: SourceContext;
   readonly #client: HttpClient;
   /** Entities and attachments of recent messages, by message id: a reply includes only changed ones. */
-  readonly #received = new LRUCache<string, { entities: string; attachments: string }>({ max: MOST_REMEMBERED, ttl: REMEMBERED_MS });
+  readonly #received = boundedCache<string, { entities: string; attachments: string }>(MOST_REMEMBERED, REMEMBERED_MS);
   #token: { readonly text: string; readonly until: number } | null = null;
 
   constructor(context: SourceContext) {
