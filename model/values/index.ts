@@ -2,6 +2,7 @@
 export { asBytes, int64At, KIND, nameEnd, sizeOf, stringAt } from './bson-bytes.ts';
 export { fromBson, instanceFromBson } from './from-bson.ts';
 export { escapeKey, unescapeKey } from './keys.ts';
+export { innerInPieces, innerToJson } from './inner-to-json.ts';
 export { MAX_BODY_VALUES, parseJson, type ParseJsonOptions, parseLongJson } from './parse-json.ts';
 export { idToBson, instanceToBson, propertyToBson, storedProperty, toBson } from './to-bson.ts';
 export { instanceToJson, propertyToJson, referenceText, toJson } from './to-json.ts';

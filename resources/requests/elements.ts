@@ -1,9 +1,9 @@
-// The value of a procedure, sent element by element (`stream=true`, resources-and-api.md 2.11).
+// The value of a procedure in pieces: element by element where the client asked for that (`stream=true`, resources-and-api.md 2.11), else by length.
 
 import { isInteger, type Value } from '../../stdlib/values/index.ts';
 import type { Pieces } from '../api.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { toJson } from '../../model/values/index.ts';
+import { innerInPieces, toJson } from '../../model/values/index.ts';
 
 const BUFFER_BYTES = 65_536;
 
@@ -46,5 +46,14 @@ export function elementsOf(values: readonly Value[], { bufferBytes, everyMs }: F
       isEnded = true;
       return Promise.resolve();
     },
+  };
+}
+
+/** A long value of a procedure, which is inner JSON, in pieces. */
+export function piecesOf(inner: string): Pieces {
+  const pieces = innerInPieces(inner, BUFFER_BYTES);
+  return {
+    next: async () => pieces.next().value ?? null,
+    close: async () => void pieces.return(undefined),
   };
 }

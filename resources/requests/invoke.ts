@@ -7,11 +7,11 @@ import type { ApiReply, ApiRequest } from '../api.ts';
 import { namespaceAndProfiles } from '../../identity/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
-import { toJson, toTypedJson } from '../../model/values/index.ts';
+import { innerToJson, toJson, toTypedJson } from '../../model/values/index.ts';
 import { AHEAD_BYTES } from '../representation/index.ts';
 import { requireUse, actingIn } from '../access/index.ts';
 import type { Namespace, Resource } from '../catalog/index.ts';
-import { elementsOf, flushingOf } from './elements.ts';
+import { elementsOf, flushingOf, piecesOf } from './elements.ts';
 import { idOf, reply } from './request.ts';
 
 /** Handles PUBLISH, QUERY and STATUS by the feature of the resource. */
@@ -35,12 +35,12 @@ export async function execute(space: Namespace, _resource: Resource, request: Ap
     return reply(toJson(namespaceAndProfiles(actor.identity)));
   const flushing = flushingOf(request.parameters);
   const inner = await executeProcedure(space, name, request, actor);
-  const value = decodeInner(inner);
-  if (request.federation?.isTyped) return { ...reply(toTypedJson(value)), isTyped: true };
-  // A long array is sent in pieces even where the client did not ask for single elements.
-  const wanted = request.parameters['stream'] === true || inner.length > AHEAD_BYTES;
-  const streams = request.streams === true && wanted && Array.isArray(value);
-  return streams ? { status: 200, pieces: elementsOf(value, flushing) } : reply(toJson(value));
+  if (request.federation?.isTyped) return { ...reply(toTypedJson(decodeInner(inner))), isTyped: true };
+  if (request.streams !== true) return reply(innerToJson(inner));
+  // A long value is sent in pieces even where the client did not ask for single elements.
+  if (inner.length > AHEAD_BYTES) return { status: 200, pieces: piecesOf(inner) };
+  const value = request.parameters['stream'] === true ? decodeInner(inner) : null;
+  return Array.isArray(value) ? { status: 200, pieces: elementsOf(value, flushing) } : reply(innerToJson(inner));
 }
 
 /** The value of a procedure as inner JSON. */

@@ -18,7 +18,7 @@ export {
   rescale,
   significantDigits,
 } from './decimals.ts';
-export { decodeInner, encodeInner, encodeStatement, encodeShared, fromInner, isPlainInner } from './inner-json.ts';
+export { decodeInner, encodeInner, encodeStatement, encodeShared, fromInner, INNER_MARK, isPlainInner } from './inner-json.ts';
 export { checkedString, MAX_STRING, stringify } from './json.ts';
 export { parseJsonText } from './json-parse.ts';
 export { type JsonBounds, JsonProblem, JsonReader, readJson } from './json-reader.ts';

@@ -17,11 +17,12 @@ import { nodeOf, treeOf } from './xml-tree.ts';
 import { parseXml } from './xml-parse.ts';
 
 const MARK = '\u0001';
-const WRITTEN_MARK = '\\u0001'; // how JSON writes it
+/** How JSON writes what an escape begins with. */
+export const INNER_MARK = '\\u0001';
 
 /** Whether the JSON text holds nothing but plain JSON, so that JSON.parse alone reads it. */
 export function isPlainInner(json: string): boolean {
-  return !json.includes(WRITTEN_MARK);
+  return !json.includes(INNER_MARK);
 }
 
 /**
@@ -67,7 +68,7 @@ function encode(value: Value, extras: Extras): string {
 /** How often a mark stands in the text; a user's string that holds one makes it more than we wrote. */
 function occurrences(json: string): number {
   let count = 0;
-  for (let at = json.indexOf(WRITTEN_MARK); at >= 0; at = json.indexOf(WRITTEN_MARK, at + 6)) count++;
+  for (let at = json.indexOf(INNER_MARK); at >= 0; at = json.indexOf(INNER_MARK, at + 6)) count++;
   return count;
 }
 
