@@ -11,10 +11,14 @@ export function innerToJson(inner: string): string {
   return json;
 }
 
-/** The same in pieces of about so many characters, each made when it is asked for. */
+/** Escapes in a piece: each takes about a microsecond. */
+const MOST_ESCAPES = 1_000;
+
+/** The same in pieces of about so many characters at most, each made within a millisecond or so when it is asked for. */
 export function* innerInPieces(inner: string, pieceChars: number): Generator<string> {
   let piece = '';
   let from = 0;
+  let escapes = 0;
   for (let mark = inner.indexOf(INNER_MARK); mark >= 0; ) {
     while (mark - from > pieceChars) {
       const to = wholeCharacter(inner, from + pieceChars);
@@ -30,9 +34,9 @@ export function* innerInPieces(inner: string, pieceChars: number): Generator<str
         from = next;
       }
     }
-    if (piece.length >= pieceChars) {
+    if (piece.length >= pieceChars || ++escapes > MOST_ESCAPES) {
       yield piece;
-      piece = '';
+      [piece, escapes] = ['', 0];
     }
     mark = inner.indexOf(INNER_MARK, next);
   }

@@ -4,6 +4,7 @@ import { isInteger, type Value } from '../../stdlib/values/index.ts';
 import type { Pieces } from '../api.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { innerInPieces, toJson } from '../../model/values/index.ts';
+import { longWork } from '../../platform/structures/index.ts';
 
 const BUFFER_BYTES = 65_536;
 
@@ -49,11 +50,21 @@ export function elementsOf(values: readonly Value[], { bufferBytes, everyMs }: F
   };
 }
 
-/** A long value of a procedure, which is inner JSON, in pieces. */
-export function piecesOf(inner: string): Pieces {
+/** A long value of a procedure, which is inner JSON, in pieces that are made in turn with others' work. @param owner see `longWork` */
+export function piecesOf(owner: string, inner: string): Pieces {
   const pieces = innerInPieces(inner, BUFFER_BYTES);
+  const work = longWork(owner);
   return {
-    next: async () => pieces.next().value ?? null,
-    close: async () => void pieces.return(undefined),
+    async next() {
+      for (;;) {
+        await work.next();
+        const { value, done } = pieces.next();
+        if (value !== '') return done ? null : value; // a piece of nothing would end the stream
+      }
+    },
+    async close() {
+      pieces.return(undefined);
+      work[Symbol.dispose]();
+    },
   };
 }

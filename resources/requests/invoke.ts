@@ -38,7 +38,7 @@ export async function execute(space: Namespace, _resource: Resource, request: Ap
   if (request.federation?.isTyped) return { ...reply(toTypedJson(decodeInner(inner))), isTyped: true };
   if (request.streams !== true) return reply(innerToJson(inner));
   // A long value is sent in pieces even where the client did not ask for single elements.
-  if (inner.length > AHEAD_BYTES) return { status: 200, pieces: piecesOf(inner) };
+  if (inner.length > AHEAD_BYTES) return { status: 200, pieces: piecesOf(space.name, inner) };
   const value = request.parameters['stream'] === true ? decodeInner(inner) : null;
   return Array.isArray(value) ? { status: 200, pieces: elementsOf(value, flushing) } : reply(innerToJson(inner));
 }
