@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock/index.ts';
 import type { FirstStart, FirstStartOptions, PasswordCost } from '../identity/index.ts';
 import { openEngine, readBuild } from '../engine/index.ts';
-import { type NatsOptions, openNats } from '../platform/bus/index.ts';
+import type { NatsOptions } from '../platform/bus/index.ts';
 import type { Level } from '../sandbox/index.ts';
 import type { Counters } from '../resources/counters.ts';
 import { openMasterKey } from '../platform/keys/index.ts';
@@ -91,7 +91,7 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
   try {
     await requireFreePort(listening.host, listening.port);
     const uri = mongoUri ?? keep(await openEmbeddedMongod({ dataDir: required(dataDir), log })).uri;
-    const bus = nats && keep(await openNats({ ...nats, log }));
+    const bus = nats && keep(await (await import('../platform/bus/index.ts')).openNats({ ...nats, log }));
     const engine = keep(
       await openEngine({
         mongoUri: uri,

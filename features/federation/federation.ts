@@ -6,7 +6,7 @@ import { type Outlet, tlsOptions } from '../../platform/egress/index.ts';
 import { StateKey } from '../../resources/states.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { nodeCredentials, type NodeCredentials, nodeOptions } from '../nodes/index.ts';
-import { HttpClient } from '../sources/index.ts';
+import { openHttpClient } from '../sources/index.ts';
 import type { NodeClient } from './node-client.ts';
 import { Outbox } from './outbox.ts';
 import { RestNodeClient } from './rest-client.ts';
@@ -71,7 +71,7 @@ export class Federation {
     const credentials = (): Promise<NodeCredentials | null> => nodeCredentials(this.#space(), name, node);
     const uri = new URL(String(getOwn(node, 'uri')));
     if (/^wss?:$/.test(uri.protocol)) return new SocketNodeClient(name, { uri, outlet, tls, credentials });
-    return new RestNodeClient(name, uri.href, async () => new HttpClient({ outlet, tls: await tls() }), credentials);
+    return new RestNodeClient(name, uri.href, async () => openHttpClient({ outlet, tls: await tls() }), credentials);
   }
 
   open(): void {

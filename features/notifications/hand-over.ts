@@ -8,7 +8,16 @@ import { addressFilters, read, atomically, changeOf, updateOne } from '../../res
 import { own } from '../../resources/operations/index.ts';
 import { StateKey } from '../../resources/states.ts';
 import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
-import { HttpClient, sourcesOf, transportFor, type PushNote, type PushOutcome, DEFAULT_CONTACT, openWebPush } from '../sources/index.ts';
+import {
+  type HttpClient,
+  openHttpClient,
+  sourcesOf,
+  transportFor,
+  type PushNote,
+  type PushOutcome,
+  DEFAULT_CONTACT,
+  openWebPush,
+} from '../sources/index.ts';
 import { type Delivery, deliveredAs, QUEUED, queuedIn } from './payload-messages.ts';
 import { type Device, devicesNamed, retire } from './push-targets.ts';
 import { webPushKey } from './web-push-key.ts';
@@ -72,7 +81,7 @@ async function drain(space: Namespace, state: State): Promise<void> {
     state.lookedAt = space.clock.now();
     const waiting = await read(space, PAYLOAD_MESSAGES, { 'recipients.deliveries.status': QUEUED }, AT_ONCE);
     if (waiting.length === 0) return state.attempts.clear();
-    await using http = new HttpClient({ outlet: sourcesOf(space).outlet });
+    await using http = await openHttpClient({ outlet: sourcesOf(space).outlet });
     for (const message of waiting) await Promise.all(queuedIn(message).map((delivery) => deliver(space, state, http, message, delivery)));
   }
 }

@@ -1,6 +1,6 @@
 // Inner JSON, which programs give, as the JSON that clients see, text to text: no values are made of what stays as it is, so that a long result takes no
 // longer than reading it.
-import { fromInner, INNER_MARK, isPlainInner, type Value } from '../../stdlib/values/index.ts';
+import { fromInner, INNER_MARK, isPlainInner } from '../../stdlib/values/index.ts';
 import { toJson } from './to-json.ts';
 
 /** The same text as that of `toJson` for the value. */
@@ -30,7 +30,7 @@ export function* innerInPieces(inner: string, pieceChars: number): Generator<str
       next = endOfString(inner, next);
       // A member's name is no value, whatever it begins with.
       if (inner[next] !== ':') {
-        piece += inner.slice(from, mark - 1) + toJson(fromInner(JSON.parse(inner.slice(mark - 1, next))) as Value);
+        piece += inner.slice(from, mark - 1) + toJson(fromInner(JSON.parse(inner.slice(mark - 1, next))));
         from = next;
       }
     }

@@ -1,9 +1,10 @@
 // PKCS#12 stores as they stand in configs, as base64 texts. A worker opens them: how long that takes is written in the store (its keys are
 // stretched as often as it says), so it must be possible to end it. forge reads them, since OpenSSL in Node refuses old ciphers and stores
 // without a key, and cannot be stopped.
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import forge from 'node-forge';
+import type forge from 'node-forge';
 
 /** What a store holds, as PEM texts. */
 export interface StoreContents {
@@ -33,11 +34,15 @@ const MOST_MS = 5_000;
 const MOST_AT_ONCE = 2;
 const MOST_MEGABYTES = 64;
 
+/** Loaded by the first store: it is large, and few have one. */
+let asn1: typeof forge.asn1 | undefined;
+const reader = (): typeof forge.asn1 => (asn1 ??= (createRequire(import.meta.url)('node-forge') as typeof forge).asn1);
+
 /** Why a text cannot be a store, whatever its password is; null: it may be one. */
 export function storeFault(base64: string): string | null {
   if (base64.length > LONGEST) return `longer than ${LONGEST} characters`;
   try {
-    if (BASE64.test(base64) && isStore(forge.asn1.fromDer(Buffer.from(base64, 'base64').toString('binary')))) return null;
+    if (BASE64.test(base64) && isStore(reader().fromDer(Buffer.from(base64, 'base64').toString('binary')))) return null;
   } catch {
     // forge throws at what is no DER
   }
@@ -45,11 +50,10 @@ export function storeFault(base64: string): string | null {
 }
 
 function isStore({ type, value }: forge.asn1.Asn1): boolean {
-  if (type !== forge.asn1.Type.SEQUENCE || !Array.isArray(value)) return false;
+  const { SEQUENCE, INTEGER } = reader().Type;
+  if (type !== SEQUENCE || !Array.isArray(value)) return false;
   const [version, safe] = value;
-  return (
-    version?.type === forge.asn1.Type.INTEGER && version.value === String.fromCharCode(VERSION) && safe?.type === forge.asn1.Type.SEQUENCE
-  );
+  return version?.type === INTEGER && version.value === String.fromCharCode(VERSION) && safe?.type === SEQUENCE;
 }
 
 /** The worker as built, also when this file runs from its TypeScript source (as in tests). */

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Egress } from '../../../platform/egress/index.ts';
 import { openHttpServer } from '../testing/http-server.ts';
-import { HttpClient } from './index.ts';
+import { openHttpClient } from './index.ts';
 
 test('a request does not time out before its deadline, whatever the phase of the coarse timer', async () => {
   await using server = await openHttpServer(() => undefined);
-  await using client = new HttpClient({ outlet: new Egress({ allowed: ['127.0.0.0/8'] }).outletOf('a') });
+  await using client = await openHttpClient({ outlet: new Egress({ allowed: ['127.0.0.0/8'] }).outletOf('a') });
   const ask = { url: new URL(server.url), method: 'GET', headers: [], body: null, timeoutMs: 1_200 };
   const asked = [];
   for (let n = 0; n < 8; n++) {

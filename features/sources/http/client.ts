@@ -4,53 +4,12 @@ import type { ConnectionOptions } from 'node:tls';
 import { promisify } from 'node:util';
 import { gunzip as gunzipCallback, inflate as inflateCallback, inflateRaw as inflateRawCallback } from 'node:zlib';
 import { Agent, errors } from 'undici';
-import { EgressError, type Outlet, type Proxy, reasonOf } from '../../../platform/egress/index.ts';
+import { EgressError, reasonOf } from '../../../platform/egress/index.ts';
+import { type HttpAnswer, type HttpAsk, type HttpClientOptions, HttpFailure } from './types.ts';
 
 const gunzip = promisify(gunzipCallback);
 const inflate = promisify(inflateCallback);
 const inflateRaw = promisify(inflateRawCallback);
-
-export type HttpFailureKind = 'unconnected' | 'cut' | 'timeout' | 'too large' | 'malformed';
-
-/** No answer, or an unusable one. `unconnected`: nothing was sent. */
-export class HttpFailure extends Error {
-  readonly kind: HttpFailureKind;
-  constructor(kind: HttpFailureKind, message: string) {
-    super(message);
-    this.kind = kind;
-  }
-}
-
-export interface HttpAsk {
-  readonly url: URL;
-  readonly method: string;
-  /** Names and values that `headerPairs` has checked. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: Buffer | null;
-  /** Longest time without any data. */
-  readonly timeoutMs: number;
-  /** The number of redirects that are followed; 0: none. */
-  readonly redirects?: number;
-  readonly signal?: AbortSignal;
-}
-
-export interface HttpAnswer {
-  readonly status: number;
-  readonly statusText: string;
-  /** Names in lower case; several of one name are an array. */
-  readonly headers: Readonly<Record<string, string | string[]>>;
-  readonly body: Buffer;
-}
-
-export interface HttpClientOptions {
-  readonly outlet: Outlet;
-  readonly tls?: ConnectionOptions;
-  readonly proxy?: Proxy | null;
-  readonly connectTimeoutMs?: number;
-  /** Whether compressed answers are requested and decompressed. */
-  readonly unpacks?: boolean;
-  readonly mostBytes?: number;
-}
 
 const MOST_BYTES = 64 * 1024 * 1024;
 const CONNECT_MS = 60_000;

@@ -47,8 +47,8 @@ export interface Protocol {
    */
   merged?(config: ObjectValue, request: ObjectValue, operation: 'query' | 'publish'): ObjectValue;
   /**
-   * Opens the source; resolves when it is connected. When `context.signal` is aborted before, it releases everything that it has opened.
-   * Absent: this build has no connections of the type.
+   * Opens the source; resolves when it is connected. When `context.signal` is aborted before, it releases everything that it has opened. What
+   * does it, with its libraries, is loaded by the first source of the type. Absent: this build has no connections of the type.
    * @throws ConnectionFailure, EgressError, CascadeError: the framework retries with back-off
    */
   open?(context: SourceContext): Promise<Connection>;

@@ -17,8 +17,6 @@ import {
 } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
 import { TLS_FIELDS } from '../../../../platform/egress/index.ts';
-import { openAmqp091 } from './amqp-0-9-1.ts';
-import { openAmqp10 } from './amqp-1-0.ts';
 import { addressesOf, mechanismsOf, publicationOf } from './common.ts';
 
 const LINK_FIELDS: Readonly<Record<string, Fits>> = { selector: text, durable: flag, dynamic: flag };
@@ -79,5 +77,8 @@ export const AMQP: Protocol = {
   hosts: (config) => hostsIn(config, 'serverURIs'),
   isStanding: () => true,
   checkPublish: (source, config, request) => void publicationOf({ source, config }, request),
-  open: (context) => (own(context.config, 'protocol') === '0-9-1' ? openAmqp091(context) : openAmqp10(context)),
+  open: async (context) => {
+    if (own(context.config, 'protocol') === '0-9-1') return (await import('./amqp-0-9-1.ts')).openAmqp091(context);
+    return (await import('./amqp-1-0.ts')).openAmqp10(context);
+  },
 };

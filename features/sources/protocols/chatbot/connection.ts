@@ -11,9 +11,9 @@ import { Outgoing } from './outgoing.ts';
 
 const MOST_BYTES = 1_048_576;
 
-export function openChatbot(context: SourceContext): Connection {
+export async function openChatbot(context: SourceContext): Promise<Connection> {
   const auth = new InboundAuth(context);
-  const outgoing = new Outgoing(context);
+  const outgoing = await Outgoing.open(context);
   const refusals = new Refusals(context);
   if (auth.mode === 'none') context.log('WARN', `Source ${context.source}: its messages are not checked (inboundAuth is none).`);
   return {

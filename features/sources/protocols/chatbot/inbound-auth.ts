@@ -3,7 +3,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWK, jwtVerify } from 'jose';
 import { apiError } from '../../../../model/errors/index.ts';
-import { HttpClient } from '../../http/index.ts';
+import { openHttpClient } from '../../http/index.ts';
 import { own } from '../fields.ts';
 import type { InboundRequest, SourceContext } from '../protocol.ts';
 
@@ -98,7 +98,7 @@ export class InboundAuth {
 
   async #fetch(): Promise<Keys> {
     const { config, outlet, source } = this.#context;
-    await using client = new HttpClient({ outlet, mostBytes: MOST_BYTES, connectTimeoutMs: TIMEOUT_MS });
+    await using client = await openHttpClient({ outlet, mostBytes: MOST_BYTES, connectTimeoutMs: TIMEOUT_MS });
     const read = async (uri: unknown): Promise<Record<string, unknown>> => {
       if (typeof uri !== 'string' || !/^https?:/.test(uri) || !URL.canParse(uri)) throw new Error('an address is missing');
       const answer = await client.ask({

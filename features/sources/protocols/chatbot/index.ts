@@ -2,7 +2,6 @@
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { address, COMMON, hostsIn, oneOf, own, text, texts } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
-import { openChatbot } from './connection.ts';
 
 const SERVICE = address('https?');
 
@@ -29,5 +28,5 @@ export const CHATBOT: Protocol = {
   hosts: (config) => hostsIn(config, 'openIdMetadataUri', 'tokenUri'),
   isStanding: () => false,
   takesRequests: true,
-  open: async (context) => openChatbot(context),
+  open: async (context) => (await import('./connection.ts')).openChatbot(context),
 };

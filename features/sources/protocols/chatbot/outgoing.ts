@@ -5,7 +5,7 @@ import { toJson } from '../../../../model/values/index.ts';
 import { EgressError } from '../../../../platform/egress/index.ts';
 import { encodeInner, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../../../stdlib/values/index.ts';
 import { decodeContent, encodePairs } from '../../content/index.ts';
-import { type HttpAnswer, HttpClient } from '../../http/index.ts';
+import { type HttpAnswer, type HttpClient, openHttpClient } from '../../http/index.ts';
 import { own } from '../fields.ts';
 import type { SourceContext } from '../protocol.ts';
 import { channelOf } from './channels.ts';
@@ -23,9 +23,13 @@ export class Outgoing implements AsyncDisposable {
   readonly #received = boundedCache<string, { entities: string; attachments: string }>(MOST_REMEMBERED, REMEMBERED_MS);
   #token: { readonly text: string; readonly until: number } | null = null;
 
-  constructor(context: SourceContext) {
+  private constructor(context: SourceContext, client: HttpClient) {
     this.#context = context;
-    this.#client = new HttpClient({ outlet: context.outlet, connectTimeoutMs: TIMEOUT_MS, mostBytes: 1024 * 1024 });
+    this.#client = client;
+  }
+
+  static async open(context: SourceContext): Promise<Outgoing> {
+    return new Outgoing(context, await openHttpClient({ outlet: context.outlet, connectTimeoutMs: TIMEOUT_MS, mostBytes: 1024 * 1024 }));
   }
 
   remember(message: ObjectValue): void {

@@ -2,7 +2,6 @@
 import { COMMON, flag, host, object, oneOf, own, text, whole } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
 import { TLS_FIELDS } from '../../../../platform/egress/index.ts';
-import { openEmail } from './connection.ts';
 
 export const EMAIL: Protocol = {
   type: 'EMAIL',
@@ -23,5 +22,5 @@ export const EMAIL: Protocol = {
   },
   hosts: (config) => [String(own(config, 'host'))],
   isStanding: () => false,
-  open: (context) => openEmail(context),
+  open: async (context) => (await import('./connection.ts')).openEmail(context),
 };

@@ -3,7 +3,6 @@ import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
 import { address, ANY_DIRECTION, COMMON, type Fits, flag, hostsIn, mediaTypeText, oneOf, own, texts, whole } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
 import { TLS_FIELDS } from '../../../../platform/egress/index.ts';
-import { openMqtt } from './connection.ts';
 import { publicationOf, qosOf, shortText, usualType } from './publishing.ts';
 
 const topicFilters: Fits = (value) => {
@@ -63,5 +62,5 @@ export const MQTT: Protocol = {
   isStanding: () => true,
   reconnects: (config) => own(config, 'automaticReconnect') !== false,
   checkPublish: (source, config, request) => void publicationOf(source, request, usualType(config), own(config, 'protocolVersion') === 5),
-  open: openMqtt,
+  open: async (context) => (await import('./connection.ts')).openMqtt(context),
 };

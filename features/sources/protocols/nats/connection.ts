@@ -148,7 +148,7 @@ function shown(headers: MsgHdrs): ObjectValue {
   return object;
 }
 
-/** Opens a connection of the library on a given socket, for tools that publish what sources read. */
+/** Opens a connection of the library on a given socket. */
 export function natsConnection(dial: () => Promise<Socket>): Promise<NatsConnection> {
   setTransportFactory({ factory: () => new EgressTransport() });
   const options: DialOptions = {

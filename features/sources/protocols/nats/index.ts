@@ -3,7 +3,6 @@ import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { address, ANY_DIRECTION, COMMON, type Fits, flag, hostsIn, mediaTypeText, oneOf, own, text, texts, whole } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
 import { TLS_FIELDS } from '../../../../platform/egress/index.ts';
-import { openNats } from './connection.ts';
 import { isFilter, publicationOf } from './publishing.ts';
 
 const subjects: Fits = (value) => texts(value) ?? ((value as string[]).every(isFilter) ? null : 'a wrong subject');
@@ -41,5 +40,5 @@ export const NATS: Protocol = {
   hosts: (config) => hostsIn(config, 'serverURIs'),
   isStanding: () => true,
   checkPublish: (source, config, request) => void publicationOf(source, request, String(own(config, 'contentType') ?? 'application/json')),
-  open: openNats,
+  open: async (context) => (await import('./connection.ts')).openNats(context),
 };

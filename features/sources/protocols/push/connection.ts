@@ -1,7 +1,7 @@
 // The connection of a PUSH_NOTIF source: sends notes to phones by the transports of its config. Queues, retries and records of deliveries
 // belong to the caller (features/notifications).
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
-import { HttpClient } from '../../http/index.ts';
+import { type HttpClient, openHttpClient } from '../../http/index.ts';
 import { keyOf, readStore } from '../../../../platform/egress/index.ts';
 import { own } from '../fields.ts';
 import { type Connection, ConnectionFailure, type SourceContext } from '../protocol.ts';
@@ -33,7 +33,7 @@ function isConfigured(name: TransportName, config: ObjectValue): boolean {
 
 /** @throws ConnectionFailure: a key is unreadable */
 export async function openPush(context: SourceContext): Promise<Connection> {
-  const http = new HttpClient({ outlet: context.outlet, tls: context.tls });
+  const http = await openHttpClient({ outlet: context.outlet, tls: context.tls });
   const transports = new Map<string, PushTransport>();
   try {
     const fcm = fcmOf(context, http);

@@ -1,7 +1,6 @@
 // PUSH_NOTIF (integrations.md 7.1): the definition of its sources.
 import { getOwn, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
 import { apiError } from '../../../../model/errors/index.ts';
-import { openPush } from './connection.ts';
 import { apnsKey, firebaseKey, pkcs12Contents, printable } from './credentials.ts';
 import { address, COMMON, type Fits, flag, hostsIn, own, text, texts } from '../fields.ts';
 import { contactFault } from './web-push.ts';
@@ -59,5 +58,5 @@ export const PUSH_NOTIF: Protocol = {
     };
     if (!named('users') && !named('devices')) throw apiError('cascade.notification.target.missing', source);
   },
-  open: openPush,
+  open: async (context) => (await import('./connection.ts')).openPush(context),
 };

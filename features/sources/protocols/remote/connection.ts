@@ -3,7 +3,7 @@ import { isObject, type ObjectValue, type Value } from '../../../../stdlib/value
 import { type CascadeError, apiError } from '../../../../model/errors/index.ts';
 import { EgressError, type Proxy } from '../../../../platform/egress/index.ts';
 import { ContentError } from '../../content/index.ts';
-import { basic, type HttpAnswer, HttpClient, HttpFailure } from '../../http/index.ts';
+import { basic, type HttpAnswer, type HttpClient, HttpFailure, openHttpClient } from '../../http/index.ts';
 import { own } from '../fields.ts';
 import type { Caller, Connection, SourceContext } from '../protocol.ts';
 import { tlsOptions } from '../../../../platform/egress/index.ts';
@@ -31,7 +31,7 @@ async function clientFor(context: SourceContext, config: ObjectValue): Promise<H
   const options = own(config, 'clientOptions');
   const client = isObject(options) ? options : {};
   const connectTimeout = own(client, 'connectTimeout');
-  return new HttpClient({
+  return openHttpClient({
     outlet: context.outlet,
     tls: await tlsOptions(client),
     proxy: proxyOf(client),

@@ -17,7 +17,6 @@ import {
 } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
 import { isNamedSecret, TLS_FIELDS } from '../../../../platform/egress/index.ts';
-import { openRemote } from './connection.ts';
 import { mergedRequest } from './merge.ts';
 import { planRequest, RequestProblem } from './request.ts';
 
@@ -103,5 +102,5 @@ export const REMOTE: Protocol = {
   hosts: (config) => [...hostsIn(config, 'uri', 'serverURIs'), ...proxyHosts(config)],
   isStanding: (config, direction) => direction !== 'SINK' && Number(own(config, 'pollingInterval') ?? 0) > 0,
   merged: (config, request) => mergedRequest(config, request),
-  open: openRemote,
+  open: async (context) => (await import('./connection.ts')).openRemote(context),
 };
