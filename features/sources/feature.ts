@@ -1,14 +1,19 @@
 // Sources: connections to systems outside, for messages in both directions.
-import { encodeInner, getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
+import { langError } from '../../stdlib/errors.ts';
+import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { requireUse, requireRight } from '../../resources/access/index.ts';
 import type { Feature } from '../../resources/catalog/index.ts';
+import { typeName } from '../../resources/operations/index.ts';
 import { idOf, reply } from '../../resources/requests/index.ts';
 import { callerOf, withReferences } from './documents.ts';
 import { publishToSource, querySource, sourceNamed } from './outbound.ts';
 import { SOURCES } from './sources-kind.ts';
 import { sourcesOf } from './namespace-state.ts';
+
+const noRequest = () => apiError('cascade.request.body.invalid', 'an object is expected', 0);
+const notPublished = (value: Value) => langError('cascade.lang.publish.value', typeName(value), 'PUBLISH TO SOURCE');
 
 export const sources: Feature = {
   name: 'sources',
@@ -17,13 +22,13 @@ export const sources: Feature = {
     sources: {
       publish: async (space, request, actor) => {
         requireUse(space, 'sources', idOf(request), 'publish', actor.identity);
-        await publishToSource(space, idOf(request), request.object ?? null, null, actor);
+        await publishToSource(space, idOf(request), request.object ?? null, null, actor, noRequest);
         return reply('{}');
       },
       /** Answers with the response of the source itself, without an envelope (integrations.md 1.5). */
       query: async (space, request, actor) => {
         const asked = request.object ?? {};
-        if (!isObject(asked)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
+        if (!isObject(asked)) throw noRequest();
         requireUse(space, 'sources', idOf(request), 'query', actor.identity);
         const caller = callerOf(space, actor);
         const row = await querySource(space, idOf(request), asked, actor, caller);
@@ -41,7 +46,8 @@ export const sources: Feature = {
     publishSource: async (space, payload, actor) => {
       requireRight(space, SOURCES, 'publish', actor.identity);
       requireUse(space, 'sources', String(getOwn(payload, 'source')), 'publish', actor.identity);
-      await publishToSource(space, String(getOwn(payload, 'source')), getOwn(payload, 'value'), getOwn(payload, 'using'), actor);
+      const [source, value, using] = [String(getOwn(payload, 'source')), getOwn(payload, 'value'), getOwn(payload, 'using')];
+      await publishToSource(space, source, value, using, actor, notPublished);
       return { ok: 'null' };
     },
     query: async (space, payload, actor) => {

@@ -1,5 +1,4 @@
 // Publishes to a source and queries it (integrations.md 1.4, 1.5, 1.9). For a mocked source, procedures answer.
-import { langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
@@ -32,13 +31,22 @@ function requireOutwards(source: ObjectValue): string {
 /**
  * Publishes a message to the source. There is no result; a source with echo raises its own event (integrations.md 1.4).
  * @param using merged into the request; its keys win
- * @throws cascade.resource.not.found, cascade.source.direction, .inactive, .unavailable, cascade.lang.publish.value, errors of a mock
+ * @param noObject what is said of a value that is no Object: a statement and a request have errors of their own (language.md B2,
+ *   resources-and-api.md 2.18)
+ * @throws cascade.resource.not.found, cascade.source.direction, .inactive, .unavailable, errors of a mock
  */
-export async function publishToSource(space: Namespace, id: string, value: Value, using: Value, actor: Actor): Promise<void> {
+export async function publishToSource(
+  space: Namespace,
+  id: string,
+  value: Value,
+  using: Value,
+  actor: Actor,
+  noObject: (value: Value) => CascadeError,
+): Promise<void> {
   const source = sourceNamed(space, id);
   const name = requireOutwards(source);
   if (own(source, 'direction') === 'SOURCE') throw apiError('cascade.source.direction', name, 'nothing is sent to it');
-  if (!isObject(value)) throw langError('cascade.lang.publish.value', typeName(value), 'PUBLISH TO SOURCE');
+  if (!isObject(value)) throw noObject(value);
   const written: ObjectValue = {};
   for (const part of [value, isObject(using) ? using : {}]) for (const key of Object.keys(part)) setOwn(written, key, getOwn(part, key));
   const request = mergedRequest(source, written, 'publish');
@@ -149,9 +157,4 @@ async function mocked(
     snapshot: true,
   });
   return decodeInner(json);
-}
-
-function typeName(value: Value): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'List' : typeof value === 'string' ? 'String' : typeof value === 'boolean' ? 'Boolean' : 'value';
 }

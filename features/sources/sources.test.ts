@@ -123,7 +123,7 @@ test('a request is checked in the order unknown, inactive, direction, content', 
   expect(await refused('nobody', '1')).toEqual(['cascade.resource.not.found', 404]);
   expect(await refused('dirOff', '1')).toEqual(['cascade.source.inactive', 400]);
   expect(await refused('dirSOURCE', '1')).toEqual(['cascade.source.direction', 400]);
-  expect(await refused('dirBOTH', '1')).toEqual(['cascade.lang.publish.value', 400]);
+  expect(await refused('dirBOTH', '1')).toEqual(['cascade.request.body.invalid', 400]);
   expect(await refused('dirBOTH', '{}')).toEqual(['cascade.mqtt.topic.missing', 400]);
   expect(await refused('dirSINK', '{"topic":"a/#","message":1}')).toEqual(['cascade.mqtt.topic.invalid', 400]);
   expect(await refused('dirSINK', '{}', 'query')).toEqual(['cascade.source.direction', 400]);
