@@ -54,7 +54,7 @@ export const SUBSCRIPTIONS: InstanceResource = {
   ),
 };
 
-export const ACKNOWLEDGEMENTS = keptForDelivery('ArsEventAcknowledgement', [], {
+export const ACKNOWLEDGEMENTS = keptForDelivery('ArsEventAcknowledgement', ['delete'], {
   subscriptionName: 'indexed String',
   partitionId: 'Integer',
   sequenceId: 'Integer',

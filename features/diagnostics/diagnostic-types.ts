@@ -15,7 +15,7 @@ export const SNAPSHOTS: InstanceResource = {
   name: 'ArsRuleSnapshot',
   type: SNAPSHOT_TYPE,
   collection: SNAPSHOT_TYPE.collection,
-  operations: new Set(['select', 'aggregate']),
+  operations: new Set(['select', 'aggregate', 'delete']),
   defaultSort: { _id: 1 },
   asType: true,
 };

@@ -108,8 +108,8 @@ const RIGHTS: ReadonlyMap<string, Rights> = new Map([
   ['projects', { ...ADMINS, apart: { import: 'all', export: 'all', diff: 'all' } }],
   ['deadletters', ADMINS],
   ['ArsSubscription', { select: 'own', write: 'admin', delete: 'own', own: byProperty('username') }],
-  ['ArsEventAcknowledgement', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('username') }],
-  ['ArsRuleSnapshot', { select: 'own', write: 'admin', delete: 'admin', own: byProperty('ars_createdBy') }],
+  ['ArsEventAcknowledgement', { select: 'own', write: 'admin', delete: 'own', own: byProperty('username') }],
+  ['ArsRuleSnapshot', { select: 'own', write: 'admin', delete: 'own', own: byProperty('ars_createdBy') }],
   [
     'ArsPayloadMessage',
     {
