@@ -137,6 +137,7 @@ export async function insertCopy(
   const given = (name: string): Value => (Object.hasOwn(body, name) ? getOwn(body, name) : null);
   if (given('content') !== null && given('fromName') === null && !upsert)
     throw apiError('cascade.request.content.type', 'application/json');
+  if (upsert && given('name') === null) throw apiError('cascade.upsert.key.missing', 'documents', 'name');
   const name = textField('documents', body, 'name');
   checkDocumentName(name);
   await ensureCollections(space, resource);

@@ -27,6 +27,7 @@ export async function putDefinition(
   upsert: boolean,
 ): Promise<ObjectValue> {
   if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
+  if (upsert) requireKey(kind, body);
   for (let tries = 0; ; tries++) {
     try {
       const named = nameIn(space, kind, body);
@@ -38,6 +39,13 @@ export async function putDefinition(
       if (!(error instanceof VersionConflict || error instanceof DuplicateKey) || tries >= TRIES) throw error;
     }
   }
+}
+
+/** An UPSERT finds by the natural key, which a program's text has in it. @throws cascade.upsert.key.missing */
+function requireKey({ name, type }: DefinitionResource, body: ObjectValue): void {
+  if (Object.hasOwn(body, 'ruleText') && getOwn(body, 'ruleText') !== null) return;
+  if (type.naturalKey.some((key) => !Object.hasOwn(body, key) || getOwn(body, key) === null))
+    throw apiError('cascade.upsert.key.missing', name, type.naturalKey.join(', '));
 }
 
 /** Changes an existing definition, where the kind allows it. */
