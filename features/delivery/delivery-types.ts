@@ -47,7 +47,7 @@ export const SUBSCRIPTIONS: InstanceResource = {
     {
       name: 'indexed String',
       topic: 'String',
-      username: 'String',
+      username: 'Username',
       eventFilter: 'Object',
     },
     { naturalKey: ['name'] },
@@ -59,7 +59,7 @@ export const ACKNOWLEDGEMENTS = keptForDelivery('ArsEventAcknowledgement', ['del
   partitionId: 'Integer',
   sequenceId: 'Integer',
   path: 'String',
-  username: 'String',
+  username: 'Username',
 });
 
 export const DELIVERY_RESOURCES: readonly InstanceResource[] = [DEAD_LETTERS, SUBSCRIPTIONS, ACKNOWLEDGEMENTS];

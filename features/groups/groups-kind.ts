@@ -9,7 +9,7 @@ import { omit, systemType, type DefinitionResource, type Namespace } from '../..
 import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
 import { isMember, membersOf, membersThatAre, TOKENS, tokensOf } from './policy.ts';
 
-const SHAPE = systemType('ArsGroup', { name: 'String', owner: 'String', members: 'multi Any', description: 'String' }, ['name']);
+const SHAPE = systemType('ArsGroup', { name: 'String', owner: 'Username', members: 'multi AnyUsername', description: 'String' }, ['name']);
 
 export const GROUPS: DefinitionResource = {
   kind: 'definitions',

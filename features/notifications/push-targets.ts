@@ -15,7 +15,7 @@ const TYPE = systemType(
   NAME,
   {
     deviceId: 'required unique String',
-    username: 'indexed String',
+    username: 'indexed Username',
     deviceName: 'String',
     platform: 'required String',
     token: 'secret String',

@@ -1,6 +1,7 @@
 // The operators of a condition (resources-and-api.md 3.2): for each, what it takes and the test that it becomes.
 import { getOwn, isInteger, isObject, numberOf, type Value, XmlNode } from '../../stdlib/values/index.ts';
 import { type GeoOperand, parseNearOperand, parseShapeOperand } from '../../stdlib/geo/index.ts';
+import { storedUsername } from '../types/index.ts';
 import { toConstant, toRangeConstant } from './operands.ts';
 import { Pattern } from './pattern.ts';
 import type { ConditionPath, Constant, Kind, Test } from './types.ts';
@@ -27,7 +28,7 @@ const range =
   (op: 'gt' | 'gte' | 'lt' | 'lte'): Parse =>
   (operand, place) => {
     if (UNORDERED.has(place.kind)) place.invalid();
-    const value = toRangeConstant(place.kind, operand);
+    const value = asStored(toRangeConstant(place.kind, operand), place.path);
     if (value === undefined || value === null || Array.isArray(value) || isObject(value)) return place.invalid();
     return { op, value };
   };
@@ -120,10 +121,17 @@ export function constantAt(operand: Value, place: Place): Constant {
   if (Array.isArray(operand) && kind !== 'Json') {
     if (!path.multi || place.element) return place.invalid();
     place.countElements(operand.length);
-    return operand.map((element) => toConstant(kind, element) ?? (element === null ? null : place.invalid()));
+    return operand.map((element) => asStored(toConstant(kind, element), path) ?? (element === null ? null : place.invalid()));
   }
   if (kind === 'Json') countNested(operand, place);
-  return toConstant(kind, operand) ?? (operand === null ? null : place.invalid());
+  return asStored(toConstant(kind, operand), path) ?? (operand === null ? null : place.invalid());
+}
+
+/** Usernames compare as they are stored (resources-and-api.md 1.3). */
+function asStored(constant: Constant | undefined, { isUsername }: ConditionPath): Constant | undefined {
+  if (!isUsername || constant === undefined) return constant;
+  if (Array.isArray(constant)) return constant.map((element) => (typeof element === 'string' ? storedUsername(element) : element));
+  return typeof constant === 'string' ? storedUsername(constant) : constant;
 }
 
 function countNested(operand: Value, place: Place): void {

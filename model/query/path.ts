@@ -16,7 +16,8 @@ export const instanceScope =
     if (name === '_id') return finish(text, steps, 'Id', false, rest.length === 0);
     if (Object.hasOwn(SYSTEM_PROPERTIES, name)) {
       const base = SYSTEM_PROPERTIES[name as SystemProperty];
-      return property(text, steps, rest, { base, multi: name === 'ars_relationships' });
+      const isUsername = name === 'ars_createdBy' || name === 'ars_modifiedBy';
+      return property(text, steps, rest, { base, multi: name === 'ars_relationships', ...(isUsername && { isUsername }) });
     }
     if (type === null) return finish(text, steps, 'Json', false, true);
     const declared = type.properties.get(name);
@@ -60,14 +61,16 @@ function stepsOf(text: string): string[] {
   return steps;
 }
 
-type Declared = Pick<PropertyDefinition, 'base' | 'multi' | 'structure'>;
+type Declared = Pick<PropertyDefinition, 'base' | 'multi' | 'structure' | 'anything' | 'isUsername'>;
 
 /** A declared property, and what `rest` names inside it. */
-function property(text: string, steps: readonly string[], rest: readonly string[], { base, multi, structure }: Declared): ConditionPath {
+function property(text: string, steps: readonly string[], rest: readonly string[], declared: Declared): ConditionPath {
+  const { base, multi, structure, anything, isUsername } = declared;
   const byPosition = multi && rest.length > 0 && isPosition(rest[0] as string);
   const inner = byPosition ? rest.slice(1) : rest;
   const many = multi && !byPosition;
-  if (inner.length === 0) return { ...finish(text, steps, base, many, true), structure };
+  if (inner.length === 0)
+    return { ...finish(text, steps, anything ? 'Json' : base, many, true), structure, ...(isUsername && { isUsername }) };
   switch (base) {
     case 'Object': {
       const members = structure?.();

@@ -26,6 +26,8 @@ export interface ConditionPath {
   readonly part: 'code' | 'value' | null;
   /** Inside an Object, where all is data: a Currency is its text there, a reference one document with two members. */
   readonly asData: boolean;
+  /** Usernames: operands become as those are stored. */
+  readonly isUsername?: boolean;
   /** The type whose properties the Objects here have. */
   readonly structure?: PropertyDefinition['structure'];
 }

@@ -42,6 +42,8 @@ export interface PropertyDefinition {
   /** Always there for Decimal and Currency. */
   readonly scale?: number;
   readonly encrypted: boolean;
+  /** Usernames, which compare as they are stored (resources-and-api.md 1.3); only in types of the service's own. */
+  readonly isUsername?: true;
   /** Which members of an Object nobody is shown, by the path inside it; only in types of the service's own. */
   readonly hidesMember?: (path: readonly string[]) => boolean;
   readonly description?: string;

@@ -23,7 +23,7 @@ export { followIds, IdGenerator, idsBy, newestIdSecond, newId, ownershipOf } fro
 export { parseInterval } from './interval.ts';
 export { baseSchema, typeToSchema } from './json-schema.ts';
 export { type MongoIndex, mongoIndexes, storedPath } from './mongo-indexes.ts';
-export { baseNameOf, checkName, isRuleVersion, type NameKind, SYSTEM_RESOURCES } from './names.ts';
+export { baseNameOf, checkName, isRuleVersion, type NameKind, PUBLIC_EXECUTOR, storedUsername, SYSTEM_RESOURCES } from './names.ts';
 export { ACCESS_LEVELS, parseType, type ParseTypeOptions, typeToValue } from './parse-type.ts';
 export { applyChanges, type Changes, prepareChanges, prepareInsert, prepareUpdate } from './prepare.ts';
 export { DataError, plainData } from './plain-data.ts';

@@ -10,6 +10,16 @@ export const SYSTEM_RESOURCES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
+/** Whom everybody is that calls a public procedure (resources-and-api.md 7.6): no user, so the one name with an upper-case letter. */
+export const PUBLIC_EXECUTOR = 'publicExecutor';
+
+/** The form in which a username is stored; a path (a group's member may be a token) stays as it is. */
+export function storedUsername(name: string): string {
+  if (name.startsWith('/')) return name;
+  const lower = name.toLowerCase();
+  return lower === PUBLIC_EXECUTOR.toLowerCase() ? PUBLIC_EXECUTOR : lower;
+}
+
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const DOTTED = /^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$/;
 const LOOSE = /^[A-Za-z_][A-Za-z0-9_ .-]*$/;

@@ -19,7 +19,7 @@ export const AUDIT_TYPE = systemType(
     timestamp: 'DateTime',
     node: 'String',
     nodeUUID: 'String',
-    username: 'String',
+    username: 'Username',
   },
   ['auditId'],
 );

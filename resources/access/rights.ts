@@ -4,6 +4,7 @@
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../api.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
+import { PUBLIC_EXECUTOR } from '../../model/types/index.ts';
 import { narrowed } from '../../identity/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
 import { restrictionsOf } from './gate.ts';
@@ -15,9 +16,6 @@ export const isAdmin = ({ profiles, system }: Identity): boolean => profiles.inc
 export function requireAdmin(caller: Identity, operation: string, resource: string): void {
   if (!isAdmin(caller)) throw apiError('cascade.authorization.denied', operation, resource);
 }
-
-/** The caller of a procedure that is open to everybody (7.6): no user, and no profiles but the procedure's. */
-export const PUBLIC_EXECUTOR = 'publicExecutor';
 
 // ---------------------------------------------------------------- the identity of code
 /**

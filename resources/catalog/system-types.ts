@@ -173,7 +173,7 @@ export const DEPLOYCONFIG_SHAPE = systemType('ArsDeployConfig', { name: 'String'
 export const USER_SHAPE = systemType(
   'ArsUser',
   {
-    username: 'String',
+    username: 'Username',
     password: 'secret String',
     oldPassword: 'secret String',
     profiles: 'multi String',
@@ -194,7 +194,7 @@ export const TOKEN_SHAPE = systemType(
     name: 'String',
     profiles: 'multi String',
     singleNamespace: 'Boolean',
-    username: 'String',
+    username: 'Username',
     expiresAt: 'DateTime',
     tokenType: 'String',
     lastUsedAt: 'DateTime',
@@ -221,7 +221,7 @@ export const LOG_TYPE = systemType('ArsLogMessage', {
   sequenceId: 'Integer',
   timestamp: 'DateTime',
   resource: 'ResourceReference',
-  username: 'String',
+  username: 'Username',
 });
 
 export const SNAPSHOT_TYPE = systemType('ArsRuleSnapshot', {
@@ -232,7 +232,7 @@ export const SNAPSHOT_TYPE = systemType('ArsRuleSnapshot', {
   column: 'Integer',
   invocationId: 'String',
   timestamp: 'DateTime',
-  username: 'String',
+  username: 'Username',
 });
 
 /** The system properties of the service's own types. */
