@@ -6,7 +6,7 @@ import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } f
 import { type Actor, withoutAnswers } from '../../runtime/context/index.ts';
 import type { Identity } from '../../resources/api.ts';
 import type { Answer, StoredEvent } from '../../runtime/transactions/index.ts';
-import { type InstanceQuery, instanceQuery, matches, parseWhere } from '../../model/query/index.ts';
+import { type InstanceQuery, instanceQuery, matches, namedPath, parseWhere } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { isServiceSet } from '../../model/types/index.ts';
 import { raise } from '../../runtime/events/index.ts';
@@ -159,7 +159,8 @@ const hasSecret = (value: Value): boolean => isObject(value) && Object.keys(valu
 
 /** @throws cascade.resource.not.found where the condition names one object */
 function unlessNamed<T extends Value>(space: Namespace, resource: AccountResource, where: Value, caller: Identity, none: T): T {
-  if (queryOf(space, resource, where, caller)) throw apiError('cascade.resource.not.found', `/${resource.name}`);
+  const query = queryOf(space, resource, where, caller);
+  if (query) throw apiError('cascade.resource.not.found', namedPath(resource.name, query, resource.type));
   return none;
 }
 

@@ -2,7 +2,7 @@
 export { type FilterOptions, toFilter } from './filter.ts';
 export { compareUtf8, exactDecimal, withoutSystem } from './compare.ts';
 export { distance, geometryOf, intersects, within } from '../../stdlib/geo/index.ts';
-export { type InstanceQuery, instanceQuery } from './instance-query.ts';
+export { type InstanceQuery, instanceQuery, namedPath } from './instance-query.ts';
 export { withinBudget, dataOf, hostBounds, BudgetExceeded, withAllowance, withAnswers, type DeferredCall } from './host-budget.ts';
 export { type Leaves, leavesThrough, plainValue } from './leaves.ts';
 export { matches, passes, passesValue } from './matches.ts';

@@ -30,3 +30,10 @@ function collectEqualities(condition: Condition, values: Map<string, Constant>):
     return true;
   });
 }
+
+/** The path of what a condition names, for errors that it is not there; that of the whole resource for a condition that names none. */
+export function namedPath(resource: string, query: InstanceQuery | null, type: TypeDefinition | null): string {
+  const [key = '_id', second] = type?.naturalKey ?? [];
+  const id = query?.values.get('_id') ?? (second === undefined ? query?.values.get(key) : undefined);
+  return typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint' ? `/${resource}/${id}` : `/${resource}`;
+}

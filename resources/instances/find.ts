@@ -3,7 +3,7 @@
 import { type Document, ObjectId } from 'mongodb';
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
-import { parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
+import { type ConditionContext, instanceQuery, namedPath, parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { coerceProperty, type TypeDefinition } from '../../model/types/index.ts';
 import { instanceFromBson } from '../../model/values/index.ts';
@@ -11,7 +11,7 @@ import { keyConstant, withConstraints } from '../scalars/index.ts';
 import { timeLimit } from './time-limit.ts';
 import { idOf, versionOf } from '../representation/index.ts';
 import { COMPILED_RESTRICTIONS, both, restriction } from '../access/index.ts';
-import type { InstanceResource, Namespace } from '../catalog/index.ts';
+import type { InstallationResource, InstanceResource, Namespace, Resource } from '../catalog/index.ts';
 
 const ID = /^[0-9a-f]{24}$/;
 
@@ -33,10 +33,12 @@ export async function condition(
   return changeable ? both(seen, changeable) : seen;
 }
 
+const contextOf = ({ identity: { username, namespace }, clock }: Actor): ConditionContext => ({ username, namespace, now: clock.now() });
+
 /** The condition without the caller's restriction: tells what is meant, and is never used to read. */
 export async function conditionAsked(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<Predicate> {
   if (!isObject(where)) throw apiError('cascade.request.parameter.invalid', 'where', where);
-  const context = { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() };
+  const context = contextOf(actor);
   return parseWhere(await withConstraints(space, resource, where, context, actor), resource.type, context);
 }
 
@@ -144,6 +146,19 @@ export async function storedAt(
 }
 
 export const notFound = (resource: { name: string }, id: string) => apiError('cascade.resource.not.found', `/${resource.name}/${id}`);
+
+/** That nothing meets a condition: told by the path of the instance that it names, if it names one. */
+export async function notFoundBy(
+  space: Namespace,
+  resource: Resource | InstallationResource,
+  where: Value,
+  actor: Actor,
+): Promise<CascadeError> {
+  const isOfType = 'kind' in resource && resource.kind === 'instances';
+  const asked = isOfType ? await conditionAsked(space, resource, where, actor) : parseWhere(where, resource.type, contextOf(actor));
+  const query = instanceQuery(asked, resource.type);
+  return apiError('cascade.resource.not.found', namedPath(resource.name, query, resource.type));
+}
 
 /** Adds the rows to the run's read set (language.md U7). */
 export function remember(resource: InstanceResource, rows: readonly ObjectValue[], actor: Actor): void {

@@ -8,7 +8,7 @@ import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, t
 import { type Actor, type Initiator, checkpointing, committing } from '../../runtime/context/index.ts';
 import type { Identity } from '../api.ts';
 import type { Answer, UnitOfWork } from '../../runtime/transactions/index.ts';
-import { type InstanceQuery, instanceQuery, parseSort, toFilter } from '../../model/query/index.ts';
+import { type InstanceQuery, instanceQuery, namedPath, parseSort, toFilter } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { runDurably, runDirect } from '../../runtime/runs/index.ts';
 import { aggregateRows } from '../aggregate/index.ts';
@@ -27,6 +27,7 @@ import {
   deleteOne,
   condition,
   conditionAsked,
+  notFoundBy,
   read,
   readAt,
   followedInstance,
@@ -159,7 +160,7 @@ async function select(space: Namespace, asked: ObjectValue, actor: Actor): Promi
   const rows = limit === 0 ? [] : await rowsOf(space, resource, query, actor);
   if (!single) return { list: `[${rows.join(',')}]` };
   if (rows.length > 1) throw apiError('cascade.query.not.unique', resource.name);
-  if (rows.length === 0 && cardinality === 'exactlyOne') throw apiError('cascade.resource.not.found', `/${resource.name}`);
+  if (rows.length === 0 && cardinality === 'exactlyOne') throw await notFoundBy(space, resource, getOwn(asked, 'where'), actor);
   return { ok: rows[0] ?? 'null' };
 }
 
@@ -304,7 +305,7 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   if (version !== undefined) {
     const find = async (): Promise<ObjectValue> => {
       const [found] = await read(space, resource, toFilter(await condition(space, resource, where, actor)), 1);
-      if (!found) throw apiError('cascade.resource.not.found', `/${resource.name}`);
+      if (!found) throw apiError('cascade.resource.not.found', namedPath(resource.name, query, resource.type));
       return found;
     };
     return { ok: encodeInner(await updateOne(space, resource, find, change, actor, { version })) };
@@ -338,7 +339,7 @@ async function updateDefinitions(
   const results = await eachDefinition(found, actor, (name, part) => changeDefinition(space, resource, name, values, part));
   if (results.length > 1) return results.length;
   if (results[0]) return results[0];
-  if (isNamed(resource, where, actor)) throw apiError('cascade.resource.not.found', `/${resource.name}`);
+  unlessNamed(resource, where, actor);
   return null;
 }
 
@@ -373,7 +374,7 @@ async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   const where = withOwn(getOwn(payload, 'where'), ownOnly(space, resource, 'delete', actor.identity));
   if (resource.kind === 'definitions') {
     const found = matchingStored(space, resource, where, actor);
-    if (found.length === 0 && isNamed(resource, where, actor)) throw apiError('cascade.resource.not.found', `/${resource.name}`);
+    if (found.length === 0) unlessNamed(resource, where, actor);
     const gone = await eachDefinition(found, actor, async (name, part) => {
       await deleteWithDependents(space, resource, name, part);
       return name;
@@ -391,9 +392,10 @@ async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Pro
 
 const idIn = (query: InstanceQuery): string => String(query.values.get('_id'));
 
-/** Whether the condition names one definition, which must then exist (language.md U2). */
-function isNamed(resource: Resource & { kind: 'definitions' }, where: Value, actor: Actor): boolean {
-  return instanceQuery(definitionCondition(resource, where, actor), resource.type) !== null;
+/** A condition that names one definition needs it to be there (language.md U2). @throws cascade.resource.not.found */
+function unlessNamed(resource: Resource & { kind: 'definitions' }, where: Value, actor: Actor): void {
+  const query = instanceQuery(definitionCondition(resource, where, actor), resource.type);
+  if (query) throw apiError('cascade.resource.not.found', namedPath(resource.name, query, resource.type));
 }
 
 // ---------------------------------------------------------------- procedures

@@ -7,7 +7,7 @@ import { parseProps, toFilter, toProjection } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { storedVersion } from '../../model/values/index.ts';
 import { definitionJson, matching, readDefinition, selectDefinitions } from '../definitions/index.ts';
-import { condition, storedAt, storedBy, selectPage } from '../instances/index.ts';
+import { condition, notFoundBy, storedAt, storedBy, selectPage } from '../instances/index.ts';
 import { type RowForm, writeRows } from '../scalars/index.ts';
 import { versionOf } from '../representation/index.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/index.ts';
@@ -77,6 +77,6 @@ async function oneOf(space: Namespace, resource: Resource, request: ApiRequest, 
           instance(space, resource, raw, shown, actor),
         );
   if (second) throw apiError('cascade.query.not.unique', resource.name);
-  if (!found) throw apiError('cascade.resource.not.found', `/${resource.name}`);
+  if (!found) throw await notFoundBy(space, resource, where, actor);
   return found;
 }
