@@ -114,7 +114,7 @@ class Parser {
       },
       tests: (operators) => (isObject(operators) ? this.#tests(operators, path, scope, depth + 1, false, element) : invalid()),
       elementTest: (operand) => this.#elementTest(operand, path, scope, depth, invalid),
-      near: (operand) => this.#nearTest(operand, path, nearAllowed && !element ? null : invalid),
+      near: (operand) => this.#nearTest(operand, path, operator, nearAllowed && !element),
     };
   }
 
@@ -126,10 +126,10 @@ class Parser {
     return inner ? { op: 'elementWhere', where: this.where(operand, inner, depth + 1, false, path.text) } : invalid();
   }
 
-  #nearTest({ point, minDistance, maxDistance }: GeoOperand, path: ConditionPath, refuse: (() => never) | null): Test {
-    const test: NearTest = { op: 'near', point, minDistance, maxDistance };
+  #nearTest({ point, minDistance, maxDistance }: GeoOperand, path: ConditionPath, operator: string, isAllowed: boolean): Test {
+    const test: NearTest = { op: 'near', operator, point, minDistance, maxDistance };
     if (this.#inMemory) return test;
-    if (refuse || this.near) throw apiError('cascade.query.operand.invalid', path.text, '$near');
+    if (!isAllowed || this.near) throw apiError('cascade.query.operand.invalid', path.text, operator);
     if (!hasGeoIndex(this.#type, path.text)) throw apiError('cascade.query.geo.index.missing', path.text);
     this.near = { path, test };
     return test;

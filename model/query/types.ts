@@ -61,6 +61,8 @@ export type Test =
 
 export interface NearTest {
   readonly op: 'near';
+  /** As it is written: `$near` or `$nearSphere`. */
+  readonly operator: string;
   readonly point: Geometry;
   /** Metres. */
   readonly minDistance: number;

@@ -2,7 +2,7 @@
 
 import type { Document } from 'mongodb';
 import { isNumber, isObject, numberOf, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { type ConditionContext, parseWhere, toFilter } from '../../model/query/index.ts';
+import { type Condition, type ConditionContext, parseWhere, type Predicate, type Test, toFilter } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { coerceProperty, mongoIndexes } from '../../model/types/index.ts';
 import { newName, type Shape, without } from './shape.ts';
@@ -25,7 +25,7 @@ export function geoNear(body: ObjectValue, shape: Shape, context: ConditionConte
     if (!isNumber(value) || !(numberOf(value) >= 0)) throw invalid(name);
     stage[name] = numberOf(value);
   }
-  const query = toFilter(parseWhere(body['query'] ?? {}, shape.type, context));
+  const query = toFilter(withoutNear(parseWhere(body['query'] ?? {}, shape.type, context)));
   stage['query'] = Object.keys(front).length === 0 ? query : { $and: [front, query] };
   const added = [distanceField];
   if ((body['includeLocs'] ?? null) !== null) {
@@ -46,3 +46,33 @@ function pointOf(near: Value, shape: Shape, key: string): Document {
 }
 
 const invalid = (path: string) => apiError('cascade.query.operand.invalid', path, '$geoNear');
+
+/** `$near` sorts its result, and only $geoNear itself may do that in a pipeline. @throws cascade.query.operator.forbidden */
+export function withoutNear(predicate: Predicate): Predicate {
+  const near = nearIn(predicate.condition);
+  if (near) throw apiError('cascade.query.operator.forbidden', near.operator, near.path);
+  return predicate;
+}
+
+interface Near {
+  readonly operator: string;
+  readonly path: string;
+}
+
+function nearIn(condition: Condition): Near | null {
+  if (condition.op !== 'property') return firstOf(condition.terms, nearIn);
+  const ofTest = (test: Test): Near | null => {
+    if (test.op === 'near') return { operator: test.operator, path: condition.path.text };
+    if (test.op === 'elementWhere') return nearIn(test.where);
+    return test.op === 'not' || test.op === 'element' ? firstOf(test.tests, ofTest) : null;
+  };
+  return firstOf(condition.tests, ofTest);
+}
+
+function firstOf<T>(all: readonly T[], find: (one: T) => Near | null): Near | null {
+  for (const one of all) {
+    const found = find(one);
+    if (found) return found;
+  }
+  return null;
+}

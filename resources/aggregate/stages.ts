@@ -7,7 +7,7 @@ import { apiError } from '../../model/errors/index.ts';
 import { coerceProperty } from '../../model/types/index.ts';
 import { propertyToBson } from '../../model/values/index.ts';
 import { type Budget, expression, literal, refused } from './expressions.ts';
-import { geoNear } from './geo-near.ts';
+import { geoNear, withoutNear } from './geo-near.ts';
 import { lookup, type TypeNamed, type VisibleOf } from './lookup.ts';
 import { orderOf } from './money-text.ts';
 import { fieldAt, keeping, newName, type Shape, untyped, without } from './shape.ts';
@@ -155,13 +155,6 @@ export function buildPipeline(pipeline: Value, shape: Shape, context: PipelineCo
 
 const kept = (stage: Document, shape: Shape): Built => ({ stages: [stage], shape });
 const invalid = (path: string, operator: string) => apiError('cascade.query.operand.invalid', path, operator);
-
-/** `$near` sorts its result, and only $geoNear may do that in a pipeline. */
-function withoutNear(predicate: ReturnType<typeof parseWhereIn>): ReturnType<typeof parseWhereIn> {
-  if (JSON.stringify(predicate.condition, (_, value: unknown) => (typeof value === 'bigint' ? '' : value)).includes('"op":"near"'))
-    throw apiError('cascade.query.operator.forbidden', '$near', '');
-  return predicate;
-}
 
 /** An `_id` that is stored as text is not an instance's ObjectId. */
 function idAsText(shape: Shape, scope: ReturnType<typeof instanceScope>): ReturnType<typeof instanceScope> {
