@@ -1,7 +1,7 @@
 // Classifies errors of the store.
 
-import { MongoBulkWriteError, MongoError, MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb';
-import { apiError } from '../../model/errors/index.ts';
+import { type Document, MongoBulkWriteError, MongoError, MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb';
+import { apiError, type CascadeError } from '../../model/errors/index.ts';
 
 /** The server is out of reach or changing: a retry may succeed, and the outcome may be unknown. */
 export const isUnavailable = (error: unknown): boolean =>
@@ -68,16 +68,51 @@ export const asTooExpensive = (error: unknown): unknown =>
 const BAD_VALUE = 2;
 
 /** Of a condition, whose operators have been checked: what the store alone can tell is whether a shape crosses itself. */
-export const asRefused = (error: unknown): unknown =>
-  error instanceof MongoServerError && error.code === BAD_VALUE
-    ? apiError('cascade.query.operand.invalid', '', 'where')
-    : asTooExpensive(error);
+export function asRefused(error: unknown, filter: Document): unknown {
+  if (!(error instanceof MongoServerError) || error.code !== BAD_VALUE) return asTooExpensive(error);
+  return asRefusedShape(error, filter) ?? apiError('cascade.query.operand.invalid', '', 'where');
+}
+
+/**
+ * The refusal of a shape, told by the path and operator that it is the operand of.
+ * @param query a filter, or the stages of a pipeline
+ * @returns null where the store says no such thing
+ */
+export function asRefusedShape(error: unknown, query: Document): CascadeError | null {
+  if (!(error instanceof MongoServerError) || error.code !== BAD_VALUE) return null;
+  const shapes = [...shapesIn(query)];
+  const refused = positionsIn(error.message);
+  const meant = shapes.find(({ geometry }) => refused !== null && JSON.stringify(geometry).includes(refused)) ?? shapes[0];
+  return meant ? apiError('cascade.query.operand.invalid', meant.path, meant.operator) : null;
+}
+
+/** The ring or line that a message of the store shows, as JSON has its numbers: `[ [ 0.1, 0.0 ], … ]` is `[[0.1,0],…]`. */
+const positionsIn = (message: string): string | null =>
+  /\[ \[[-\d., e[\]+]*?\] \]/
+    .exec(message)?.[0]
+    .replaceAll(' ', '')
+    .replaceAll(/-?\d[-\d.e+]*/g, (number) => String(Number(number))) ?? null;
+
+interface Shape {
+  readonly path: string;
+  readonly operator: string;
+  readonly geometry: unknown;
+}
+
+function* shapesIn(query: unknown, path = ''): Iterable<Shape> {
+  if (typeof query !== 'object' || query === null) return;
+  for (const [name, operand] of Object.entries(query) as [string, unknown][]) {
+    const geometry = name.startsWith('$') && typeof operand === 'object' ? (operand as Document | null)?.['$geometry'] : undefined;
+    if (geometry !== undefined) yield { path, operator: name, geometry };
+    else yield* shapesIn(operand, name.startsWith('$') || Array.isArray(query) ? path : name);
+  }
+}
 
 /** What a query with a time limit gives. @throws cascade.query.too.expensive when its time is up, cascade.query.operand.invalid */
-export async function inTime<T>(query: Promise<T>): Promise<T> {
+export async function inTime<T>(query: Promise<T>, filter: Document): Promise<T> {
   try {
     return await query;
   } catch (error) {
-    throw asRefused(error);
+    throw asRefused(error, filter);
   }
 }

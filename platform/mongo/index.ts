@@ -5,7 +5,7 @@ import { type Db, MongoClient } from 'mongodb';
 import { endWritesWithTheirConnection } from './connection-writes.ts';
 import { readErrorsWhole } from './raw-errors.ts';
 
-export { inTime, isLockedOut, isRetryable, isWriteConflict, isUnavailable } from './errors.ts';
+export { asRefusedShape, inTime, isLockedOut, isRetryable, isWriteConflict, isUnavailable } from './errors.ts';
 export { type Changed, deleteAll, insertAll, type Inserted, replaceAll, type WriteError } from './writes.ts';
 export { abortTransactionsOf } from './orphaned-transactions.ts';
 export { EqualityReads } from './equality-reads.ts';

@@ -107,7 +107,7 @@ export class RowReader {
   ): Promise<number> {
     const options = { maxTimeMS, ...(most > 0 ? { limit: most } : {}) };
     const turns = isSlow ? this.#slowTurns : this.#turns;
-    return turns.take(() => inTime(this.#db.collection(collection).countDocuments(filter, options)), { isGone });
+    return turns.take(() => inTime(this.#db.collection(collection).countDocuments(filter, options), filter), { isGone });
   }
 
   find(
@@ -164,7 +164,8 @@ export class RowReader {
             batch = batchIn((await turns.take(ask, { isGone, isFirst: cursor === null }))['cursor'] as Uint8Array);
           } catch (error) {
             end();
-            throw isClosed(error) ? apiError('cascade.server.unavailable') : 'find' in command ? asRefused(error) : asTooExpensive(error);
+            if (isClosed(error)) throw apiError('cascade.server.unavailable');
+            throw 'find' in command ? asRefused(error, command['filter'] as Document) : asTooExpensive(error);
           }
           // Closed meanwhile: what came is nobody's.
           if (cursor === 0n) break;

@@ -15,6 +15,7 @@ import {
   type Resource,
 } from '../catalog/index.ts';
 import { pipelineLimit } from '../instances/index.ts';
+import { asRefusedShape } from '../../platform/mongo/index.ts';
 import { AHEAD_BYTES, LARGE_RESULTS, readAhead } from '../representation/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { toBson } from '../../model/values/index.ts';
@@ -97,7 +98,7 @@ export async function aggregate(
   const maxTimeMS = pipelineLimit(stages, LONGEST_MS);
   const rows = space.storage.rows.aggregate(collection, read, { maxTimeMS, allowDiskUse: false, isSlow: true });
   const ahead = await readAhead(space.storage.rows, rows, streams ? READ_AHEAD_BYTES : null).catch((error: unknown) => {
-    throw asApiError(space, collection, error);
+    throw asApiError(space, collection, error, read);
   });
   try {
     const isMore = ahead.isAll ? ahead.rows.length > MOST_ROWS : await hasMore(space, collection, whole, maxTimeMS);
@@ -169,12 +170,12 @@ async function withFirstMatches(
 }
 
 /** An error of the store about the pipeline as an error of the API; other errors unchanged. */
-function asApiError(space: Namespace, collection: string, error: unknown): unknown {
+function asApiError(space: Namespace, collection: string, error: unknown, stages: readonly Document[]): unknown {
   if (!(error instanceof MongoServerError) || error.hasErrorLabel('TransientTransactionError')) return error;
   if (TOO_MUCH_MEMORY.has(error.code)) return apiError('cascade.query.too.expensive', 'memory');
   if (!isAboutThePipeline(error)) return error;
   space.log.debug({ err: error, collection }, 'the store refused or ended a pipeline');
-  return apiError('cascade.query.operand.invalid', '', 'pipeline');
+  return asRefusedShape(error, stages) ?? apiError('cascade.query.operand.invalid', '', 'pipeline');
 }
 
 /** Errors of evaluation have codes of their own, or one of these; the driver names those of a store that is unavailable. */
