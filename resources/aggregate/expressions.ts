@@ -27,7 +27,7 @@ const ALLOWED = new Set([
     'arrayElemAt arrayToObject concatArrays filter first firstN in indexOfArray isArray last lastN map maxN minN objectToArray range',
   ),
   ...words('reduce reverseArray size slice sortArray zip setDifference setEquals setIntersection setIsSubset setUnion allElementsTrue'),
-  ...words('anyElementTrue convert isNumber toBool toDate toDecimal toDouble toInt toLong toString type'),
+  ...words('anyElementTrue convert isNumber toBool toDate toDecimal toDouble toInt toLong toObjectId toString type'),
 ]);
 /** Operators of the store that callers may not use; any other name with a dollar is unknown. */
 const FORBIDDEN = new Set(
@@ -88,8 +88,20 @@ function operation(operator: string, operand: Value, place: Place): Document {
   if (operator === '$literal') return { $literal: literal(operand) };
   checkSize(operator, operand);
   const variables = new Set([...place.variables, ...bound(operator, operand)]);
-  return { [operator]: rebuild(operand, { ...place, operator, calculates: ARITHMETIC.has(operator), variables }) };
+  const rebuilt = { [operator]: rebuild(operand, { ...place, operator, calculates: ARITHMETIC.has(operator), variables }) };
+  if (operator === '$toObjectId') return { $toString: rebuilt };
+  return operator === '$convert' && isObject(operand) && mayBeId(operand['to'] ?? null) ? idAsText(rebuilt) : rebuilt;
 }
+
+/** The type that a `$convert` is to, where it is a constant, is another one. */
+const mayBeId = (to: Value): boolean =>
+  typeof to === 'string' ? to === 'objectId' || to.startsWith('$') : isObject(to) || to === OBJECT_ID;
+const OBJECT_ID = 7;
+
+/** Ids are texts for clients throughout a pipeline, as `$_id` is: what is converted to one compares with those. */
+const idAsText = (value: Document): Document => ({
+  $let: { vars: { v: value }, in: { $cond: [{ $eq: [{ $type: '$$v' }, 'objectId'] }, { $toString: '$$v' }, '$$v'] } },
+});
 
 export const refused = (operator: string) =>
   apiError(FORBIDDEN.has(operator) ? 'cascade.query.operator.forbidden' : 'cascade.query.operator.unknown', operator, '');
