@@ -5,7 +5,8 @@ import { isNumber, isObject, numberOf, type ObjectValue, type Value } from '../.
 import { type Condition, type ConditionContext, parseWhere, type Predicate, type Test, toFilter } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { coerceProperty, mongoIndexes } from '../../model/types/index.ts';
-import { newName, type Shape, without } from './shape.ts';
+import { giving, type Meaning, meaningOf } from './meaning.ts';
+import { newName, type Shape } from './shape.ts';
 
 const MEMBERS = ['near', 'distanceField', 'minDistance', 'maxDistance', 'query', 'key', 'includeLocs', 'distanceMultiplier', 'spherical'];
 
@@ -27,12 +28,12 @@ export function geoNear(body: ObjectValue, shape: Shape, context: ConditionConte
   }
   const query = toFilter(withoutNear(parseWhere(body['query'] ?? {}, shape.type, context)));
   stage['query'] = Object.keys(front).length === 0 ? query : { $and: [front, query] };
-  const added = [distanceField];
+  const added: [string, Meaning][] = [[distanceField, null]];
   if ((body['includeLocs'] ?? null) !== null) {
     stage['includeLocs'] = newName(body['includeLocs'], '$geoNear');
-    added.push(stage['includeLocs'] as string);
+    added.push([stage['includeLocs'] as string, meaningOf(`$${key}`, shape)]);
   }
-  return { stages: [{ $geoNear: stage }], shape: without(shape, added) };
+  return { stages: [{ $geoNear: stage }], shape: giving(shape, added) };
 }
 
 function pointOf(near: Value, shape: Shape, key: string): Document {

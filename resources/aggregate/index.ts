@@ -21,8 +21,8 @@ import type { TypeDefinition } from '../../model/types/index.ts';
 import { toBson } from '../../model/values/index.ts';
 import { Budget } from './expressions.ts';
 import { definitionsFor, restriction } from '../access/index.ts';
-import { toShown, withConstraints } from '../scalars/index.ts';
-import { rowToJson, rowToTypedJson, typedPart } from './results.ts';
+import { toShown, toShownMembers, withConstraints } from '../scalars/index.ts';
+import { computedPart, rowToJson, rowToTypedJson, typedPart } from './results.ts';
 import { shapeOf } from './shape.ts';
 import { buildPipeline } from './stages.ts';
 
@@ -106,8 +106,10 @@ export async function aggregate(
     const write = async (batch: readonly Uint8Array[]): Promise<string[]> => {
       const parts = batch.map((row) => typedPart(shape, row));
       const typed = await toShown(space, shape.type, parts, actor);
+      const made = shape.computed.size > 0 ? batch.map((row) => computedPart(shape, row)) : [];
+      const computed = await toShownMembers(space, { properties: shape.computed }, made, actor);
       return batch.map((row, index) => {
-        const own = typed[index] as ObjectValue;
+        const own = { typed: typed[index] as ObjectValue, computed: computed[index] ?? {} };
         return isTyped ? rowToTypedJson(shape, row, own) : rowToJson(shape, row, own, exactReals);
       });
     };

@@ -4,7 +4,8 @@ import type { Document } from 'mongodb';
 import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
-import { fieldAt, newName, shapeOf, type Shape, without } from './shape.ts';
+import { giving } from './meaning.ts';
+import { fieldAt, newName, shapeOf, type Shape } from './shape.ts';
 
 /** @throws cascade.resource.type.not.found */
 export type TypeNamed = (name: string) => TypeDefinition;
@@ -42,7 +43,7 @@ export function lookup(body: ObjectValue, shape: Shape, typeNamed: TypeNamed, vi
       : // Clients see ids as texts: one side is converted to the kind of the other.
         [{ $addFields: { [KEY]: converted(`$${local.path}`, foreign.isObjectId ? 'objectId' : 'string') } }, join(KEY), { $unset: [KEY] }];
   if (secrets.length > 0) stages.push({ $unset: secrets });
-  return { stages, shape: without(shape, [as]) };
+  return { stages, shape: giving(shape, [[as, { kind: 'type', multi: true, structure: () => type }]]) };
 }
 
 /** A value that cannot be converted joins nothing; an array joins by each of its elements. */

@@ -12,9 +12,23 @@ export function typedPart(shape: Shape, raw: Uint8Array): ObjectValue {
   return Object.fromEntries(Object.entries(instance).filter(([name]) => shape.typed.has(name)));
 }
 
-/** @param raw one row of BSON; @param typed its typedPart, as everybody sees it; @param exactReals whether a Real is written with its point */
-export function rowToJson(shape: Shape, raw: Uint8Array, typed: ObjectValue, exactReals: boolean): string {
+/** The members of a row that are made of values of scalars. */
+export function computedPart(shape: Shape, raw: Uint8Array): ObjectValue {
   const row = fromBson(raw);
+  const part: ObjectValue = {};
+  for (const name of Object.keys(row)) if (shape.computed.has(name)) setOwn(part, name, inside(getOwn(row, name)));
+  return part;
+}
+
+/** Parts of a row, as everybody sees them. */
+export interface ShownParts {
+  readonly typed: ObjectValue;
+  readonly computed: ObjectValue;
+}
+
+/** @param raw one row of BSON; @param exactReals whether a Real is written with its point */
+export function rowToJson(shape: Shape, raw: Uint8Array, { typed, computed }: ShownParts, exactReals: boolean): string {
+  const row = { ...fromBson(raw), ...computed };
   const members: string[] = [];
   for (const name of Object.keys(row)) {
     const isTyped = Object.hasOwn(typed, name);
@@ -25,8 +39,8 @@ export function rowToJson(shape: Shape, raw: Uint8Array, typed: ObjectValue, exa
 }
 
 /** The row as `rowToJson`, in JSON in which values keep their types (integrations.md 11.3). */
-export function rowToTypedJson(shape: Shape, raw: Uint8Array, typed: ObjectValue): string {
-  const row = fromBson(raw);
+export function rowToTypedJson(shape: Shape, raw: Uint8Array, { typed, computed }: ShownParts): string {
+  const row = { ...fromBson(raw), ...computed };
   const shown: ObjectValue = {};
   for (const name of Object.keys(row)) {
     if (Object.hasOwn(typed, name)) setOwn(shown, name, getOwn(typed, name));

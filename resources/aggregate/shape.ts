@@ -3,6 +3,7 @@
 
 import { isSecret } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
+import type { Holder } from '../scalars/index.ts';
 import type { MoneyText } from './money-text.ts';
 import {
   type BaseType,
@@ -16,6 +17,8 @@ export interface Shape {
   readonly type: TypeDefinition;
   /** Top-level names (properties, system properties, `_id`) that still have the meaning of the type. */
   readonly typed: ReadonlySet<string>;
+  /** Other top-level names whose values are made of those of scalars, which clients see in their external form. */
+  readonly computed: ReadonlyMap<string, Holder>;
   /** Nothing was added or computed, so members that the type does not declare are hidden. */
   readonly whole: boolean;
   /** Whether `_id` is stored as text (definitions) and not as an ObjectId. */
@@ -25,23 +28,26 @@ export interface Shape {
 export const shapeOf = (type: TypeDefinition, textId: boolean): Shape => ({
   type,
   typed: new Set(['_id', ...type.properties.keys(), ...Object.keys(SYSTEM_PROPERTIES)]),
+  computed: new Map(),
   whole: true,
   textId,
 });
 
-export const untyped = (shape: Shape): Shape => ({ ...shape, typed: new Set(), whole: false });
+export const untyped = (shape: Shape): Shape => ({ ...shape, typed: new Set(), computed: new Map(), whole: false });
 
 /** The shape after a stage that gives these names other values. */
 export const without = (shape: Shape, names: Iterable<string>): Shape => {
   const typed = new Set(shape.typed);
-  for (const name of names) typed.delete(name.split('.', 1)[0] as string);
-  return { ...shape, typed, whole: false };
+  const computed = new Map(shape.computed);
+  for (const name of names) for (const kept of [typed, computed]) kept.delete(name.split('.', 1)[0] as string);
+  return { ...shape, typed, computed, whole: false };
 };
 
 /** The shape after a stage that keeps these names only. */
 export const keeping = (shape: Shape, names: readonly string[]): Shape => ({
   ...shape,
   typed: new Set(names.filter((name) => shape.typed.has(name))),
+  computed: new Map([...shape.computed].filter(([name]) => names.includes(name))),
   whole: false,
 });
 

@@ -5,10 +5,12 @@ import { isInteger, isNumber, isObject, type ObjectValue, type Value } from '../
 import { type ConditionContext, dataScope, instanceScope, parseWhereIn, toFilter } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { coerceProperty } from '../../model/types/index.ts';
+import type { Holder } from '../scalars/index.ts';
 import { propertyToBson } from '../../model/values/index.ts';
 import { type Budget, expression, literal, refused } from './expressions.ts';
 import { geoNear, withoutNear } from './geo-near.ts';
 import { lookup, type TypeNamed, type VisibleOf } from './lookup.ts';
+import { giving, type Meaning, meaningOf, membersOf, objectOf as holderOf, rootOf } from './meaning.ts';
 import { orderOf } from './money-text.ts';
 import { fieldAt, keeping, newName, type Shape, untyped, without } from './shape.ts';
 
@@ -45,7 +47,8 @@ const STAGES: Readonly<Record<string, Build>> = {
     if (!Object.hasOwn(body, '_id')) throw invalid('_id', '$group');
     const stage: Document = { _id: expression(body['_id'] as Value, shape, budget, '$group') };
     Object.assign(stage, accumulators(body, '$group', shape, budget, ['_id']));
-    return { stages: [{ $group: stage }], shape: untyped(shape) };
+    const meanings = [['_id', meaningOf(body['_id'] as Value, shape)] as const, ...accumulated(body, shape)];
+    return { stages: [{ $group: stage }], shape: giving(untyped(shape), meanings) };
   },
   $bucket: (operand, shape, { budget }) => {
     const body = only(objectOf(operand, '$bucket'), ['groupBy', 'boundaries', 'default', 'output'], '$bucket');
@@ -54,9 +57,10 @@ const STAGES: Readonly<Record<string, Build>> = {
       boundaries: boundaries(body, shape),
     };
     if (Object.hasOwn(body, 'default')) stage['default'] = literal(body['default'] as Value);
-    if (Object.hasOwn(body, 'output'))
-      stage['output'] = accumulators(objectOf(body['output'] as Value, '$bucket'), '$bucket', shape, budget);
-    return { stages: [{ $bucket: stage }], shape: untyped(shape) };
+    if (!Object.hasOwn(body, 'output')) return { stages: [{ $bucket: stage }], shape: untyped(shape) };
+    const output = objectOf(body['output'] as Value, '$bucket');
+    stage['output'] = accumulators(output, '$bucket', shape, budget);
+    return { stages: [{ $bucket: stage }], shape: giving(untyped(shape), accumulated(output, shape)) };
   },
   $bucketAuto: (operand, shape, { budget }) => {
     const body = only(objectOf(operand, '$bucketAuto'), ['groupBy', 'buckets', 'output', 'granularity'], '$bucketAuto');
@@ -65,13 +69,16 @@ const STAGES: Readonly<Record<string, Build>> = {
       buckets: wholeNumber(body['buckets'] ?? null, 1, MOST_SAMPLES, '$bucketAuto'),
     };
     if (Object.hasOwn(body, 'granularity')) stage['granularity'] = textOf(body['granularity'] as Value, '$bucketAuto');
-    if (Object.hasOwn(body, 'output'))
-      stage['output'] = accumulators(objectOf(body['output'] as Value, '$bucketAuto'), '$bucketAuto', shape, budget);
-    return { stages: [{ $bucketAuto: stage }], shape: untyped(shape) };
+    const bound = meaningOf(body['groupBy'] ?? null, shape);
+    const between = bound === null || bound === 'constant' ? null : withMembers(['min', 'max'], bound);
+    const output = Object.hasOwn(body, 'output') ? objectOf(body['output'] as Value, '$bucketAuto') : null;
+    if (output) stage['output'] = accumulators(output, '$bucketAuto', shape, budget);
+    const meanings = [['_id', between] as const, ...accumulated(output ?? {}, shape)];
+    return { stages: [{ $bucketAuto: stage }], shape: giving(untyped(shape), meanings) };
   },
   $sortByCount: (operand, shape, { budget }) => ({
     stages: [{ $sortByCount: expression(operand, shape, budget, '$sortByCount') }],
-    shape: untyped(shape),
+    shape: giving(untyped(shape), [['_id', meaningOf(operand, shape)]]),
   }),
   $count: (operand, shape) => ({ stages: [{ $count: newName(operand, '$count') }], shape: untyped(shape) }),
   $project: project,
@@ -91,11 +98,11 @@ const STAGES: Readonly<Record<string, Build>> = {
   $replaceRoot: (operand, shape, { budget }) => {
     const body = only(objectOf(operand, '$replaceRoot'), ['newRoot'], '$replaceRoot');
     const newRoot = expression(body['newRoot'] ?? null, shape, budget, '$replaceRoot');
-    return { stages: [{ $replaceRoot: { newRoot } }], shape: untyped(shape) };
+    return { stages: [{ $replaceRoot: { newRoot } }], shape: replaced(body['newRoot'] ?? null, shape) };
   },
   $replaceWith: (operand, shape, { budget }) => ({
     stages: [{ $replaceWith: expression(operand, shape, budget, '$replaceWith') }],
-    shape: untyped(shape),
+    shape: replaced(operand, shape),
   }),
   $sort: (operand, shape) => {
     const stage: Document = {};
@@ -121,10 +128,14 @@ const STAGES: Readonly<Record<string, Build>> = {
   $unwind: unwind,
   $facet: (operand, shape, context) => {
     const stage: Document = {};
-    for (const [name, pipeline] of Object.entries(objectOf(operand, '$facet')))
-      stage[newName(name, '$facet')] = buildPipeline(pipeline, shape, { ...context, nested: true }).stages;
+    const meanings: [string, Meaning][] = [];
+    for (const [name, pipeline] of Object.entries(objectOf(operand, '$facet'))) {
+      const built = buildPipeline(pipeline, shape, { ...context, nested: true });
+      stage[newName(name, '$facet')] = built.stages;
+      meanings.push([name, rootOf(built.shape)]);
+    }
     if (Object.keys(stage).length === 0) throw invalid('', '$facet');
-    return { stages: [{ $facet: stage }], shape: untyped(shape) };
+    return { stages: [{ $facet: stage }], shape: giving(untyped(shape), meanings) };
   },
   $lookup: (operand, shape, { typeNamed, visible }) => lookup(objectOf(operand, '$lookup'), shape, typeNamed, visible),
   $geoNear: (operand, shape, { condition, front }) => geoNear(objectOf(operand, '$geoNear'), shape, condition, front),
@@ -174,6 +185,19 @@ const ACCUMULATORS = new Set([
   '$stdDevSamp',
   '$count',
 ]);
+/** Those whose value is one of the values, or all of them. */
+const COLLECTING = new Set(['$first', '$last', '$push', '$addToSet', '$min', '$max']);
+
+/** What the results of accumulators are. */
+const accumulated = (body: ObjectValue, shape: Shape): (readonly [string, Meaning])[] =>
+  Object.entries(body).flatMap(([name, operand]) => {
+    const [accumulator = ''] = isObject(operand) ? Object.keys(operand) : [];
+    return COLLECTING.has(accumulator) ? [[name, meaningOf((operand as ObjectValue)[accumulator] as Value, shape)] as const] : [];
+  });
+
+const replaced = (root: Value, shape: Shape): Shape => giving(untyped(shape), membersOf(meaningOf(root, shape)));
+const withMembers = (names: readonly string[], meaning: Holder): Holder => holderOf(new Map(names.map((name) => [name, meaning])));
+
 const CALCULATING = new Set(['$stdDevPop', '$stdDevSamp']);
 
 function accumulators(body: ObjectValue, stage: string, shape: Shape, budget: Budget, except: readonly string[] = []): Document {
@@ -206,12 +230,14 @@ function project(operand: Value, shape: Shape, { budget }: PipelineContext): Bui
   const kept: string[] = [];
   const left: string[] = [];
   const computed: string[] = [];
+  const meanings: [string, Meaning][] = [];
   for (const [name, value] of Object.entries(objectOf(operand, '$project'))) {
     const flag = typeof value === 'boolean' ? value : isNumber(value) ? !(value === 0) : null;
     const field = fieldAt(shape, name, '$project');
     if (flag === null) {
       stage[name] = expression(value, shape, budget, '$project');
       computed.push(name);
+      meanings.push([name, meaningOf(value, shape)]);
     } else if (flag && (field.path !== name || field.money?.part)) {
       stage[name] = expression(`$${name}`, shape, budget, '$project'); // a part of a Currency
       computed.push(name);
@@ -221,22 +247,31 @@ function project(operand: Value, shape: Shape, { budget }: PipelineContext): Bui
     }
   }
   if (Object.keys(stage).length === 0) throw invalid('', '$project');
-  if (kept.length === 0 && computed.length === 0) return { stages: [{ $project: stage }], shape: without(shape, left) };
+  if (kept.length === 0 && computed.length === 0) return { stages: [{ $project: stage }], shape: leaving(shape, left) };
   if (left.some((name) => name !== '_id')) throw invalid(left[0] ?? '', '$project');
   const names = [...new Set(['_id', ...kept.map((name) => name.split('.', 1)[0] as string)])].filter(
     (name) => !left.includes(name) && !computed.some((other) => other.split('.', 1)[0] === name),
   );
-  return { stages: [{ $project: stage }], shape: keeping(shape, names) };
+  return { stages: [{ $project: stage }], shape: giving(keeping(shape, names), meanings) };
+}
+
+/** The shape after a stage that takes these names away: what only members are taken of stays what it is, where it has members. */
+function leaving(shape: Shape, names: readonly string[]): Shape {
+  const hasMembers = (name: string): boolean => shape.computed.has(name) || shape.type.properties.get(name)?.structure !== undefined;
+  return without(
+    shape,
+    names.filter((name) => !name.includes('.') || !hasMembers(name.split('.', 1)[0] as string)),
+  );
 }
 
 function addFields(operand: Value, shape: Shape, { budget }: PipelineContext): Built {
   const stage: Document = {};
-  const names = Object.entries(objectOf(operand, '$addFields')).map(([name, value]) => {
+  const meanings = Object.entries(objectOf(operand, '$addFields')).map(([name, value]): [string, Meaning] => {
     stage[fieldAt(shape, name, '$addFields').path] = expression(value, shape, budget, '$addFields');
-    return name;
+    return [name, meaningOf(value, shape)];
   });
-  if (names.length === 0) throw invalid('', '$addFields');
-  return { stages: [{ $addFields: stage }], shape: without(shape, names) };
+  if (meanings.length === 0) throw invalid('', '$addFields');
+  return { stages: [{ $addFields: stage }], shape: giving(shape, meanings) };
 }
 
 function unwind(operand: Value, shape: Shape): Built {

@@ -9,7 +9,7 @@ import type { ScalarAction, TypeDefinition } from '../../model/types/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { convertEach } from './calls.ts';
-import { type Slot, slotsOf, uses } from './slots.ts';
+import { type Members, type Slot, slotsOf, uses } from './slots.ts';
 
 /** The stored form of a submitted body. @throws errors of the procedures */
 export function toStored(space: Namespace, type: TypeDefinition, body: Value, actor: Actor): MaybePromise<Value> {
@@ -26,14 +26,25 @@ export async function toShown<T extends ObjectValue>(
   actor: Actor,
 ): Promise<ObjectValue[]> {
   if (stored.length === 0 || !isShownOtherwise(type)) return [...stored];
-  const each = stored.map((instance) => slotsOf(type, instance, 'toExternal'));
+  const shown = await toShownMembers(space, type, stored, actor);
+  for (const copy of shown) for (const name of type.secrets) delete copy[name];
+  return shown;
+}
+
+/** The external form of Objects with these members, which are made of instances. */
+export async function toShownMembers(
+  space: Namespace,
+  members: Members,
+  rows: readonly ObjectValue[],
+  actor: Actor,
+): Promise<ObjectValue[]> {
+  const each = rows.map((row) => slotsOf(members, row, 'toExternal'));
   await fill(
     space,
     'toExternal',
     each.flatMap(({ slots }) => slots),
     actor,
   );
-  for (const { copy } of each) for (const name of type.secrets) delete copy[name];
   return each.map(({ copy }) => copy);
 }
 

@@ -10,26 +10,38 @@ export interface Slot {
   put(value: Value): void;
 }
 
+/** What may hold values of scalars: a property, or what a pipeline has made of some. */
+export interface Holder extends Pick<PropertyDefinition, 'kind' | 'multi' | 'scalar'> {
+  readonly structure?: () => Members | undefined;
+}
+
+export interface Members {
+  readonly properties: ReadonlyMap<string, Holder>;
+}
+
 /** Whether an instance of the type may hold values of a scalar with this procedure. */
 export const uses = (type: TypeDefinition, action: ScalarAction): boolean => !type.isPlain && usesIn(type, action, new Set());
 
-function usesIn(type: TypeDefinition, action: ScalarAction, seen: ReadonlySet<TypeDefinition>): boolean {
-  for (const property of type.properties.values()) {
-    if (property.kind === 'base') continue;
-    if (property.scalar?.[action] !== undefined) return true;
-    const members = property.structure?.();
-    if (members && !seen.has(members) && usesIn(members, action, new Set([...seen, members]))) return true;
-  }
+function usesIn(type: Members, action: ScalarAction, seen: ReadonlySet<Members>): boolean {
+  for (const property of type.properties.values()) if (holds(property, action, seen)) return true;
   return false;
 }
 
+/** The same of one property. */
+export function holds(property: Holder, action: ScalarAction, seen: ReadonlySet<Members> = new Set()): boolean {
+  if (property.kind === 'base') return false;
+  if (property.scalar?.[action] !== undefined) return true;
+  const members = property.structure?.();
+  return members !== undefined && !seen.has(members) && usesIn(members, action, new Set([...seen, members]));
+}
+
 /** A copy of the instance, as deep as such values require, and their slots in it. */
-export function slotsOf(type: TypeDefinition, instance: ObjectValue, action: ScalarAction): { copy: ObjectValue; slots: Slot[] } {
+export function slotsOf(type: Members, instance: ObjectValue, action: ScalarAction): { copy: ObjectValue; slots: Slot[] } {
   const slots: Slot[] = [];
   return { copy: copied(type, instance, action, slots), slots };
 }
 
-function copied(type: TypeDefinition, object: ObjectValue, action: ScalarAction, slots: Slot[]): ObjectValue {
+function copied(type: Members, object: ObjectValue, action: ScalarAction, slots: Slot[]): ObjectValue {
   const copy: ObjectValue = {};
   for (const name of Object.keys(object)) {
     const property = type.properties.get(name);
@@ -41,7 +53,7 @@ function copied(type: TypeDefinition, object: ObjectValue, action: ScalarAction,
 
 /** A copy of the value for `holder[name]`; a slot writes the converted value there. */
 function copiedValue(
-  property: PropertyDefinition,
+  property: Holder,
   value: Value,
   action: ScalarAction,
   slots: Slot[],
@@ -49,7 +61,8 @@ function copiedValue(
   name: string | number,
 ): Value {
   if (value === null) return null;
-  if (property.multi && Array.isArray(value) && !Array.isArray(holder)) {
+  // No stored value of a scalar is an array, while what a client submits for one may be.
+  if (Array.isArray(value) && (action === 'toExternal' || (property.multi && !Array.isArray(holder)))) {
     const elements = [...value];
     value.forEach((element, index) => {
       elements[index] = copiedValue(property, element, action, slots, elements, index);
