@@ -25,6 +25,7 @@ import {
 } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../errors/index.ts';
 import { withoutSystem } from './compare.ts';
+import type { PropertyDefinition, TypeDefinition } from '../types/index.ts';
 import type { Constant, Kind } from './types.ts';
 
 /** What the store compares with at most (resources-and-api.md 5.5). */
@@ -128,4 +129,48 @@ function data(value: Value, depth = 0): Constant | undefined {
     setOwn(copy, name, member);
   }
   return copy;
+}
+
+// ---------------------------------------------------------------- whole Objects
+/**
+ * A whole Object to compare with, where the property is typed with another type's name: its members convert as those of an instance do
+ * (resources-and-api.md 5.9, language.md W9), to what is stored inside an Object. What that type does not declare stays data.
+ * @returns undefined when a member does not convert
+ */
+export function toWholeObject(type: TypeDefinition, object: ObjectValue, depth = 0): ObjectValue | undefined {
+  if (depth >= MAX_DATA_DEPTH) return undefined;
+  const whole: ObjectValue = {};
+  for (const name of Object.keys(object)) {
+    const declared = type.properties.get(name);
+    const value = getOwn(object, name);
+    const member = declared ? toMember(declared, value, depth + 1) : toConstant('Json', value);
+    if (member === undefined) return undefined;
+    setOwn(whole, name, member);
+  }
+  return whole;
+}
+
+function toMember(property: PropertyDefinition, value: Value, depth: number): Constant | undefined {
+  if (value === null || property.anything) return toConstant('Json', value);
+  if (!property.multi) return Array.isArray(value) ? undefined : toElement(property, value, depth);
+  if (!Array.isArray(value)) return undefined;
+  const elements = value.map((element) => toElement(property, element, depth));
+  return elements.includes(undefined) ? undefined : (elements as Value[]);
+}
+
+function toElement({ base, scale, structure }: PropertyDefinition, value: Value, depth: number): Constant | undefined {
+  const members = structure?.();
+  if (members && isObject(value)) return toWholeObject(members, value, depth);
+  // As it is stored: `system.` in front of the resource stays, where a condition on the reference alone passes over it.
+  if (base === 'ResourceReference')
+    return toConstant(base, value) && convert(value instanceof XmlNode ? value.text() : value, { type: base }, 'operand');
+  const constant = toConstant(base, value);
+  if (base !== 'Currency' || constant === null || constant === undefined) return constant;
+  return constant instanceof Currency ? textOf(constant, scale ?? 0) : undefined; // an amount in any currency is no value
+}
+
+/** A Currency inside an Object is its text, with the digits of its property. */
+function textOf({ code, amount }: Currency, scale: number): string {
+  const stored = rescale(amount, scale);
+  return new Currency(code, compareDecimals(stored, amount) === 0 ? stored : amount).toString();
 }

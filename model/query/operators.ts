@@ -1,8 +1,8 @@
 // The operators of a condition (resources-and-api.md 3.2): for each, what it takes and the test that it becomes.
-import { getOwn, isInteger, isObject, numberOf, type Value, XmlNode } from '../../stdlib/values/index.ts';
+import { getOwn, isInteger, isObject, numberOf, type ObjectValue, type Value, XmlNode } from '../../stdlib/values/index.ts';
 import { type GeoOperand, parseNearOperand, parseShapeOperand } from '../../stdlib/geo/index.ts';
 import { storedUsername } from '../types/index.ts';
-import { toConstant, toRangeConstant } from './operands.ts';
+import { toConstant, toRangeConstant, toWholeObject } from './operands.ts';
 import { Pattern } from './pattern.ts';
 import type { ConditionPath, Constant, Kind, Test } from './types.ts';
 
@@ -121,10 +121,17 @@ export function constantAt(operand: Value, place: Place): Constant {
   if (Array.isArray(operand) && kind !== 'Json') {
     if (!path.multi || place.element) return place.invalid();
     place.countElements(operand.length);
-    return operand.map((element) => asStored(toConstant(kind, element), path) ?? (element === null ? null : place.invalid()));
+    return operand.map((element) => oneConstant(element, place));
   }
   if (kind === 'Json') countNested(operand, place);
-  return asStored(toConstant(kind, operand), path) ?? (operand === null ? null : place.invalid());
+  return oneConstant(operand, place);
+}
+
+function oneConstant(operand: Value, { kind, path, invalid }: Place): Constant {
+  const members = kind === 'Object' ? path.structure?.() : undefined;
+  const object = members && operand instanceof XmlNode ? operand.data() : operand;
+  const constant = members && isObject(object ?? null) ? toWholeObject(members, object as ObjectValue) : toConstant(kind, operand);
+  return asStored(constant, path) ?? (operand === null ? null : invalid());
 }
 
 /** Usernames compare as they are stored (resources-and-api.md 1.3). */

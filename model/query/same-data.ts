@@ -70,7 +70,10 @@ export function orderings(value: Value): Value[] {
   if (!isObject(value)) return [value];
   const names = Object.keys(value);
   const members = new Map(names.map((name) => [name, orderings(getOwn(value, name))]));
-  return permutations(names).flatMap((order) =>
+  const orders = permutations(names);
+  const each = [...members.values()].reduce((product, { length }) => product * length, 1);
+  if (orders.length * each > MAX_ORDERINGS) throw apiError('cascade.query.too.expensive', 'orderings');
+  return orders.flatMap((order) =>
     order.reduce<Value[]>(
       (heads, name) => pairs(heads, members.get(name) as Value[], (head, next) => extended(head as ObjectValue, name, next)),
       [{}],

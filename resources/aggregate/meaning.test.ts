@@ -26,11 +26,11 @@ const basin = parseType(
 const shape = shapeOf(basin, false);
 
 /** A scalar's name, the members of an Object as such, or null. */
-const told = (meaning: Meaning): unknown => {
+const shownAs = (meaning: Meaning): unknown => {
   if (meaning === null || meaning === 'constant') return meaning;
   if (meaning.scalar) return meaning.scalar.name;
   const members: [string, Holder][] = [...(meaning.structure?.()?.properties ?? [])];
-  return members.length === 0 ? null : Object.fromEntries(members.map(([name, one]) => [name, told(one)]));
+  return members.length === 0 ? null : Object.fromEntries(members.map(([name, one]) => [name, shownAs(one)]));
 };
 
 test.each<[string, unknown]>([
@@ -59,7 +59,7 @@ test.each<[string, unknown]>([
   ['{"$literal": "$fill"}', 'constant'],
   ['{"$toString": "$fill"}', null],
 ])('%s', (expression, expected) => {
-  expect(told(meaningOf(parseJson(expression), shape))).toEqual(expected);
+  expect(shownAs(meaningOf(parseJson(expression), shape))).toEqual(expected);
 });
 
 test('a dotted name changes a member', () => {
@@ -68,13 +68,13 @@ test('a dotted name changes a member', () => {
     ['in.more', meaningOf('$fill', shape)],
     ['n', null],
   ]);
-  expect([...computed].map(([name, one]) => [name, told(one)])).toEqual([['in', { fill: 'Size', more: 'Fill' }]]);
+  expect([...computed].map(([name, one]) => [name, shownAs(one)])).toEqual([['in', { fill: 'Size', more: 'Fill' }]]);
 });
 
 test('documents that are put into themselves are not gone through again and again', () => {
   let current = giving(shape, [['r', meaningOf('$in', shape)]]);
   for (let stage = 0; stage < 50; stage++)
     current = giving(current, [['r', meaningOf(parseJson('{"p": {"n": "$n", "in": "$r"}, "q": "$r", "s": "$size"}'), current)]]);
-  expect(told(meaningOf('$r.s', current))).toBe('Size');
-  expect(told(meaningOf(parseJson('{"$ifNull": ["$r.p.in.s", {"$ifNull": ["$r.q", "$r"]}]}'), current))).toBeNull();
+  expect(shownAs(meaningOf('$r.s', current))).toBe('Size');
+  expect(shownAs(meaningOf(parseJson('{"$ifNull": ["$r.p.in.s", {"$ifNull": ["$r.q", "$r"]}]}'), current))).toBeNull();
 });

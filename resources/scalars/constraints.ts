@@ -78,7 +78,7 @@ function propertyAt(type: TypeDefinition, path: string): PropertyDefinition | nu
 function memberOf(property: PropertyDefinition | null, value: Value, constants: Constant[]): Value {
   if (!property) return value;
   if (isOperators(value)) return operatorsOf(property, value, constants);
-  if (value === null || procedureOf(property) === null) return value;
+  if (value === null || (procedureOf(property) === null && property.structure === undefined)) return value;
   const result: ObjectValue = {};
   leaveOpen(property, value, constants, (converted) => setOwn(result, '$eq', converted));
   return result;
@@ -92,7 +92,7 @@ function operatorsOf(property: PropertyDefinition, operators: ObjectValue, const
     put(operand);
     if (name === '$elemMatch') put(elementOf(property, operand, constants));
     else if (name === '$not' && isObject(operand)) put(operatorsOf(property, operand, constants));
-    else if (procedureOf(property) === null) continue;
+    else if (procedureOf(property) === null && property.structure === undefined) continue;
     else if (ONE.has(name)) leaveOpen(property, operand, constants, put);
     else if (LISTS.has(name) && Array.isArray(operand)) {
       const list = [...operand];
@@ -109,12 +109,13 @@ function elementOf(property: PropertyDefinition, operand: Value, constants: Cons
   return isObject(operand) ? operatorsOf({ ...property, multi: false }, operand, constants) : operand;
 }
 
-/** Leaves a constant open, or for a multi-valued property the elements of a whole array. */
+/** Leaves a constant open, or for a multi-valued property the elements of a whole array, or in a whole Object of another type its members. */
 function leaveOpen(property: PropertyDefinition, value: Value, constants: Constant[], put: (converted: Value) => void): void {
   put(value);
-  if (value === null || !property.scalar) return;
+  if (value === null || (procedureOf(property) === null && property.structure === undefined)) return;
   if (!property.multi || !Array.isArray(value)) {
-    constants.push({ scalar: property.scalar, value, put });
+    if (property.scalar) constants.push({ scalar: property.scalar, value, put });
+    else if (isObject(value)) put(membersOpen(property, value, constants));
     return;
   }
   const elements = [...value];
@@ -122,6 +123,19 @@ function leaveOpen(property: PropertyDefinition, value: Value, constants: Consta
     leaveOpen({ ...property, multi: false }, element, constants, (converted) => (elements[index] = converted)),
   );
   put(elements);
+}
+
+function membersOpen(property: PropertyDefinition, object: ObjectValue, constants: Constant[]): ObjectValue {
+  const members = property.structure?.()?.properties;
+  const result: ObjectValue = {};
+  for (const name of Object.keys(object)) {
+    const value = getOwn(object, name);
+    const put = (converted: Value): void => setOwn(result, name, converted);
+    const declared = members?.get(name);
+    if (declared) leaveOpen(declared, value, constants, put);
+    else put(value);
+  }
+  return result;
 }
 
 const isOperators = (value: Value): value is ObjectValue => isObject(value) && Object.keys(value).some((name) => name.startsWith('$'));
