@@ -11,6 +11,8 @@ const SHORT = 40;
 const MOST_BYTES_OF_A_CHARACTER = 3;
 /** Names of a generation: they are kept with their bytes; the names of Objects are users' and many. */
 const MOST_NAMES = 2_500;
+/** Of the index of an array. */
+const MOST_DIGITS = 10;
 const TWO_TO_32 = 2 ** 32;
 
 /** Something that the driver's serializer has to write, or refuse. */
@@ -53,7 +55,7 @@ export class BsonWriter {
     const begin = this.#at;
     this.#need(5);
     this.#at += 4;
-    for (let index = 0; index < values.length; index++) this.#element(String(index), values[index]);
+    for (let index = 0; index < values.length; index++) this.#element(index, values[index]);
     this.#end(begin);
   }
 
@@ -63,7 +65,7 @@ export class BsonWriter {
     this.#bytes.writeInt32LE(this.#at - begin, begin);
   }
 
-  #element(name: string, value: unknown): void {
+  #element(name: string | number, value: unknown): void {
     switch (typeof value) {
       case 'string':
         this.#begin(KIND.string, name);
@@ -83,7 +85,7 @@ export class BsonWriter {
     }
   }
 
-  #object(name: string, value: object): void {
+  #object(name: string | number, value: object): void {
     if (Array.isArray(value)) {
       this.#begin(KIND.array, name);
       return this.#elements(value);
@@ -114,7 +116,7 @@ export class BsonWriter {
     } else throw new Unknown();
   }
 
-  #number(name: string, value: number): void {
+  #number(name: string | number, value: number): void {
     if ((value | 0) === value && !Object.is(value, -0)) {
       this.#begin(KIND.int32, name);
       this.#at = this.#bytes.writeInt32LE(value, this.#at);
@@ -152,12 +154,29 @@ export class BsonWriter {
     this.#at = at;
   }
 
-  /** The kind and name of an element, with room for a value of a fixed size. */
-  #begin(kind: number, name: string): void {
+  /** The kind and name of an element, with room for a value of a fixed size. @param name a number: the index of an array's element */
+  #begin(kind: number, name: string | number): void {
+    if (typeof name === 'number') return this.#beginIndex(kind, name);
     const bytes = this.#names.get(name) ?? this.#bytesOf(name);
     this.#need(bytes.length + 1 + 16);
     this.#bytes[this.#at++] = kind;
     for (let index = 0; index < bytes.length; index++) this.#bytes[this.#at++] = bytes[index] as number;
+  }
+
+  /** Indexes are not kept: those of one long array would push out all names. */
+  #beginIndex(kind: number, index: number): void {
+    this.#need(1 + MOST_DIGITS + 1 + 16);
+    const bytes = this.#bytes;
+    bytes[this.#at++] = kind;
+    let digits = 1;
+    for (let power = 10; power <= index; power *= 10) digits++;
+    let rest = index;
+    for (let at = this.#at + digits - 1; at >= this.#at; at--) {
+      bytes[at] = 48 + (rest % 10);
+      rest = Math.floor(rest / 10);
+    }
+    this.#at += digits;
+    bytes[this.#at++] = 0;
   }
 
   #bytesOf(name: string): Uint8Array {
