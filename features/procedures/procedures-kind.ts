@@ -3,7 +3,7 @@
 import { committing } from '../../runtime/context/index.ts';
 import { decodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { CompiledProcedure, ServiceStateNames } from '../../compiler/index.ts';
-import { builtinTable } from '../../stdlib/builtins/index.ts';
+import { builtinTable, isBuiltinService } from '../../stdlib/builtins/index.ts';
 import { langError } from '../../stdlib/errors.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { ResolvedProcedure } from '../../sandbox/index.ts';
@@ -38,7 +38,7 @@ export const PROCEDURES: DefinitionResource = {
     });
     checkName('procedure', procedure.name);
     checkParts(procedure);
-    if (builtinTable().has(procedure.name)) throw langError('cascade.procedure.name.builtin', procedure.name);
+    checkIsNoBuiltin(procedure, stored !== null);
     if (stored && getOwn(stored, 'name') !== procedure.name)
       throw apiError('cascade.resource.id.mismatch', String(getOwn(stored, 'name')), procedure.name);
     const { serviceName } = procedure;
@@ -97,6 +97,12 @@ function requireProfiles(object: ObjectValue): string[] {
 function checkParts({ name, package: prefix }: CompiledProcedure): void {
   const own = prefix === null ? name : name.slice(prefix.length + 1);
   if (own.split('.').length > 2) throw apiError('cascade.resource.name.invalid', name, 'more than one service');
+}
+
+/** No procedure has the name of a built-in, and no new one is added to a built-in service (language.md N1, builtins.md C8). */
+function checkIsNoBuiltin({ name, serviceName }: CompiledProcedure, isStored: boolean): void {
+  if (builtinTable().has(name) || (!isStored && serviceName !== null && isBuiltinService(serviceName)))
+    throw langError('cascade.procedure.name.builtin', name);
 }
 
 const OPTIONS = ['ars_public', 'ars_group', 'ars_dependentResource', 'ars_relationships', 'profiles', 'updateInterface'];

@@ -1,6 +1,7 @@
 // Services (resources-and-api.md 4.5): created explicitly, or by the first procedure whose name includes them.
 
 import { langError } from '../../stdlib/errors.ts';
+import { isBuiltinService } from '../../stdlib/builtins/index.ts';
 import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { checkName } from '../../model/types/index.ts';
@@ -28,9 +29,10 @@ export const SERVICES: DefinitionResource = {
       if (object) inForce.putService(name, object);
       else inForce.removeService(name);
   },
-  async define(space, body) {
+  async define(space, body, stored) {
     const name = textField('services', body, 'name');
     checkName('service', name);
+    if (!stored && isBuiltinService(name)) throw apiError('cascade.resource.name.reserved', name, 'a built-in service has it');
     const fields = checkFields(SERVICES, body, 'kept');
     checkInterface(fields);
     checkEventTypes(fields);

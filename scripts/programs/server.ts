@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import vm from 'node:vm';
 import type { CompiledProcedure } from '../../compiler/index.ts';
-import { builtinTable } from '../../stdlib/builtins/index.ts';
+import { builtinTable, isBuiltinService } from '../../stdlib/builtins/index.ts';
 import { CascadeError, langError } from '../../stdlib/errors.ts';
 import {
   createDriver,
@@ -55,7 +55,8 @@ class ProgramsOnly {
 
   #register(text: string): string {
     const unit = compileText(text, 'procedure') as CompiledProcedure;
-    if (builtinTable().has(unit.name)) throw langError('cascade.procedure.name.builtin', unit.name);
+    if (builtinTable().has(unit.name) || isBuiltinService(unit.serviceName ?? ''))
+      throw langError('cascade.procedure.name.builtin', unit.name);
     const program = `p${this.#loaded}`;
     const mod = `m${this.#loaded++}`;
     const factory: unknown = vm.runInThisContext(unit.module.source, { filename: `cascade:${mod}` });

@@ -102,6 +102,13 @@ export function builtinTable(): BuiltinTable {
   return table;
 }
 
+/** Whether a service is one of the built-ins' own: no service of a user has its name (builtins.md C8). */
+export function isBuiltinService(service: string): boolean {
+  const prefix = `${service}.`;
+  for (const name of builtinTable().keys()) if (name.lastIndexOf('.') === service.length && name.startsWith(prefix)) return true;
+  return false;
+}
+
 /** The built-in of a name, by which it is called; undefined when there is none. */
 export function lookup(name: string): Builtin | undefined {
   return REGISTRY.get(name);
