@@ -57,7 +57,7 @@ import { openMaintenance } from './maintenance.ts';
 import { Contention, ErrorBreaker, ExecutionTimes, NO_LIMITS, HIGH, Backpressure, type RunHost, Runner } from '../runtime/runs/index.ts';
 import type { ResolvedProcedure, Sandbox } from '../sandbox/index.ts';
 import { EqualityReads, PointReads, RowReader, retryUntilAvailable, type Store } from '../platform/mongo/index.ts';
-import { endWithRights, presentIn, Subscribers } from '../features/subscriptions/index.ts';
+import { endWithRights, mayListenIn, presentIn, Subscribers } from '../features/subscriptions/index.ts';
 import { TriggerIndex, type TriggerIndexOptions } from '../runtime/triggers/index.ts';
 import type { Counters } from '../resources/counters.ts';
 import { type StageReached, reportCommitted, reportDelivered } from '../runtime/context/index.ts';
@@ -303,6 +303,7 @@ export async function openNamespace({
     space: () => space,
     epoch,
     present: presentEvent,
+    mayListen: mayListenIn(() => space),
     isOpen: (event, rule) => runner?.isOpen(event, rule) === true,
   });
   const states = new FeatureStates();

@@ -251,6 +251,24 @@ test('R10: a persistent subscription stores events while no client listens, and 
 });
 
 // spec: resources-and-api.md 8.5
+test('what was kept for a user who is gone when its time to live ends is dropped, and is no dead letter', async () => {
+  await topic('/left');
+  const username = `leaver.${t.identity.namespace}`;
+  const leaver = { ...t.identity, username, profiles: ['user', 'user__system'] };
+  await t.engine.identity.createUser({ ...leaver, password: 'correct horse', createdBy: 'tests' });
+  const names: string[] = [];
+  for (const identity of [leaver, t.identity]) {
+    const { name = '', close } = await t.engine.subscribe(identity, '/topics/left', { persistent: true }, () => undefined);
+    names.push(name);
+    close();
+  }
+  await publish('/left', '1');
+  await t.engine.identity.deleteUser(username);
+  await pass(14);
+  await t.eventually('deadletters', { target: names[1] }, 1);
+  expect(await t.rows('deadletters', { target: names[0] })).toEqual([]);
+});
+
 test('a client that reconnects gets the stored events in order and once, no faster than it reads, followed by the events committed meanwhile', async () => {
   await topic('/backlog', { redeliveryFrequency: 600, redeliveryTTL: 3600 });
   const first = await t.engine.subscribe(t.identity, '/topics/backlog', { persistent: true }, () => undefined);

@@ -105,7 +105,7 @@ export class Deliveries {
     const whole = this.#numbered(event);
     const now = space.clock.now();
     const rules = event.runs.filter((run) => !run.places).map(({ rule }) => newDelivery(whole, `/rules/${rule}`, reliability, now, 1));
-    const subscriptions = this.#persistent.wanting(event).map(({ name, socket }) => {
+    const subscriptions = this.#persistent.keeping(event).map(({ name, socket }) => {
       if (socket && !socket.hasBegun) socket.unsent.add(event.uuid);
       return newDelivery(whole, name, reliability, now, socket?.hasBegun ? 1 : 0);
     });

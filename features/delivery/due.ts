@@ -167,6 +167,10 @@ export class DueDeliveries {
 
   async #giveUp(delivery: Delivery): Promise<void> {
     const space = this.#options.space();
+    const subscription = this.#persistent.get(delivery.target);
+    // Nobody misses what was for a user without the right to it.
+    if (subscription && !(await this.#persistent.mayListen(subscription)))
+      return space.transactions.submit({ writes: [removal(delivery)], events: [] }, true);
     const event: StoredEvent = { ...delivery.event, runs: [] };
     const dead = deadLetter(space, { event, target: delivery.target, reason: 'ttl', error: null, deliveries: delivery.attempts });
     await space.transactions.submit({ writes: [removal(delivery), ...dead.writes], events: dead.events }, true);

@@ -48,6 +48,8 @@ export interface Persistent {
 export interface PersistentOptions {
   readonly space: () => Namespace;
   readonly present: Present;
+  /** Whether a user, who need not be connected, may listen on a path by its rights of the moment. */
+  readonly mayListen: (username: string, path: string) => boolean | Promise<boolean>;
 }
 
 export class PersistentSubscriptions {
@@ -79,6 +81,23 @@ export class PersistentSubscriptions {
     const { valueJson } = this.#options.present(event.path, decodeInner(event.value));
     const value = parseJson(valueJson, { maxDepth: DEEPEST_VALUE });
     return found.filter(({ filter }) => filter === null || hasMembers(value, filter));
+  }
+
+  /**
+   * Those of `wanting` for which an event is kept: nothing collects for a user who has lost the right to listen. Rights that have to be read
+   * first count as present: what is kept by that is not sent without a right, and is dropped when its time to live ends.
+   */
+  keeping(event: Pick<StoredEvent, 'path' | 'value'>): Persistent[] {
+    return this.wanting(event).filter((subscription) => {
+      const answer = this.mayListen(subscription);
+      if (typeof answer === 'boolean') return answer;
+      answer.catch(() => undefined); // read for the next event
+      return true;
+    });
+  }
+
+  mayListen({ username, path }: Persistent): boolean | Promise<boolean> {
+    return this.#options.mayListen(username, path);
   }
 
   /** Names of the subscriptions whose socket in this process has got its backlog. */

@@ -165,6 +165,42 @@ test('a persistent subscription receives only events that its user may currently
   listener.close();
 });
 
+test('nothing is kept for a persistent subscription while its user may not listen, or is not active; it goes on when the user may again', async () => {
+  await as(admin, 'insert', 'groups', { body: { name: 'keepers', members: [clerk.username] } });
+  await as(admin, 'insert', 'topics', { body: { name: '/kept', ars_group: 'keepers', isReliable: true } });
+  const open = async (subscriptionName?: string): Promise<{ name: string; received: number[]; close: () => void }> => {
+    const received: number[] = [];
+    const options = subscriptionName === undefined ? { persistent: true } : { persistent: true, subscriptionName };
+    const listener = await t.engine.subscribe(clerk, '/topics/kept', options, (notice) => {
+      if (notice.kind === 'event') received.push(Number(notice.valueJson));
+    });
+    await listener.begin?.();
+    return { name: listener.name!, received, close: listener.close };
+  };
+  const publish = (n: number) => as(admin, 'publish', 'topics', { id: '/kept', body: n });
+  const members = (...names: string[]) => as(admin, 'update', 'groups', { id: 'keepers', body: { owner: admin.username, members: names } });
+  const active = (is: boolean) => as(admin, 'update', 'users', { id: clerk.username, body: { active: is } });
+  const { name, close } = await open();
+  close();
+  await publish(1);
+  await members();
+  await publish(2);
+  await expect(open(name)).rejects.toMatchObject(DENIED);
+  await members(clerk.username);
+  await publish(3);
+  await active(false);
+  await publish(-1); // whose rights were never read, counts as present until they are
+  await t.engine.settled();
+  await publish(4);
+  await active(true);
+  await publish(5);
+  await t.engine.settled();
+  const again = await open(name);
+  await expect.poll(() => again.received.includes(5)).toBe(true);
+  expect(again.received.filter((n) => n > 0)).toEqual([1, 3, 5]);
+  again.close();
+});
+
 test('types, procedures and topics in a group, and their events, are accessible to members and admins only', async () => {
   await as(admin, 'insert', 'groups', { body: { name: 'inner', members: [clerk.username] } });
   await as(admin, 'insert', 'types', { body: { name: 'Inner', properties: { n: { type: 'Integer' } }, ars_group: 'inner' } });

@@ -72,6 +72,24 @@ function presentSight(space: Namespace, at: EventPath, identity: Identity): Sigh
   };
 }
 
+/** Whether a user, who need not be connected, may listen on a path with its rights of the moment: for who may not, no events are kept. */
+export const mayListenIn =
+  (space: () => Namespace) =>
+  (username: string, path: string): boolean | Promise<boolean> => {
+    const namespace = space();
+    const rights = namespace.installation.rightsOf(username, namespace.name);
+    const mayListen = (present: Identity | null): boolean => {
+      try {
+        if (present) sightOf(namespace, parseEventPath(path), present);
+        return present !== null;
+      } catch (error) {
+        if (error instanceof CascadeError) return error.status !== 403; // a deleted resource raises no events
+        throw error;
+      }
+    };
+    return rights instanceof Promise ? rights.then(mayListen) : mayListen(rights);
+  };
+
 /** Definitions that grant rights, or limit who may use them. */
 const GIVES_RIGHTS: ReadonlySet<string> = new Set(['profiles', 'groups', 'types', 'topics', 'sources']);
 

@@ -167,6 +167,7 @@ export class SimulatedService {
       space: () => this.space,
       epoch,
       present: () => ({ valueJson: 'null' }) as never,
+      mayListen: () => true,
       isOpen: (event, rule) => this.runner.isOpen(event, rule),
     });
     const states = new FeatureStates();
