@@ -247,7 +247,7 @@ export async function openNamespace({
     runs: () => runs,
     full: (most) => apiError('cascade.quota.exceeded', 'openEvaluations', most),
     mostOpen: mostOpenEvaluations,
-    mayTake: (editor, path, payload) => ruleRights.mayTake(editor, path, payload),
+    mayTake: (editor, path, payload, by) => ruleRights.mayTake(editor, path, payload, by),
   });
   const schedule = new Schedule(() => space);
   const federation = new Federation(() => space, egress.nodesOutletOf(name));
@@ -335,11 +335,11 @@ export async function openNamespace({
     events: {
       when: new TriggerIndex({
         ...environment,
-        mayTake: (rule, path, payload) => ruleRights.mayTake(programIn(rule).executable.identity, path, payload),
+        mayTake: (rule, path, payload, by) => ruleRights.mayTake(programIn(rule).executable.identity, path, payload, by),
       }),
       before: new TriggerIndex({
         ...environment,
-        mayTake: (rule, path, payload) => ruleRights.mayChange(programIn(rule).executable.identity, path, payload as ObjectValue),
+        mayTake: (rule, path, payload, by) => ruleRights.mayChange(programIn(rule).executable.identity, path, payload as ObjectValue, by),
       }),
       correlations,
       implementedEvents,

@@ -178,11 +178,11 @@ export class DueDeliveries {
 }
 
 /** The version of the rule that would run for the event now, if any: all versions are one rule (language.md V2). */
-export function runOf(space: Namespace, { uuid, path, value, at, transport }: StoredEvent, target: string): RunReference | null {
+export function runOf(space: Namespace, { uuid, path, value, at, by, transport }: StoredEvent, target: string): RunReference | null {
   const payload: Value = decodeInner(value);
   const name = baseNameOf(target.slice('/rules/'.length));
   const facts = { uuid, path, atMs: at.getTime(), ...(transport && { transport }) };
-  const matched = space.events.when.match(path, payload, () => eventObject(facts, payload, space.name));
+  const matched = space.events.when.match(path, payload, () => eventObject(facts, payload, space.name), by);
   const chosen = matched.find(({ rule }) => rule.baseName === name);
   return chosen ? referenceOf(chosen, path) : null;
 }

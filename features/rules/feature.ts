@@ -16,7 +16,7 @@ export const rules: Feature = {
     rules: {
       why: async (space, id, { object }, actor) => {
         requireAdmin(actor.identity, 'why', 'rules');
-        return reply(toJson(await why(space, id === '*' ? null : id, object ?? null)));
+        return reply(toJson(await why(space, id === '*' ? null : id, object ?? null, actor.identity.username)));
       },
       recording: async (space, id, _request, actor) => {
         requireAdmin(actor.identity, 'recording', 'rules');

@@ -13,18 +13,18 @@ import { findRecording } from '../diagnostics/index.ts';
 import { findType, type Namespace } from '../../resources/catalog/index.ts';
 
 /** The event to explain; `runs` are those that it was stored with, while any of them is open. */
-type Asked = Pick<StoredEvent, 'uuid' | 'path' | 'at' | 'runs'> & { readonly value: Value };
+type Asked = Pick<StoredEvent, 'uuid' | 'path' | 'at' | 'by' | 'runs'> & { readonly value: Value };
 
 /**
- * The event to explain: a stored one by its uuid, or one given by path and value.
+ * The event to explain: a stored one by its uuid, or one given by path and value, as if the asker caused it.
  * @throws cascade.request.body.invalid, .resource.not.found
  */
-async function asked(space: Namespace, data: Value): Promise<Asked> {
+async function asked(space: Namespace, data: Value, asker: string): Promise<Asked> {
   if (!isObject(data)) throw apiError('cascade.request.body.invalid', 'an object with event, or with path and value, is expected', 0);
   if (Object.hasOwn(data, 'event')) return stored(space, String(data['event']));
   const { path, value = null } = data;
   if (typeof path !== 'string') throw apiError('cascade.request.body.invalid', 'path is expected to be a String', 0);
-  return { uuid: '', path, value, at: new Date(space.clock.now()), runs: [] };
+  return { uuid: '', path, value, at: new Date(space.clock.now()), by: asker, runs: [] };
 }
 
 /** A longer text is no uuid of an event. */
@@ -41,20 +41,21 @@ async function stored(space: Namespace, uuid: string): Promise<Asked> {
     (recording?.['event'] as StoredEvent | undefined) ??
     (dead ? keptIn(space, dead) : null);
   if (!event) throw apiError('cascade.resource.not.found', `/events/${uuid}`);
-  return { uuid: event.uuid, path: event.path, at: new Date(event.at), value: decodeInner(event.value), runs: open ? open.runs : [] };
+  const { path, by } = event;
+  return { uuid: event.uuid, path, at: new Date(event.at), by, value: decodeInner(event.value), runs: open ? open.runs : [] };
 }
 
 /** @param name the rule to explain; null: all rules on the path */
-export async function why(space: Namespace, name: string | null, data: Value): Promise<ObjectValue> {
-  const event = await asked(space, data);
+export async function why(space: Namespace, name: string | null, data: Value, asker: string): Promise<ObjectValue> {
+  const event = await asked(space, data, asker);
   const { uuid, path, value, at } = event;
   const object = (): ObjectValue => eventObject({ uuid, path, atMs: at.getTime() }, value, space.name);
   const report = [
-    ...space.events.before.explain(path, value, object).map((one) => refused(space, explained(one, 'BEFORE'), path, value)),
-    ...space.events.when.explain(path, value, object).map((one) => refused(space, explained(one, 'WHEN'), path, value)),
+    ...space.events.before.explain(path, value, object).map((one) => refused(space, explained(one, 'BEFORE'), event)),
+    ...space.events.when.explain(path, value, object).map((one) => refused(space, explained(one, 'WHEN'), event)),
     ...inactive(space, path),
   ];
-  if (space.events.correlations.has(path)) report.push(...awaited(space, path, value, object, uuid));
+  if (space.events.correlations.has(path)) report.push(...awaited(space, event, object));
   const rules = name === null ? report : report.filter(({ rule }) => rule === name);
   if (name !== null && rules.length === 0) {
     if (!space.catalog.definitions.get('rules', name)) throw apiError('cascade.resource.not.found', `/rules/${name}`);
@@ -106,22 +107,23 @@ function explained({ rule, matched, asks, reason, term }: Explanation, kind: str
 }
 
 /** A rule that would run, but for the present rights of its editor. */
-function refused(space: Namespace, report: ObjectValue, path: string, value: Value): ObjectValue {
+function refused(space: Namespace, report: ObjectValue, { path, value, by }: Asked): ObjectValue {
   const { kind, outcome, rule } = report;
   if (outcome !== 'runs' && outcome !== 'asks' && outcome !== 'waits') return report;
   const username = editorOf(space.catalog.definitions.get('rules', String(rule)));
   if (username === null) return report;
   const editor = { username, namespace: space.name, profiles: [] };
   const rights = space.states.get(RULE_RIGHTS);
-  const may = kind === 'BEFORE' && isObject(value) ? rights.mayChange(editor, path, value) : rights.mayTake(editor, path, value);
+  const may = kind === 'BEFORE' && isObject(value) ? rights.mayChange(editor, path, value, by) : rights.mayTake(editor, path, value, by);
   return may ? report : { ...report, outcome: 'noRight', editor: username };
 }
 
 /** Rules over several events: the events that they wait for, and whether a given event still counts. */
-function awaited(space: Namespace, path: string, value: Value, object: () => ObjectValue, uuid: string): ObjectValue[] {
-  const places = new Map(space.events.correlations.match(path, value, object).map((one) => [one.rule, [...(one.places ?? [])]]));
+function awaited(space: Namespace, event: Asked, object: () => ObjectValue): ObjectValue[] {
+  const { path, value, by, uuid } = event;
+  const places = new Map(space.events.correlations.match(path, value, object, by).map((one) => [one.rule, [...(one.places ?? [])]]));
   return space.events.correlations.explain(path, value, object, uuid).map(({ open, ...one }): ObjectValue => {
-    const report = refused(space, explained(one, 'WHEN'), path, value);
+    const report = refused(space, explained(one, 'WHEN'), event);
     if (report['outcome'] === 'noRight') return report;
     if (!one.matched) return report;
     const triggers = places.get(`~${one.rule.name}`) ?? [];

@@ -174,7 +174,7 @@ async function throughPipeline(
   for (const ruleName of pipelineOf(source)) {
     const facts = { uuid: randomUUID(), path, atMs: space.clock.now(), transport };
     const event = (): ObjectValue => eventObject(facts, current, space.name);
-    const chosen = space.events.when.match(path, current, event).find(({ rule }) => rule.name === ruleName);
+    const chosen = space.events.when.match(path, current, event, actor.identity.username).find(({ rule }) => rule.name === ruleName);
     if (!chosen) continue; // the rule's WHERE is false: the message passes unchanged
     const binds = bindsOn(chosen.rule, path);
     const taken = binds === 'event' ? event() : current;

@@ -3,11 +3,11 @@
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { matches, parseWhere } from '../../model/query/index.ts';
+import { matches } from '../../model/query/index.ts';
 import type { EventPath } from '../../runtime/events/index.ts';
 import { resolve, type Namespace } from '../catalog/index.ts';
 import { requireUse, restriction } from './gate.ts';
-import { isAdmin, ownOnly, requireAdmin, requireRight } from './rights.ts';
+import { isAdmin, ownCondition, requireAdmin, requireRight } from './rights.ts';
 
 type SeesNow = (value: Value, by: string) => boolean;
 
@@ -55,10 +55,9 @@ function sightOfType(space: Namespace, name: string, caller: Identity): SeesNow 
   const resource = resourceOfPath(space, name);
   requireRight(space, resource, 'select', caller);
   if (resource.kind !== 'instances') return (value) => !isObject(value) || (resource.maySee?.(space, value, caller) ?? true);
-  const context = { username: caller.username, namespace: caller.namespace, now: space.clock.now() };
-  const own = ownOnly(space, resource, 'select', caller);
-  const mine = own && parseWhere(own, resource.type, context);
-  const allowed = restriction(space, resource, 'select', { identity: caller, clock: space.clock });
+  const rights = { identity: caller, clock: space.clock };
+  const mine = ownCondition(space, resource, 'select', rights);
+  const allowed = restriction(space, resource, 'select', rights);
   const conditions = [mine, allowed].filter((one) => one !== null);
   if (conditions.length === 0) return SEES_ALL;
   return (value) => isObject(value) && Object.hasOwn(value, '_id') && conditions.every((one) => matches(one, value));

@@ -5,6 +5,8 @@ import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../st
 import type { Identity } from '../api.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { PUBLIC_EXECUTOR } from '../../model/types/index.ts';
+import { parseWhere, type Predicate } from '../../model/query/index.ts';
+import type { Initiator } from '../../runtime/context/index.ts';
 import { narrowed } from '../../identity/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
 import { restrictionsOf } from './gate.ts';
@@ -260,6 +262,17 @@ function whoIn(rights: Rights, operation: string): Who {
 export function ownOnly(space: Namespace, resource: Resource, operation: string, caller: Identity): ObjectValue | null {
   if (caller.ofService || whoMay(space, resource, operation, caller) !== 'own') return null;
   return RIGHTS.get(resource.name)?.own?.(caller.username, READS.has(operation)) ?? null;
+}
+
+/** The same as a checked condition, for instances in memory. */
+export function ownCondition(
+  space: Namespace,
+  resource: InstanceResource,
+  operation: string,
+  { identity, clock }: Pick<Initiator, 'identity' | 'clock'>,
+): Predicate | null {
+  const own = ownOnly(space, resource, operation, identity);
+  return own && parseWhere(own, resource.type, { username: identity.username, namespace: identity.namespace, now: clock.now() });
 }
 
 /** The conjunction of two conditions. */

@@ -5,12 +5,14 @@
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
+import { matches } from '../../model/query/index.ts';
 import { type EventPath, parseEventPath } from '../../runtime/events/index.ts';
 import type { Capability, Namespace } from '../catalog/index.ts';
+import { stampNew } from '../representation/index.ts';
 import { StateKey } from '../states.ts';
 import { SEES_ALL, resourceOfPath, sightOf } from './event-sight.ts';
-import { requireWithin, restriction } from './gate.ts';
-import { acting, ownOnly, requireRight } from './rights.ts';
+import { restriction } from './gate.ts';
+import { acting, ownCondition, requireRight } from './rights.ts';
 
 /** Definitions that grant rights, or limit who may use them. */
 const GIVES_RIGHTS: ReadonlySet<string> = new Set(['profiles', 'groups', 'types', 'topics', 'sources']);
@@ -52,29 +54,32 @@ export class RuleRights {
     await Promise.all([...all.values()].map((editor) => this.read(editor)));
   }
 
-  /** Whether a rule of this editor takes the event. */
-  mayTake(editor: Identity, path: string, value: Value): boolean {
+  /** Whether a rule of this editor takes the event. @param by who causes it */
+  mayTake(editor: Identity, path: string, value: Value, by: string): boolean {
     return this.#allows(editor, path, (space, present) => {
       const at = placeOf(path);
       const sees = at ? sightOf(space, at, present) : SEES_ALL;
-      // Who has caused an event of audits is not told here: only whose sight needs no name takes it.
-      return sees === SEES_ALL ? null : sees(value, '');
+      return sees === SEES_ALL ? null : sees(value, by);
     });
   }
 
-  /** Whether a BEFORE rule of this editor takes part in the change of an instance. */
-  mayChange(editor: Identity, path: string, instance: ObjectValue): boolean {
+  /**
+   * Whether a BEFORE rule of this editor takes part in the change of an instance.
+   * @param by who makes the change: the creator of a new instance, which has no system properties yet
+   */
+  mayChange(editor: Identity, path: string, instance: ObjectValue, by: string): boolean {
     return this.#allows(editor, path, (space, present) => {
       const [, type = '', operation = ''] = /^\/types\/([^/]+)\/(.+)$/.exec(path) ?? [];
       const resource = resourceOfPath(space, type);
       requireMayChange(space, path, present);
       if (resource.kind !== 'instances') return null;
-      const by = { identity: present, clock: space.clock };
+      const rights = { identity: present, clock: space.clock };
       const needed: Capability[] = ['select', operation as Capability];
-      if (needed.every((one) => restriction(space, resource, one, by) === null) && !ownOnly(space, resource, 'select', present))
-        return null;
-      for (const one of needed) requireWithin(space, resource, one, instance, by);
-      return true;
+      const conditions = needed.flatMap((one) => [ownCondition(space, resource, one, rights), restriction(space, resource, one, rights)]);
+      if (conditions.every((one) => one === null)) return null;
+      const creator = { ...rights, identity: { ...present, username: by } };
+      const whole = operation === 'insert' ? stampNew(instance, creator) : instance;
+      return conditions.every((one) => one === null || matches(one, whole));
     });
   }
 

@@ -46,7 +46,7 @@ async function chain(space: Namespace, path: string, instance: ObjectValue, acto
   for (;;) {
     // The index is asked anew each time: a rule's WHERE sees the changes of the rules before it.
     const [next] = space.events.before
-      .match(path, current, () => current)
+      .match(path, current, () => current, actor.identity.username)
       .filter(({ rule }) => last === null || compareNames(rule.name, last) > 0)
       .sort((a, b) => compareNames(a.rule.name, b.rule.name));
     if (!next) return current;

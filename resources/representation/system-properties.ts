@@ -5,7 +5,7 @@ import type { Actor, Initiator } from '../../runtime/context/index.ts';
 import { isServiceSet, newId } from '../../model/types/index.ts';
 
 /** A new instance: the properties of a checked one (so none is called `__proto__`), with fresh system properties. */
-export function stampNew(instance: ObjectValue, actor: Initiator): ObjectValue {
+export function stampNew(instance: ObjectValue, actor: Pick<Initiator, 'identity' | 'clock'>): ObjectValue {
   const stamped: ObjectValue = {};
   stamped['_id'] = newId();
   for (const key in instance) if (!isServiceSet(key)) stamped[key] = instance[key] as Value;

@@ -30,7 +30,7 @@ export class Correlations implements AsyncDisposable {
     this.#index = new TriggerIndex({
       ...host.conditions,
       onError: (rule, error) => host.failed(nameOf(rule), error),
-      mayTake: ({ payload }, path, value) => (payload as VersionGroup).mayTake(path, value),
+      mayTake: ({ payload }, path, value, by) => (payload as VersionGroup).mayTake(path, value, by),
     });
     this.#moving = setInterval(() => {
       for (const group of this.#groups.values()) group.spill();
@@ -83,9 +83,9 @@ export class Correlations implements AsyncDisposable {
   }
 
   /** The references of rules that an event concerns: stored with the event, and given to `arrive` after the commit. */
-  match(path: string, payload: Value, event: () => ObjectValue): RunReference[] {
+  match(path: string, payload: Value, event: () => ObjectValue, by = ''): RunReference[] {
     const references = new Map<VersionGroup, number[]>();
-    for (const { rule, trigger } of this.#index.matchTriggers(path, payload, event)) {
+    for (const { rule, trigger } of this.#index.matchTriggers(path, payload, event, by)) {
       const group = rule.payload as VersionGroup;
       const places = references.get(group);
       if (places) places.push(trigger);

@@ -62,7 +62,7 @@ export interface CorrelationHost {
   readonly runs: () => RunHost;
   readonly full: (most: number) => Error;
   /** Whether a rule of this program's editor may have an event; absent: all may. */
-  readonly mayTake?: (editor: Executable['identity'], path: string, payload: Value) => boolean;
+  readonly mayTake?: (editor: Executable['identity'], path: string, payload: Value, by: string) => boolean;
   readonly mostOpen: number;
   /** How many evaluations end, or move, in one unit. */
   readonly evaluationsAUnit?: number;
@@ -153,9 +153,9 @@ export class VersionGroup {
   }
 
   /** Whether the editors of all versions may have an event: which version will run is known only when all events are there. */
-  mayTake(path: string, payload: Value): boolean {
+  mayTake(path: string, payload: Value, by: string): boolean {
     for (const { executable } of this.#versions.values())
-      if (this.#host.mayTake?.(executable.identity, path, payload) === false) return false;
+      if (this.#host.mayTake?.(executable.identity, path, payload, by) === false) return false;
     return true;
   }
 

@@ -23,7 +23,7 @@ export interface EventTakers {
   /** WHEN rules over several events. */
   readonly correlations: {
     has(path: string): boolean;
-    match(path: string, value: Value, event: () => ObjectValue): RunReference[];
+    match(path: string, value: Value, event: () => ObjectValue, by: string): RunReference[];
   };
   readonly subscribers: { has(path: string): boolean };
   readonly deliveries: Pick<ReliableEvents, 'hasSubscribers' | 'withDeliveries'>;

@@ -23,6 +23,7 @@ export class TriggerIndex {
   #mayAsk = true;
   #around!: EvaluationContext;
   #payload: Value = null;
+  #by = '';
   #first: Entry | null = null;
   #others: Entry[] = [];
   readonly #visit: Visit = (entry, exact) => {
@@ -87,12 +88,14 @@ export class TriggerIndex {
   /**
    * The rules that run for an event, of each name one version.
    * @param event makes the event object (language.md 6.1), called only when a condition uses it
+   * @param by the user who causes the event; empty: nobody's own
    */
-  match(path: string, payload: Value, event: () => ObjectValue): readonly Chosen[] {
+  match(path: string, payload: Value, event: () => ObjectValue, by = ''): readonly Chosen[] {
     const index = this.#events.get(path);
     if (!index) return NONE;
     const context = contextOf(payload, event);
     this.#payload = payload;
+    this.#by = by;
     this.#collect(index, context, true);
     const first = this.#first;
     if (first === null) return NONE;
@@ -112,13 +115,13 @@ export class TriggerIndex {
   }
 
   /** Every trigger that an event satisfies; the caller decides RULE WHERE and versions (correlations choose when they complete). */
-  matchTriggers(path: string, payload: Value, event: () => ObjectValue): TriggerMatch[] {
+  matchTriggers(path: string, payload: Value, event: () => ObjectValue, by = ''): TriggerMatch[] {
     const index = this.#events.get(path);
     if (!index) return [];
     this.#collect(index, contextOf(payload, event), false); // a correlation takes events in order and cannot wait for a program here
     const matched = this.#first === null ? [] : [this.#first, ...this.#others];
     const { mayTake } = this.#options;
-    const taken = mayTake ? matched.filter(({ rule }) => mayTake(rule, path, payload)) : matched;
+    const taken = mayTake ? matched.filter(({ rule }) => mayTake(rule, path, payload, by)) : matched;
     return taken.map(({ rule, trigger }) => ({ rule, trigger }));
   }
 
@@ -141,7 +144,7 @@ export class TriggerIndex {
 
   #applies(entry: Entry, context: EvaluationContext): boolean {
     if (entry.where !== null && !this.#isTrue(entry, entry.where, context)) return false;
-    return this.#options.mayTake?.(entry.rule, entry.path, this.#payload) ?? true;
+    return this.#options.mayTake?.(entry.rule, entry.path, this.#payload, this.#by) ?? true;
   }
 
   #isTrue(entry: Entry, condition: Node, context: EvaluationContext): boolean {

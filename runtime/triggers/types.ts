@@ -48,8 +48,8 @@ export interface ConditionEnvironment {
 export interface TriggerIndexOptions extends ConditionEnvironment {
   /** Called with an error inside a condition, which counts as false (language.md 6.1). */
   onError(rule: IndexedRule, error: unknown): void;
-  /** Whether a rule may have an event that its conditions take; absent: all may. */
-  readonly mayTake?: (rule: IndexedRule, path: string, payload: Value) => boolean;
+  /** Whether a rule may have an event that its conditions take; absent: all may. @param by who causes it */
+  readonly mayTake?: (rule: IndexedRule, path: string, payload: Value, by: string) => boolean;
 }
 
 /** The events that a condition sees, by the variables that are bound to them. */
