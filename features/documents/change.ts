@@ -8,7 +8,7 @@ import { apiError } from '../../model/errors/index.ts';
 import { isServiceSet } from '../../model/types/index.ts';
 import { idToBson, instanceToBson } from '../../model/values/index.ts';
 import { isAdmin } from '../../resources/access/index.ts';
-import type { InstanceResource, Namespace } from '../../resources/catalog/index.ts';
+import { type InstanceResource, type Namespace, omit } from '../../resources/catalog/index.ts';
 import { checkFields, textField } from '../../resources/definitions/index.ts';
 import { read, ensureCollection, updateOne } from '../../resources/instances/index.ts';
 import { stampChanged, stampNew, idOf, versionOf } from '../../resources/representation/index.ts';
@@ -33,7 +33,7 @@ export interface NewDocument {
   readonly name: string;
   /** Null: an existing document keeps its type. */
   readonly fileType: string | null;
-  /** Further members of a copy. */
+  /** System properties that the caller sets. */
   readonly others?: ObjectValue;
   readonly content: Content;
 }
@@ -151,7 +151,8 @@ export async function insertCopy(
   for (const key of Object.keys(body))
     if (!COPIED.includes(key) && !isServiceSet(key) && !READ_ONLY.includes(key) && !key.startsWith('ars_'))
       throw apiError('cascade.resource.property.unknown', 'documents', key);
-  return copyDocument(space, resource, textField('documents', body, 'fromName'), name, given('fileType'), actor);
+  const others = omit(checkFields({ name: 'documents', type: CHANGED }, omit(body, ['fromName']), 'refused'), [...COPIED, ...READ_ONLY]);
+  return copyDocument(space, resource, textField('documents', body, 'fromName'), { name, fileType: given('fileType'), others }, actor);
 }
 
 /** Copies a document that the caller may see. @throws resource.not.found */
@@ -159,8 +160,7 @@ export async function copyDocument(
   space: Namespace,
   resource: InstanceResource,
   from: string,
-  name: string,
-  fileType: Value,
+  { name, fileType, others }: { name: string; fileType: Value; others: ObjectValue },
   actor: Actor,
 ): Promise<ObjectValue> {
   checkDocumentName(name);
@@ -177,7 +177,7 @@ export async function copyDocument(
   try {
     const copied = await storeContent(space, name, bytes, Number.MAX_SAFE_INTEGER);
     const kind = String(fileType ?? getOwn(original, 'fileType'));
-    const [stored] = await putDocuments(space, resource, [{ name, fileType: kind, content: copied }], actor);
+    const [stored] = await putDocuments(space, resource, [{ name, fileType: kind, others, content: copied }], actor);
     return stored as ObjectValue;
   } finally {
     await source.close();

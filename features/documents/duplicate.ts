@@ -18,6 +18,7 @@ export async function duplicateDocument(space: Namespace, name: string, { object
   const data: ObjectValue = isObject(object) ? object : {};
   const unknown = Object.keys(data).find((key) => key !== 'duplicateName');
   if (unknown !== undefined) throw apiError('cascade.resource.property.unknown', 'documents', unknown);
-  const copy = await copyDocument(space, DOCUMENTS, name, textField('documents', data, 'duplicateName'), null, actor);
+  const target = { name: textField('documents', data, 'duplicateName'), fileType: null, others: {} };
+  const copy = await copyDocument(space, DOCUMENTS, name, target, actor);
   return { status: 200, body: instanceToJson(DOCUMENT_TYPE, copy) };
 }

@@ -51,7 +51,12 @@ export function carryOut(space: Namespace, request: ApiRequest, actor: Actor): P
 }
 
 function carriedOut(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
-  if (request.publicOnly && !request.transfer) requirePublic(space, request);
+  if (!request.publicOnly || request.transfer) return admitted(space, request, actor);
+  const open = requirePublic(space, request, actor);
+  return open ? open.then(() => admitted(space, request, actor)) : admitted(space, request, actor);
+}
+
+function admitted(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   if (request.illFormedAt !== undefined) refuseIllFormed(space, request, request.illFormedAt);
   const own = request.custom === true ? undefined : space.catalog.features.requests.get(request.resourceName);
   if (own) return own(space, request, actor);
@@ -70,7 +75,8 @@ function carriedOut(space: Namespace, request: ApiRequest, actor: Actor): Promis
     throw notOffered(request.op, resource, commandsOf(space, resource.name));
   }
   const asked = op === 'insert' && request.parameters['upsert'] === true ? 'upsert' : op;
-  if (!request.publicOnly) requireRight(space, resource, asked, identity);
+  if (request.publicOnly) return operation(space, resource, request, actor);
+  requireRight(space, resource, asked, identity);
   const mine = ownOnly(space, resource, op, identity);
   return mine ? carryOutOwn(space, resource, { ...request, op }, actor, mine) : operation(space, resource, request, actor);
 }
