@@ -37,11 +37,11 @@ export async function userDocument(hashing: PasswordHashing, user: NewUser, now:
   requireUsername(username);
   requireStrong(user.password);
   const password = await hashing.hash(user.password);
-  const { namespace, createdBy, profiles = DEFAULT_PROFILES, active = true, details = {} } = user;
+  const { namespace, createdBy, profiles = DEFAULT_PROFILES, active = true, details = {}, properties = null } = user;
   const secret = { password, passwordVersion: 1 };
   const known = Object.fromEntries(Object.entries(details).filter(([, value]) => value !== null)) as Partial<Record<UserDetail, string>>;
   const document = { _id: new ObjectId(), username, ...secret, namespace, profiles, authorizations: [], active, ...known, ...rights };
-  return { ...document, createdAt: now, createdBy };
+  return { ...document, ...(properties !== null && { properties }), createdAt: now, createdBy };
 }
 
 /** @throws user.name.invalid; the name is already in lower case */
@@ -69,7 +69,8 @@ export async function changeUser(
   const $set: Document = { ...(change.authorization && authorizing(change.authorization)) };
   if (password !== null) Object.assign($set, { password: { $literal: password }, passwordVersion: { $add: ['$passwordVersion', 1] } });
   if (change.active !== undefined) $set['active'] = { $literal: change.active };
-  for (const [detail, value] of Object.entries(change.details ?? {})) $set[detail] = value === null ? '$$REMOVE' : { $literal: value };
+  const plain = { ...change.details, ...(change.properties !== undefined && { properties: change.properties }) };
+  for (const [name, value] of Object.entries(plain)) $set[name] = value === null ? '$$REMOVE' : { $literal: value };
   Object.assign($set, changedNow(now, change.by));
   await inTransaction(client, async (session) => {
     const before = await users.findOne({ username }, { session });

@@ -3,8 +3,8 @@
 import { type Db, type Filter, ObjectId } from 'mongodb';
 import { changedNow, inTransaction, isInvited, normalName, profilesOf, refusingDuplicates, requireVersion } from './accounts.ts';
 import {
-  type Changes,
   collectionsOf,
+  type Tagged,
   type TokenDocument,
   type TokenType,
   USER_DETAILS,
@@ -25,6 +25,8 @@ interface Made {
   /** Null until it is changed for the first time. */
   readonly modifiedAt: Date | null;
   readonly modifiedBy: string | null;
+  /** `ars_properties`, as JSON; null: none. */
+  readonly properties: string | null;
 }
 
 export interface UserRecord extends Made {
@@ -54,8 +56,6 @@ export interface TokenRecord extends Made {
 export interface NamespaceRecord extends Made {
   readonly namespace: string;
   readonly organization: string | null;
-  /** JSON; null: none. */
-  readonly properties: string | null;
 }
 
 export interface OrganizationRecord extends Made {
@@ -74,6 +74,12 @@ export interface How {
   readonly along?: Along;
 }
 
+export interface OrganizationChange {
+  readonly description?: string | null;
+  readonly quota?: string;
+  readonly properties?: string | null;
+}
+
 export interface Directory {
   /** That of a namespace, if it has one; of null: all. */
   organizations(namespace: string | null): Promise<OrganizationRecord[]>;
@@ -85,8 +91,8 @@ export interface Directory {
   countUsers(namespaces: readonly string[]): Promise<number>;
   /** Sessions in these namespaces that have not ended. */
   countSessions(namespaces: readonly string[]): Promise<number>;
-  /** @param change `quota` is JSON */
-  changeOrganization(name: string, change: { description?: string | null; quota?: string }, how: How): Promise<void>;
+  /** @param change `quota` and `properties` are JSON */
+  changeOrganization(name: string, change: OrganizationChange, how: How): Promise<void>;
   /** @throws organization.in.use while a namespace is its */
   removeOrganization(name: string): Promise<void>;
   /** @param properties JSON; null: none */
@@ -162,7 +168,6 @@ export function openDirectory(db: Db): Directory {
         ...made(one),
         namespace: one.namespace,
         organization: one.organization,
-        properties: one.properties ?? null,
       }));
     },
     async setNamespaceProperties(namespace, properties, { by, version, along }) {
@@ -199,13 +204,9 @@ export function openDirectory(db: Db): Directory {
     },
     countUsers: (homes) => users.countDocuments({ namespace: { $in: [...homes] } }),
     countSessions: (all) => tokens.countDocuments({ kind: 'session', namespace: { $in: [...all] }, expiresAt: { $gt: new Date() } }),
-    async changeOrganization(name, { description, quota }, { by, version }) {
-      const described = description === null ? '$$REMOVE' : { $literal: description };
-      const given = {
-        ...(description !== undefined && { description: described }),
-        ...(quota !== undefined && { quota: { $literal: quota } }),
-      };
-      const $set = { ...given, ...changedNow(new Date(), by) };
+    async changeOrganization(name, change, { by, version }) {
+      const given = Object.entries(change).map(([member, value]) => [member, value === null ? '$$REMOVE' : { $literal: value }]);
+      const $set = { ...Object.fromEntries(given), ...changedNow(new Date(), by) };
       await inTransaction(db.client, async (session) => {
         const found = await organizations.findOneAndUpdate({ name }, [{ $set }], { session });
         if (!found) throw apiError('cascade.resource.not.found', `/organizations/${name}`);
@@ -235,13 +236,15 @@ const made = ({
   version = 1,
   modifiedAt = createdAt,
   modifiedBy,
-}: { _id: ObjectId; createdAt: Date; createdBy: string } & Changes): Made => ({
+  properties,
+}: { _id: ObjectId; createdAt: Date; createdBy: string } & Tagged): Made => ({
   _id: _id.toHexString(),
   version,
   createdAt,
   createdBy,
   modifiedAt: version > 1 ? modifiedAt : null,
   modifiedBy: modifiedBy ?? null,
+  properties: properties ?? null,
 });
 
 /** Users at home, authorized or invited there. */

@@ -12,6 +12,12 @@ export interface Changes {
   modifiedBy?: string;
 }
 
+/** What all resources of the installation have (1.3). */
+export interface Tagged extends Changes {
+  /** `ars_properties`, as JSON. */
+  properties?: string;
+}
+
 /** Which of the two a long-lived token is called by its creator; it expires by `expiresAt` alone. */
 export const TOKEN_TYPES = ['permanent', 'temporary'] as const;
 export type TokenType = (typeof TOKEN_TYPES)[number];
@@ -23,7 +29,7 @@ export interface Authorization {
   invited?: true;
 }
 
-export interface UserDocument extends Changes {
+export interface UserDocument extends Tagged {
   _id: ObjectId;
   /** Lower case, unique in the installation. */
   username: string;
@@ -50,7 +56,7 @@ export interface UserDocument extends Changes {
   createdBy: string;
 }
 
-export interface TokenDocument extends Changes {
+export interface TokenDocument extends Tagged {
   _id: ObjectId;
   /** `hashToken`'s: the token itself is not kept. */
   hash: string;
@@ -81,12 +87,10 @@ export interface TokenDocument extends Changes {
   expiresAt: Date | null;
 }
 
-export interface NamespaceDocument extends Changes {
+export interface NamespaceDocument extends Tagged {
   _id: ObjectId;
   namespace: string;
   organization: string | null;
-  /** `ars_properties`, as JSON. */
-  properties?: string;
   createdAt: Date;
   createdBy: string;
 }
@@ -104,7 +108,7 @@ export interface InvitationDocument {
   expiresAt: Date;
 }
 
-export interface OrganizationDocument extends Changes {
+export interface OrganizationDocument extends Tagged {
   _id: ObjectId;
   name: string;
   description?: string;

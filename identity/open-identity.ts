@@ -244,7 +244,8 @@ export function openIdentity(
       await ending(username, revokeAuthorization(collections, username, namespace, date(), to, along));
       if (to !== undefined) changed(to);
     },
-    async createAccessToken({ name, username, namespace, profiles, singleNamespace, expiresAt, tokenType }: NewAccessToken, along) {
+    async createAccessToken(given: NewAccessToken, along) {
+      const { name, username, namespace, profiles, singleNamespace, expiresAt, tokenType, properties = null } = given;
       const token = newToken('permanent');
       const creator = await users.findOne({ username: normalName(username) });
       if (!creator) throw apiError('cascade.user.not.found', username);
@@ -267,6 +268,7 @@ export function openIdentity(
         createdAt: date(),
         expiresAt: expiresAt ?? null,
         ...(tokenType && { tokenType }),
+        ...(properties !== null && { properties }),
       };
       await inTransaction(collections.client, async (session) => {
         await refusingDuplicates('tokens', `name=${name}`, () => tokens.insertOne(whole, { session }));

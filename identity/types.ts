@@ -50,6 +50,8 @@ export interface NewUser {
   profiles?: string[];
   /** Null or absent: not known. */
   details?: UserDetails;
+  /** `ars_properties`, as JSON; null or absent: none. */
+  properties?: string | null;
   /** Default true. */
   active?: boolean;
   createdBy: string;
@@ -67,6 +69,8 @@ export interface UserChange {
   active?: boolean;
   /** Null takes a detail away. */
   details?: UserDetails;
+  /** `ars_properties`, as JSON; null takes them away. */
+  properties?: string | null;
   /** The profiles in a namespace, as of `authorizeUser`. */
   authorization?: { namespace: string; profiles: string[]; isConsented: boolean };
   /** Who changes it. */
@@ -105,6 +109,8 @@ export interface NewAccessToken {
   expiresAt?: Date;
   /** What its creator says that it is for. */
   tokenType?: TokenType;
+  /** `ars_properties`, as JSON; null or absent: none. */
+  properties?: string | null;
 }
 
 export interface IdentityStore {

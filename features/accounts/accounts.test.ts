@@ -276,3 +276,46 @@ async function withMongo(work: (client: MongoClient) => Promise<void>): Promise<
 async function promote(username: string, rights: object): Promise<void> {
   await withMongo(async (client) => void (await client.db('cascade').collection('users').updateOne({ username }, { $set: rights })));
 }
+
+test('users, tokens, namespaces and organizations have ars_properties; who may not see a user does not see them', async () => {
+  const tags = { team: 'a', $n: [1, { deep: null }] };
+  const set = async (caller: Identity, resource: string, id: string): Promise<void> => {
+    expect(await json(as(caller, 'update', resource, { id, body: { ars_properties: tags } }))).toMatchObject({ ars_properties: tags });
+    const where = { 'ars_properties.team': 'a' };
+    expect(await json(as(caller, 'select', resource, { parameters: { where } }))).toMatchObject([{ ars_properties: tags }]);
+    await expect(as(caller, 'update', resource, { id, body: { ars_properties: [1] } })).rejects.toMatchObject({
+      code: 'cascade.resource.property.invalid',
+    });
+    const long = { text: 'x'.repeat(65_536) };
+    await expect(as(caller, 'update', resource, { id, body: { ars_properties: long } })).rejects.toMatchObject({
+      code: 'cascade.resource.too.large',
+    });
+    expect(await json(as(caller, 'update', resource, { id, body: { ars_properties: null } }))).not.toHaveProperty('ars_properties');
+  };
+  await set(southAdmin!, 'users', bob!.username);
+  await set(bob!, 'users', bob!.username);
+  await set(southAdmin!, 'namespaces', south);
+  const name = `org_tags_${mark}`;
+  await as(FIRST, 'insert', 'namespaces', {
+    body: { namespace: `Org_${mark}`, organization: { name }, username: `org.${mark}`, password: PASSWORD },
+  });
+  await set(SYSTEM, 'organizations', name);
+  await expect(as(await login(`org.${mark}`), 'update', 'organizations', { id: name, body: { ars_properties: {} } })).rejects.toMatchObject(
+    DENIED,
+  );
+
+  const made = { username: `ted.${south}`.toLowerCase(), password: PASSWORD, ars_properties: tags };
+  expect(await json(as(southAdmin!, 'insert', 'users', { body: made }))).toMatchObject({ ars_properties: tags });
+  await draft(made.username);
+  await login(made.username, PASSWORD, north);
+  expect(await seenBy(northAdmin!, made.username)).not.toHaveProperty('ars_properties');
+  await expect(as(northAdmin!, 'update', 'users', { id: made.username, body: { ars_properties: {} } })).rejects.toMatchObject(DENIED);
+  const token = (await json(as(southAdmin!, 'insert', 'tokens', { body: { name: 'tagged', ars_properties: tags } }))) as object;
+  expect(token).toMatchObject({ ars_properties: tags });
+  expect(await json(as(southAdmin!, 'update', 'tokens', { id: 'tagged', body: { name: 'told', ars_properties: tags } }))).toMatchObject({
+    name: 'told',
+  });
+  await expect(as(southAdmin!, 'update', 'tokens', { id: 'told', body: { ars_properties: {} } })).rejects.toMatchObject({
+    code: 'cascade.resource.key.immutable',
+  });
+});

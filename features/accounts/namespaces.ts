@@ -6,13 +6,12 @@ import { convert } from '../../stdlib/convert/index.ts';
 import { DateTime, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { parseJson, toJson } from '../../model/values/index.ts';
 import type { NamespaceRecord, UserRecord } from '../../identity/index.ts';
 import { NAMESPACE_SHAPE, type Namespace } from '../../resources/catalog/index.ts';
 import type { AccountResource } from './account-resource.ts';
 import { profilesIn } from './rights.ts';
 import { isAdmin, requireAdmin } from '../../resources/access/index.ts';
-import { systemPropertiesOf } from './shown.ts';
+import { propertiesIn, systemPropertiesOf } from './shown.ts';
 import { transferResources } from './transfer.ts';
 import { objectOf, requireKnown, requiredText, textIn } from '../../resources/requests/index.ts';
 import { requireAnotherAdmin } from './users.ts';
@@ -74,10 +73,8 @@ export const NAMESPACES: AccountResource = {
     for (const key of ['namespace', 'organizationRef', 'encryptionKey'])
       if (Object.hasOwn(changes, key) && getOwn(changes, key) !== (Object.hasOwn(stored, key) ? getOwn(stored, key) : undefined))
         throw apiError('cascade.resource.key.immutable', 'namespaces', key);
-    if (!Object.hasOwn(changes, 'ars_properties')) return;
-    const properties = getOwn(changes, 'ars_properties');
-    if (properties !== null && !isObject(properties)) throw invalid('ars_properties', 'no Object');
-    const json = properties && toJson(properties);
+    const json = propertiesIn('namespaces', changes);
+    if (json === undefined) return;
     const how = { by: caller.username, version, along: (session: ClientSession) => along(session, namespace) };
     await space.installation.directory.setNamespaceProperties(namespace, json, how);
   },
@@ -228,12 +225,11 @@ function requireInvitable(user: UserRecord, caller: Identity): void {
 }
 
 function shown(record: NamespaceRecord): ObjectValue {
-  const { _id, namespace, organization, properties } = record;
+  const { _id, namespace, organization } = record;
   return {
     _id,
     namespace,
     organizationRef: organization === null ? null : `/organizations/${organization}`,
-    ...(properties !== null && { ars_properties: parseJson(properties) }),
     ...systemPropertiesOf(null, record),
   };
 }

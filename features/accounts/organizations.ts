@@ -8,7 +8,7 @@ import { ORGANIZATION_SHAPE } from '../../resources/catalog/index.ts';
 import { parseQuota } from '../../resources/quotas/index.ts';
 import { requireKnown, textIn } from '../../resources/requests/index.ts';
 import type { AccountResource } from './account-resource.ts';
-import { systemPropertiesOf } from './shown.ts';
+import { propertiesIn, systemPropertiesOf } from './shown.ts';
 
 const IMMUTABLE = ['name', 'namespace'];
 
@@ -23,7 +23,7 @@ export const ORGANIZATIONS: AccountResource = {
   isAt: (_space, id, object) => getOwn(object, 'name') === id || getOwn(object, '_id') === id,
   async update(space, stored, changes, caller, { version }) {
     requireSystem(caller, 'update');
-    requireKnown('organizations', changes, [...IMMUTABLE, 'description', 'quota']);
+    requireKnown('organizations', changes, [...IMMUTABLE, 'description', 'quota', 'ars_properties']);
     for (const key of IMMUTABLE)
       if (Object.hasOwn(changes, key) && getOwn(changes, key) !== getOwn(stored, key))
         throw apiError('cascade.resource.key.immutable', 'organizations', key);
@@ -32,9 +32,11 @@ export const ORGANIZATIONS: AccountResource = {
     if (quota !== undefined && quota !== null && !isObject(quota))
       throw apiError('cascade.resource.property.invalid', 'organizations', 'quota', 'no Object');
     if (quota !== undefined) parseQuota(quota); // throws for an invalid quota
+    const properties = propertiesIn('organizations', changes);
     const change = {
       ...(description !== undefined && { description }),
       ...(quota !== undefined && { quota: toJson(quota ?? {}) }),
+      ...(properties !== undefined && { properties }),
     };
     if (Object.keys(change).length === 0) return;
     await space.installation.directory.changeOrganization(String(getOwn(stored, 'name')), change, { by: caller.username, version });

@@ -9,10 +9,10 @@ import { TOKEN_SHAPE, type Namespace } from '../../resources/catalog/index.ts';
 import { isAdmin, mayInvoke, requireAdmin } from '../../resources/access/index.ts';
 import type { AccountResource } from './account-resource.ts';
 import { profilesIn } from './rights.ts';
-import { systemPropertiesOf } from './shown.ts';
+import { propertiesIn, systemPropertiesOf } from './shown.ts';
 import { requireKnown, requiredText } from '../../resources/requests/index.ts';
 
-const KNOWN = ['name', 'profiles', 'singleNamespace', 'tokenTimeout', 'tokenType', 'username', 'lastUsedAt'];
+const KNOWN = ['name', 'profiles', 'singleNamespace', 'tokenTimeout', 'tokenType', 'username', 'lastUsedAt', 'ars_properties'];
 
 /** The greatest time of a Date. */
 const LAST_TIME_MS = 8.64e15;
@@ -57,6 +57,7 @@ export const TOKENS: AccountResource = {
       ...(singleNamespace && !profiles && { singleNamespace: true as const }),
       ...(expiresAt && { expiresAt }),
       tokenType: tokenTypeIn(body),
+      properties: propertiesIn('tokens', body) ?? null,
     };
     const accessToken = await space.installation.identity.createAccessToken(token, along);
     const id = await space.installation.directory.tokenWith(accessToken, space.name);

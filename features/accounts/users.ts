@@ -9,10 +9,10 @@ import { USER_SHAPE, type Namespace } from '../../resources/catalog/index.ts';
 import { isAdmin, mayInvoke, requireAdmin } from '../../resources/access/index.ts';
 import type { AccountResource } from './account-resource.ts';
 import { isGrantable, profilesIn } from './rights.ts';
-import { systemPropertiesOf } from './shown.ts';
+import { propertiesIn, systemPropertiesOf } from './shown.ts';
 import { requireKnown, requiredText, textIn } from '../../resources/requests/index.ts';
 
-const KNOWN = ['username', 'password', 'oldPassword', 'profiles', 'active', 'lastLogin', ...USER_DETAILS];
+const KNOWN = ['username', 'password', 'oldPassword', 'profiles', 'active', 'lastLogin', 'ars_properties', ...USER_DETAILS];
 
 export const USERS: AccountResource = {
   name: 'users',
@@ -32,9 +32,10 @@ export const USERS: AccountResource = {
     const profiles = profilesIn(space, getOwn(body, 'profiles') ?? ['user', 'user__system'], caller);
     const details = detailsIn(body);
     const active = activeIn(body) ?? true;
+    const properties = propertiesIn('users', body) ?? null;
     const { identity, directory } = space.installation;
     await requireRoom(space);
-    const user = { username, password, namespace: space.name, profiles, details, active, createdBy: caller.username };
+    const user = { username, password, namespace: space.name, profiles, details, properties, active, createdBy: caller.username };
     await identity.createUser(user, (session) => along(session, username));
     const made = await directory.user(username, space.name);
     if (!made) throw apiError('cascade.user.not.found', username);
@@ -54,6 +55,7 @@ export const USERS: AccountResource = {
     if (!isSelf && !isManaged && PERSONAL.some((field) => Object.hasOwn(changes, field))) throw denied('update');
 
     const details = detailsIn(changes);
+    const properties = propertiesIn('users', changes);
     const active = changed(activeIn(changes), user.active);
     if (active !== undefined && !isManaged) throw denied('update');
     const profiles = Object.hasOwn(changes, 'profiles')
@@ -66,6 +68,7 @@ export const USERS: AccountResource = {
     if (active === false || (profiles && !profiles.includes('admin'))) await requireAnotherAdmin(space, username, namespace);
     const change = {
       details,
+      ...(properties !== undefined && { properties }),
       by: caller.username,
       ...(version !== undefined && { version }),
       ...(password !== null && { password, ...(isSelf && caller.token !== undefined && { exceptToken: caller.token }) }),
@@ -95,7 +98,7 @@ async function requireRoom(space: Namespace): Promise<void> {
 }
 
 /** Personal properties: only the user, an admin of its own namespace and the system admin may see or change them. */
-const PERSONAL = ['password', 'oldPassword', 'active', 'lastLogin', ...USER_DETAILS];
+const PERSONAL = ['password', 'oldPassword', 'active', 'lastLogin', 'ars_properties', ...USER_DETAILS];
 
 /** The namespace whose users a caller manages; null: the users of the installation, which the system admin manages (7.5). */
 const placeOf = (space: Namespace, caller: Identity): string | null =>
