@@ -36,6 +36,8 @@ export interface UserRecord extends Made {
   readonly home: string;
   /** Not yet in force: the user has not entered the namespace. */
   readonly isInvited: boolean;
+  /** The system admin, who has its rights in every namespace. */
+  readonly isSystem: boolean;
   /** The system admin, or the first admin of the installation: more than any namespace's admin. */
   readonly isInstallations: boolean;
   readonly active: boolean;
@@ -259,6 +261,7 @@ function userRecord(user: UserDocument, namespace: string): UserRecord {
     profiles: profilesOf(user, namespace),
     home: user.namespace,
     isInvited: isInvited(user, namespace),
+    isSystem: user.system === true,
     isInstallations: user.system === true || user.installationAdmin === true,
     active: user.active,
     lastLogin: user.lastLogin ?? null,

@@ -236,6 +236,7 @@ const loginOf = ({ loggedInAt, createdAt }: TokenDocument): Date => loggedInAt ?
 export function identityOf(user: UserDocument, namespace: string, profiles: string[]): Identity {
   const identity: Identity = { username: user.username, namespace, profiles };
   if (user.system) identity.system = true;
-  if (user.installationAdmin) identity.installationAdmin = true;
+  // At home only: elsewhere it would lend these rights to the programs of whoever has invited it.
+  if (user.installationAdmin && namespace === user.namespace) identity.installationAdmin = true;
   return identity;
 }

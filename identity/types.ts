@@ -200,7 +200,7 @@ export interface Identity {
   profiles: string[];
   /** The system admin of the installation. */
   system?: boolean;
-  /** The first admin of the installation, who may also create namespaces with a new organization (6.8). */
+  /** The first admin of the installation in its home namespace, where it may also create namespaces with a new organization (6.8). */
   installationAdmin?: boolean;
   /** The token has profiles of its own: whatever is done with it, at once or later, is done under these, never under the user's. */
   restricted?: true;

@@ -126,14 +126,22 @@ test('an invited user of another namespace belongs to the namespace only after i
   await expect(draft(username)).rejects.toBeDefined();
 });
 
-test('only the system admin may invite users with rights on the whole installation', async () => {
+test('the first admin of the installation is invited like anybody, and has its further rights at home only; the system admin invites itself', async () => {
   const { username } = bob!;
   await t.engine.identity
     .createUser({ username: SYSTEM.username, password: PASSWORD, namespace: SYSTEM.namespace, createdBy: 'test' })
     .catch(() => undefined);
   await promote(SYSTEM.username, { system: true });
   await promote(username, { installationAdmin: true });
-  for (const name of [SYSTEM.username, username]) await expect(draft(name)).rejects.toMatchObject(DENIED);
+  await expect(draft(SYSTEM.username)).rejects.toMatchObject(DENIED);
+  await draft(username, ADMIN);
+  const [here, there] = [await login(username), await login(username, PASSWORD, north)];
+  expect([here, there]).toMatchObject([{ installationAdmin: true }, { namespace: north, profiles: ADMIN }]);
+  // A program of that namespace that it calls has no more rights than an admin there.
+  const founding = (n: number) => ({ body: { namespace: `${north}_f${n}`, organization: { name: `${north}_o${n}` } } });
+  await expect(as(there, 'insert', 'namespaces', founding(1))).rejects.toMatchObject(DENIED);
+  expect(await t.engine.identity.rightsOf(username, north)).not.toHaveProperty('installationAdmin');
+  await as(here, 'insert', 'namespaces', founding(2));
   const taken = as(FIRST, 'insert', 'namespaces', { body: { namespace: `${north}_b`, username: SYSTEM.username } });
   await expect(taken).rejects.toMatchObject(DENIED);
   // An admin of the user's own namespace has no more rights than the user.

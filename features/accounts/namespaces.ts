@@ -215,12 +215,12 @@ function administered(space: Namespace, stored: ObjectValue, caller: Identity, o
 }
 
 /**
- * Requires that the caller may invite the user: users with rights on the whole installation are invited by the system admin, or enter
- * themselves.
+ * Requires that the caller may invite the user: the system admin, whose rights go with it into every namespace, enters only where it
+ * wants to itself.
  * @throws authorization.denied
  */
 function requireInvitable(user: UserRecord, caller: Identity): void {
-  if (user.isInstallations && user.username !== caller.username && caller.system !== true)
+  if (user.isSystem && user.username !== caller.username && caller.system !== true)
     throw apiError('cascade.authorization.denied', 'authorizeUser', 'namespaces');
 }
 
