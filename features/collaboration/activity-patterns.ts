@@ -107,7 +107,7 @@ async function procedureCalled({ space, collaboration, config, event, batching }
     argsJson: encodeInner([event, config, collaboration]),
     identity: batching.identity,
     caller: batching,
-    snapshot: false,
+    snapshot: 'never',
   });
   return { value: decodeInner(json) };
 }

@@ -13,8 +13,8 @@ import { SNAPSHOT_TYPE, type Namespace } from '../../resources/catalog/index.ts'
 const PATH = '/types/ArsRuleSnapshot/insert';
 
 /**
- * The unit of work that stores a snapshot; empty for errors of rules that listen on snapshots, which would otherwise cause endless
- * snapshots.
+ * The unit of work that stores a snapshot; empty for errors of rules that listen on snapshots and of all that runs within them, which would
+ * otherwise cause endless snapshots.
  */
 export function snapshot(
   space: Namespace,
@@ -23,7 +23,7 @@ export function snapshot(
   error: RunError,
   actor: Actor,
 ): Pick<UnitOfWork, 'writes' | 'events'> {
-  if (listensOnSnapshots(space, resource)) return { writes: [], events: [] };
+  if (actor.event?.event.path === PATH || listensOnSnapshots(space, resource)) return { writes: [], events: [] };
   const [, kind = '', ...name] = resource.split('/');
   const instance: ObjectValue = {
     entryType: 'error',

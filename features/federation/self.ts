@@ -38,7 +38,7 @@ async function executed(space: Namespace, statement: ObjectValue, actor: Actor):
     namedJson: named === null ? null : encodeInner(named),
     identity: actor.identity,
     caller: actor,
-    snapshot: false,
+    snapshot: 'never',
   });
   return decodeInner(value);
 }

@@ -253,7 +253,7 @@ async function runAs(space: Namespace, { procedure, service, stored }: Scheduled
     argsJson: encodeInner([]),
     identity: await creatorOf(space, stored),
     caller: { chain: { root: null, depth: 0 }, childRunIds: null, depth: 0 },
-    snapshot: true,
+    snapshot: 'always',
   });
 }
 

@@ -187,7 +187,7 @@ async function throughPipeline(
         argsJson: encodeInner([taken]),
         identity: executable.identity,
         caller: actor,
-        snapshot: true,
+        snapshot: 'always',
       });
       current = decodeInner(json);
     } catch (error) {

@@ -154,7 +154,7 @@ async function mocked(
     namedJson: encodeInner({ [parameter]: request }),
     identity: await creatorOf(space, source),
     caller: actor,
-    snapshot: true,
+    snapshot: 'outermost',
   });
   return decodeInner(json);
 }

@@ -82,7 +82,7 @@ async function runOne(space: Namespace, executable: Executable, instance: Object
       argsJson: `[${encodeInner(instance)}]`,
       identity: executable.identity,
       caller: actor,
-      snapshot: true,
+      snapshot: 'outermost',
     });
   } catch (error) {
     // O5: the operation answers 400 with the rule's own message; only limits and internal errors keep their status.

@@ -426,7 +426,7 @@ async function call(space: Namespace, payload: ObjectValue, actor: Actor): Promi
     ...(executed && { executed: JSON.parse(encodeInner(executed)) as unknown[] }),
     identity: actingIn(procedure, actor.identity),
     caller: actor,
-    snapshot: false,
+    snapshot: 'never',
   });
   return { ok };
 }
@@ -452,7 +452,7 @@ async function executeAll(space: Namespace, payload: ObjectValue, actor: Actor):
         namedJson: named === null ? null : encodeInner(named),
         identity: actingIn(object, actor.identity),
         caller: actor,
-        snapshot: false,
+        snapshot: 'never',
       }),
     );
   const settled = await Promise.allSettled(runs);

@@ -59,7 +59,7 @@ export async function executeProcedure(space: Namespace, name: string, request: 
     namedJson: Array.isArray(args) ? null : encodeInner(args),
     identity: actingIn(procedure.object, actor.identity),
     caller: { ...actor, headers: request.headers ?? actor.headers },
-    snapshot: true,
+    snapshot: 'outermost',
     ...(request.federation && { toNode: true }),
     ...(request.federation?.deadlineMs !== undefined && { deadlineMs: request.federation.deadlineMs }),
     ...(request.signal && { signal: request.signal }),

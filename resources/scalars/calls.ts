@@ -140,7 +140,7 @@ async function run(space: Namespace, { form, scalar, action, actor }: Call, valu
     identity: actor.identity,
     caller: { ...actor, childRunIds: null },
     cpuTimeMs,
-    snapshot: false,
+    snapshot: 'never',
   });
   return decodeInner(json);
 }

@@ -80,7 +80,7 @@ const heavy = (
   argsJson: encodeInner(dataOf(work)),
   identity,
   caller,
-  snapshot: true,
+  snapshot: 'always',
 });
 
 const question = (executable: Executable, n: number, { args, events }: Given, caller: DirectCall['caller']): DirectCall => ({
@@ -90,7 +90,7 @@ const question = (executable: Executable, n: number, { args, events }: Given, ca
   eventArgs: events,
   identity: executable.identity,
   caller,
-  snapshot: true,
+  snapshot: 'always',
 });
 
 class AskedContext implements EvaluationContext {

@@ -35,15 +35,15 @@ export interface DirectCall {
   readonly toNode?: boolean;
   readonly identity: Identity;
   /** The calling context: its chain continues, and its history holds the effects. */
-  readonly caller: Pick<Actor, 'chain' | 'childRunIds' | 'depth' | 'within' | 'headers' | 'event'>;
+  readonly caller: Pick<Actor, 'chain' | 'childRunIds' | 'depth' | 'within' | 'headers' | 'event' | 'state'>;
   /** CPU time of this run, where it is less than that of any run. */
   readonly cpuTimeMs?: number;
   /** Time until the run is ended, from now on: its caller waits no longer. */
   readonly deadlineMs?: number;
   /** Aborted when the caller is gone: the run is ended. */
   readonly signal?: AbortSignal;
-  /** Whether an escaping error is kept as a snapshot (language.md H4). */
-  readonly snapshot: boolean;
+  /** Whether an escaping error is kept as a snapshot (language.md H4); by the outermost run only where programs that call it fail with it. */
+  readonly snapshot: 'always' | 'outermost' | 'never';
 }
 
 /** Runs it. Resolves to the value's inner JSON. @throws CascadeError that escaped from the program, after it was recorded */
@@ -191,7 +191,7 @@ class DirectRun implements RunObserver {
       const located = locate(failure, this.#call.executable, this.#host);
       this.#messages.append('ERROR', describe(located));
       const actor = this.#actor('', 0, this.#now(), { committed: false });
-      const unit = this.#call.snapshot
+      const unit = this.#isToTell
         ? this.#host.failure(this.#call.executable.resource, this.#messages.invocation, located, actor)
         : { writes: [], events: [] };
       return { ...unit, writes: [...unit.writes, ...this.#kept(located)] };
@@ -201,10 +201,15 @@ class DirectRun implements RunObserver {
     }
   }
 
+  get #isToTell(): boolean {
+    const { snapshot, caller } = this.#call;
+    return snapshot === 'always' || (snapshot === 'outermost' && caller.state === undefined);
+  }
+
   /** Counts for the error breaker, unless a program has called it. */
   #note(hasFailed: boolean): void {
     const { executable, snapshot } = this.#call;
-    if (snapshot) this.#host.errorBreaker.ended(executable.resource, hasFailed, this.#limits.errorBreaker);
+    if (snapshot !== 'never') this.#host.errorBreaker.ended(executable.resource, hasFailed, this.#limits.errorBreaker);
   }
 
   #now(): Date {
@@ -256,7 +261,7 @@ class DirectRun implements RunObserver {
   /** The writes that keep the recording; none when it is too large or not wanted. */
   #kept(error: RunError | null): Write[] {
     const { executable, snapshot } = this.#call;
-    if (!snapshot || (error === null && !this.#host.isTraced(executable.resource))) return [];
+    if (snapshot === 'never' || (error === null && !this.#host.isTraced(executable.resource))) return [];
     const facts = { invocation: this.#messages.invocation, executable, event: null, given: this.#given() };
     const recording = this.#recorder.recording(facts, error);
     return recording ? this.#host.record(recording) : [];

@@ -106,7 +106,7 @@ test('a BEFORE rule whose walk is gone has the run that it is a part of start ag
   const { host, reported } = hostOf(again);
   const caller = { chain: { root: 'e', depth: 1 }, childRunIds: null, depth: 0, event: { event, rule: 'r' } };
   const call = { executable, body: { program: executable.program }, argsJson: '[]', identity: executable.identity, caller };
-  await expect(runDirect(host, { ...call, snapshot: false })).rejects.toBe(again);
+  await expect(runDirect(host, { ...call, snapshot: 'never' })).rejects.toBe(again);
   expect(reported).toEqual({ starts: 1, dropped: 1, answers: [] });
 });
 
@@ -124,7 +124,7 @@ test.for<[string, object]>([
   };
   const kept = { record: () => [], committer: { submit: async () => undefined } };
   const call = { executable, body: { program: executable.program }, argsJson: '[]', identity: executable.identity, caller };
-  const failed = runDirect({ ...host, ...kept, ...broken, sandbox } as unknown as RunHost, { ...call, snapshot: true });
+  const failed = runDirect({ ...host, ...kept, ...broken, sandbox } as unknown as RunHost, { ...call, snapshot: 'always' });
   await expect(failed).rejects.toMatchObject({ code: 'x.y', message: 'm', params: [1], status: 400 });
 });
 
