@@ -105,6 +105,7 @@ const actorOf = (space: Namespace, request: ApiRequest, clock: Clock, cameMs: nu
   readSet: null,
   childRunIds: null,
   depth: 0,
+  ...(request.signal && { signal: request.signal }),
 });
 
 const READS: readonly string[] = ['select', 'selectOne', 'aggregate'] satisfies Operation[];

@@ -69,7 +69,7 @@ export interface ApiRequest {
   headers?: Readonly<Record<string, string>>;
   /** Set for a statement of another installation (integrations.md 11.3): values keep their types both ways where `isTyped`. */
   federation?: { readonly hop: number; readonly isTyped: boolean; readonly deadlineMs?: number } | undefined;
-  /** Set for an EXECUTE of another installation: aborted when the caller gives up, and then the run is ended. */
+  /** Set for a statement of another installation that may end early: aborted when the caller gives up, and then its runs are ended. */
   signal?: AbortSignal;
   /** Whether the client has disconnected: nobody reads the result of a SELECT or AGGREGATE any more. Absent: it cannot be known. */
   isGone?: () => boolean;

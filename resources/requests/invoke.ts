@@ -62,7 +62,6 @@ export async function executeProcedure(space: Namespace, name: string, request: 
     snapshot: 'outermost',
     ...(request.federation && { toNode: true }),
     ...(request.federation?.deadlineMs !== undefined && { deadlineMs: request.federation.deadlineMs }),
-    ...(request.signal && { signal: request.signal }),
   });
 }
 

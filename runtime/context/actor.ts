@@ -46,6 +46,8 @@ export interface Actor extends Initiator {
   readonly event?: { readonly event: StoredEvent; readonly rule: string };
   /** The run that asks, for what services keep between calls; absent where no program does. */
   readonly state?: StateUser;
+  /** Aborted when who asks is gone: runs that this starts are ended. Absent: they run to their ends. */
+  readonly signal?: AbortSignal;
   /** The service itself acts for the identity: names that are reserved for it are its to give. */
   readonly ofService?: true;
   /** Headers of the HTTP request that called the procedure (builtins.md 20); absent where none did. */

@@ -35,13 +35,11 @@ export interface DirectCall {
   readonly toNode?: boolean;
   readonly identity: Identity;
   /** The calling context: its chain continues, and its history holds the effects. */
-  readonly caller: Pick<Actor, 'chain' | 'childRunIds' | 'depth' | 'within' | 'headers' | 'event' | 'state'>;
+  readonly caller: Pick<Actor, 'chain' | 'childRunIds' | 'depth' | 'within' | 'headers' | 'event' | 'state' | 'signal'>;
   /** CPU time of this run, where it is less than that of any run. */
   readonly cpuTimeMs?: number;
   /** Time until the run is ended, from now on: its caller waits no longer. */
   readonly deadlineMs?: number;
-  /** Aborted when the caller is gone: the run is ended. */
-  readonly signal?: AbortSignal;
   /** Whether an escaping error is kept as a snapshot (language.md H4); by the outermost run only where programs that call it fail with it. */
   readonly snapshot: 'always' | 'outermost' | 'never';
 }
@@ -69,6 +67,8 @@ class DirectRun implements RunObserver {
   readonly #messages: Messages;
   readonly #startedAt: Date;
   readonly #recorder = new RunRecorder();
+  /** Ends the runs within this one, where it can end before them; null: it cannot. */
+  readonly #ending: AbortController | null;
   #open: OpenRun | null = null;
   #deadline: NodeJS.Timeout | null = null;
   #isOver = false;
@@ -79,6 +79,7 @@ class DirectRun implements RunObserver {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#recorded = call.caller.childRunIds !== null;
+    this.#ending = call.caller.signal || call.deadlineMs !== undefined ? new AbortController() : null;
     this.#limits = host.limits();
     this.#id = call.caller.childRunIds === null ? randomUUID() : `${call.caller.childRunIds.next()}/${call.executable.name}`;
     this.#messages = new Messages(this.#id, call.executable.resource, call.identity.username, host.clock);
@@ -95,7 +96,8 @@ class DirectRun implements RunObserver {
     if (this.#call.caller.depth >= most)
       return this.fail(toWireError(apiError('cascade.execution.depth', this.#call.executable.resource, most)));
     this.#host.executionTimes.begin(this.#expire, this.#limits.executionTimeMs);
-    const { deadlineMs, signal } = this.#call;
+    const { deadlineMs, caller } = this.#call;
+    const { signal } = caller;
     if (deadlineMs !== undefined) this.#deadline = setTimeout(() => this.#expire(`${deadlineMs} ms`), deadlineMs);
     if (signal?.aborted) return this.#leave();
     signal?.addEventListener('abort', this.#leave, { once: true });
@@ -158,6 +160,7 @@ class DirectRun implements RunObserver {
   /** Ends the run: it has been open for too long (language.md 10). */
   readonly #expire = (limit: string): void => {
     if (this.#open) this.#host.sandbox.drop(this.#open);
+    this.#ending?.abort();
     this.fail({ ...toWireError(apiError('cascade.execution.timeout', this.#call.executable.resource, limit)), frames: [] });
   };
 
@@ -250,7 +253,7 @@ class DirectRun implements RunObserver {
     this.#isOver = true;
     this.#host.executionTimes.end(this.#expire);
     if (this.#deadline) clearTimeout(this.#deadline);
-    this.#call.signal?.removeEventListener('abort', this.#leave);
+    this.#call.caller.signal?.removeEventListener('abort', this.#leave);
   }
 
   #answer(answer: Answer, at: Date): void {
@@ -279,6 +282,7 @@ class DirectRun implements RunObserver {
       childRunIds: this.#recorded ? new ChildRunIds(`${this.#id}/${site}.${nth}`, caller.childRunIds?.stepStore) : null,
       depth: caller.depth + 1 + callsAt(site),
       within: caller.within,
+      ...(this.#ending && { signal: this.#ending.signal }),
       state: { run: this.#id, keep: () => undefined }, // a direct run does not restart
       headers: caller.headers,
       checkpoints: this.#parts.of(site, nth),

@@ -10,6 +10,6 @@ export { exampleOf as errorExample, SHARED_SCHEMAS } from './openapi/components.
 export { describedParameter } from './openapi/query-parameters.ts';
 export type { CorsOrigins } from './headers.ts';
 export { type ParameterName, parameterValues } from './parameters.ts';
-export { federationIn, typedRequest } from './resources.ts';
+export { endsWithCaller, federationIn, typedRequest } from './resources.ts';
 export { RoundRobinQueue } from './round-robin-queue.ts';
 export { bindHttp, type HttpSockets, type SocketOptions } from './sockets.ts';

@@ -80,13 +80,13 @@ export function apiRequest(
   const federation = publicIn === undefined ? federationIn((name) => headers.get(name.toLowerCase() as FederationHeader)) : undefined;
   if (federation) request.federation = federation;
   if (http.isGone) request.isGone = () => http.isGone?.() === true;
-  if (federation && action === 'execute' && http.onGone) {
+  const isRepeated = http.method === 'POST' || (federation !== undefined && http.method !== 'GET');
+  if (requestId && isRepeated) request.requestId = requestId;
+  if (http.onGone && endsWithCaller(request)) {
     const ending = new AbortController();
     http.onGone(() => ending.abort());
     request.signal = ending.signal;
   }
-  const isRepeated = http.method === 'POST' || (federation !== undefined && http.method !== 'GET');
-  if (requestId && isRepeated) request.requestId = requestId;
   if (action === 'execute') request.headers = forPrograms(headers);
   if (reading.body === 'none') return shaped(action, request);
   const { body: need } = reading;
@@ -103,6 +103,13 @@ const PUBLIC_BYTES = 256 * 1024;
 const PUBLIC_VALUES = 20_000;
 
 const shaped = (action: Action, request: ApiRequest): ApiRequest => shapes[action]?.(typedRequest(request)) ?? typedRequest(request);
+
+/**
+ * Whether the runs of a request end when who asks is gone: of another installation's statements, and of changes only where these are not
+ * repeated until they are answered.
+ */
+export const endsWithCaller = ({ federation, op, requestId }: ApiRequest): boolean =>
+  federation !== undefined && (op === 'execute' || requestId === undefined);
 
 const MOST_HOPS = 8;
 

@@ -8,6 +8,7 @@ import {
   type Budget,
   COUNTED_BYTES,
   type Deadlines,
+  endsWithCaller,
   errorReply,
   type RoundRobinQueue,
   type Served,
@@ -341,13 +342,13 @@ export class Session {
     request.address = wire.address;
     request.streams = true;
     request.isGone = () => this.#isClosed;
-    if (request.op !== 'execute') return within(deadlines, engine.execute(request));
     const id = requestIdOf(message);
-    if (!request.federation || id === null) return engine.execute(request);
-    const ending = new AbortController();
-    this.#abortable.set(String(id), ending);
-    request.signal = ending.signal;
-    return engine.execute(request).finally(() => this.#abortable.delete(String(id)));
+    const ending = id !== null && endsWithCaller(request) ? new AbortController() : null;
+    if (ending) request.signal = ending.signal;
+    if (ending) this.#abortable.set(String(id), ending);
+    const whole = engine.execute(request);
+    const answer = request.op === 'execute' ? whole : within(deadlines, whole);
+    return ending ? answer.finally(() => this.#abortable.delete(String(id))) : answer;
   }
 
   #answered(message: Message, answer: Answer): void {
