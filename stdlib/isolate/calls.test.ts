@@ -36,6 +36,18 @@ test('array parameters take arrays of their type, and no sequence', () => {
   expect(given(lane.call('g', [[1]]))).toBe('cascade.lang.index [5,1]');
 });
 
+test('a parameter takes no number that a return type would round, and no text that is longer than its scalar allows', () => {
+  const lane = laneWith('PROCEDURE whole(n Integer) n', 'PROCEDURE each(ns Integer ARRAY) ns', 'PROCEDURE back(n): Integer n');
+  expect(given(lane.call('whole', [2.5]))).toBe('cascade.procedure.parameter.type ["whole","n","Integer","Real"]');
+  expect(given(lane.call('each', [[1, 2.5]]))).toBe('cascade.procedure.parameter.type ["each","ns","Integer ARRAY","Real"]');
+  expect([given(lane.call('whole', [new Real(2)])), given(lane.call('back', [2.5]))]).toEqual([2, 2]);
+  const short = { name: 's', type: 'String', array: false, required: false, hasDefault: false, maxLength: 2 };
+  lane.load('PROCEDURE short(s String) s', { parameters: [short] });
+  expect(given(lane.call('short', ['ab']))).toBe('ab');
+  expect(given(lane.call('short', ['abc']))).toBe('cascade.procedure.parameter.type ["short","s","String","String"]');
+  expect(given(lane.call('whole', [null]))).toBe(null);
+});
+
 test('the return type converts the value', () => {
   const lane = laneWith(
     'PROCEDURE int(x): Integer x',

@@ -214,3 +214,23 @@ function answerTo(item: Each, id: string): In | null {
   if (kind === 'next') return ['ok', id, { rows: [{ n: 2 }], done: true }, 7];
   return kind === 'insert' ? ['err', id, { code: 'busy', message: 'm', params: [], status: 400 }, 8] : ['ok', id, null, 9];
 }
+
+test('runs that gave null are told of together, with their fuel, also when they have waited', () => {
+  const lane = openLane();
+  const { program } = lane.load('RULE r WHEN EVENT OCCURS ON "/topics/a" INSERT T(n: 1)');
+  const start = (id: number): In[] => lane.begin(id as never, program, { value: 1 }, OPTIONS);
+  lane.step(...start(1), ...start(2), ...start(3), ...start(9));
+  const ended = lane.driver.step(JSON.stringify([1, 2, 3, 9].map((id) => ['ok', id, null, 2])));
+  expect(ended).toBe('[["ended",[1,3,9,1],0]]');
+});
+
+test('the estimate of what a run holds counts as long as the heap is larger than its memory', () => {
+  const outcome = (heapBytes: number): unknown => {
+    const lane = openLane();
+    const { program } = lane.load('RULE r WHEN EVENT OCCURS ON "/topics/a" var a = [] for (i in range(0, 30000, 1)) { a.push(i) }');
+    const options = { ...OPTIONS, fuel: 1e6, memory: 1_000_000 };
+    expect(lane.step(...lane.begin('x', program, { value: 1 }, options)).at(-1)?.[0]).toBe('slice');
+    return lane.step(['go', 'x', 2, heapBytes]).at(-1)?.[0];
+  };
+  expect([outcome(1_000_001), outcome(1_000_000)]).toEqual(['fail', 'slice']);
+});

@@ -71,8 +71,8 @@ export function refuseGiant(run: Run, value: Value): void {
 const DEEPEST = 64;
 /** Whether something stands in a value, which is no giant. */
 export function holds(value: Value, isWanted: (inner: Value) => boolean, depth: number): boolean {
-  if (typeof value !== 'object' || value === null || depth > DEEPEST) return false;
   if (isWanted(value)) return true;
+  if (typeof value !== 'object' || value === null || depth > DEEPEST) return false;
   if (Array.isArray(value)) return value.some((element) => holds(element, isWanted, depth + 1));
   if (!isObject(value)) return false;
   for (const key of Object.keys(value)) if (holds(value[key] as Value, isWanted, depth + 1)) return true;

@@ -81,10 +81,26 @@ test('TRY gives the error to CATCH and runs FINALLY', () => {
   expect(code('try { exception("a", "b") } catch (e) { rethrow(e) }')).toBe('a');
 });
 
-test('limits are not caught and FINALLY does not run', () => {
-  const outcome = openLane().eval('try { var a = []  a[10000000] = 1 } catch (e) { log.info("caught") } finally { log.info("finally") }');
-  expect(outcome.failure?.code).toBe('cascade.execution.memory');
-  expect(outcome.logs).toEqual([]);
+const UNCAUGHT = (body: string): string => `try { ${body} } catch (e) { log.info("caught") } finally { log.info("finally") }`;
+
+test.each([
+  ['depth', 'f0()', { callDepth: 5 }],
+  ['memory', 'var a = []  a[10000000] = 1', {}],
+  ['iteration.limit', 'for (x in [1, 2, 3]) { }', { iterations: 2 }],
+  ['iteration.limit', 'for (x in {a: 1, b: 2, c: 3}) { }', { iterations: 2 }],
+])('limits are not caught and FINALLY does not run: %s of %s', (limit, body, options) => {
+  const outcome = openLane().eval(UNCAUGHT(body), [], undefined, options);
+  expect([outcome.failure?.code, outcome.failure?.status, outcome.logs]).toEqual([`cascade.execution.${limit}`, 429, []]);
+});
+
+test('the end of a run by its time is not caught either; what a program raises under such a code is', () => {
+  const lane = openLane();
+  const { program } = lane.load(`RULE r WHEN EVENT OCCURS ON "/topics/a" ${UNCAUGHT('while (true) { }')}`);
+  const timeout = { code: 'cascade.execution.timeout', message: 'm', params: [], status: 429 };
+  lane.step(...lane.begin('x', program, {}, { at: 1, seed: 's', fuel: 10, namespace: 'n', username: 'u', resource: '/rules/r' }));
+  expect(lane.step(['err', 'x', timeout, 2]).map(([kind]) => kind)).toEqual(['fail']);
+  for (const code of ['depth', 'memory', 'timeout', 'iteration.limit'])
+    expect(value(`try { exception("cascade.execution.${code}", "m") } catch (e) { e.code }`), code).toBe(`cascade.execution.${code}`);
 });
 
 test('INSERT takes pairs or an object, and its value is the stored instance', () => {
@@ -281,6 +297,33 @@ test('the recommendation statement gathers what is recommended', () => {
   expect(code('FILTER (c IN [1]) RECOMMENDATIONS TO v UNTIL false DO MATCH { RECOMMEND c WITH relevance = "x" }')).toBe(
     'cascade.lang.recommend',
   );
+  expect(code('FILTER (c IN [1]) RECOMMENDATIONS TO v UNTIL false DO MATCH { RECOMMEND c WITH reason = 5 }')).toBe(
+    'cascade.lang.recommend',
+  );
+});
+
+test('what is recommended counts as memory', () => {
+  const body = 'FILTER (c IN range(0, 1000, 1)) RECOMMENDATIONS TO v UNTIL false DO MATCH { RECOMMEND c }';
+  const ended = (memory: number): string | undefined => openLane().eval(body, [], undefined, { memory }).failure?.code;
+  expect([ended(31_000), ended(500_000)]).toEqual(['cascade.execution.memory', undefined]);
+});
+
+test('each element of a lazy sequence takes a turn, whether its body and its end wait or not', () => {
+  const slices = (body: string): number => {
+    const lane = openLane();
+    lane.load('PROCEDURE yes(x) return true');
+    lane.load(`PROCEDURE f() ${body}`);
+    return lane.call('f', [], undefined, { fuel: 100 }).slices;
+  };
+  const table: [string, number][] = [
+    ['var m = MAP (x in range(0, 450, 1)) { x }  for (x in m) { }', 8],
+    ['for (x in FILTER (x in range(0, 450, 1)) { return true }) { }', 8],
+    ['for (x in FILTER (x in range(0, 450, 1)) { return false }) { }', 4],
+    ['for (x in FILTER (x in range(0, 450, 1)) { return yes(x) }) { }', 13],
+    ['for (x in FILTER (x in range(0, 450, 1) until yes(x) == false) { return true }) { }', 13],
+    ['var a = toArray(range(0, 450, 1))', 4],
+  ];
+  expect(table.map(([body]) => [body, slices(body)])).toEqual(table);
 });
 
 test('log fills its message and counts', () => {

@@ -1,6 +1,6 @@
 // A lane for tests: texts are compiled, loaded and run by the driver in this process; a function of the test plays the host.
 import type { Compiled, CompiledProcedure, CompiledRule } from '../../../compiler/types.ts';
-import { encodeInner, fromInner, type ObjectValue, type Value } from '../../values/index.ts';
+import { encodeInner, encodeShared, fromInner, type ObjectValue, type Value } from '../../values/index.ts';
 import {
   createDriver,
   type Driver,
@@ -48,8 +48,8 @@ export class TestLane {
     this.#tools = tools;
   }
 
-  /** Compiles and binds; a procedure can be called afterwards. @returns the program's id and the unit */
-  load(text: string): { program: string; unit: CompiledRule | CompiledProcedure } {
+  /** Compiles and binds; a procedure can be called afterwards, with `more` about it from the host. @returns the program's id and the unit */
+  load(text: string, more: Partial<ProcedureInfo> = {}): { program: string; unit: CompiledRule | CompiledProcedure } {
     const compiled = this.#tools.compile(text);
     if (!compiled.ok) throw new Error(compiled.diagnostics.map((d) => `${d.code} ${d.line}:${d.column} ${d.message}`).join('\n'));
     const { unit } = compiled;
@@ -57,7 +57,7 @@ export class TestLane {
     const program = `p${this.#loaded++}`;
     this.driver.define(mod, this.#tools.evaluate(unit.module.source, `cascade:${mod}`) as never);
     this.step(['bind', program, mod, JSON.parse(unit.module.constants) as unknown[]]);
-    if (unit.kind === 'procedure') this.#procedures.set(unit.name, infoOf(unit, program));
+    if (unit.kind === 'procedure') this.#procedures.set(unit.name, { ...infoOf(unit, program), ...more });
     return { program, unit };
   }
 
@@ -162,7 +162,7 @@ function endsOf(ranges: readonly (string | number)[]): Each[] {
 
 function answerItem(id: string, answer: Answer, at: number): In {
   if ('error' in answer) return ['err', id, answer.error, at];
-  const wire = (value: Value): unknown => JSON.parse(encodeInner(value));
+  const wire = (value: Value): unknown => JSON.parse(encodeShared(value));
   return 'list' in answer ? ['list', id, answer.list.map(wire), at] : ['ok', id, wire(answer.ok), at];
 }
 
@@ -171,6 +171,6 @@ function refuse(kind: string): Answer {
 }
 
 function infoOf(unit: CompiledProcedure, program: string): ProcedureInfo {
-  const { name, parameters, returns, serviceName } = unit;
-  return { name, program, private: unit.private, service: serviceName, parameters: [...parameters], returns };
+  const { name, parameters, returns, serviceName, state } = unit;
+  return { name, program, private: unit.private, service: serviceName, state, parameters: [...parameters], returns };
 }
