@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { DateTime, real, type Value } from '../values/index.ts';
 import { lookup } from './index.ts';
-import { date, expectCases, testContext } from './testing/cases.ts';
+import { type Case, date, expectCases, testContext } from './testing/cases.ts';
 
 const CONVERSION = { error: 'cascade.lang.conversion' };
 const RANGE = { error: 'cascade.lang.range' };
@@ -36,6 +36,22 @@ expectCases('builtins.md 6.1', [
   ['parseDate', ["7 o'clock", "h 'o''clock'"], date('1970-01-01T07:00:00Z')],
   ['parseDate', ['2026-066', 'yyyy-D'], date('2026-03-07')],
   ['parseDate', ['2026-03-07T15:04:05Z', "yyyy-MM-dd'T'HH:mm:ssX"], date('2026-03-07T15:04:05Z')],
+  ['parseDate', ['2000-02-29', 'yyyy-MM-dd'], date('2000-02-29')],
+  ['parseDate', ['1900-02-29', 'yyyy-MM-dd'], CONVERSION],
+  ['parseDate', ['2000-366', 'yyyy-D'], date('2000-12-31')],
+  ['parseDate', ['1900-366', 'yyyy-D'], CONVERSION],
+  ...['z', 'Z', 'X'].flatMap((letter): Case[] => [
+    ['parseDate', ['12:00 +01:59', `HH:mm ${letter}`], date('1970-01-01T10:01:00Z')],
+    ['parseDate', ['12:00 -0130', `HH:mm ${letter}`], date('1970-01-01T13:30:00Z')],
+    ['parseDate', ['12:00 +23', `HH:mm ${letter}`], date('1969-12-31T13:00:00Z')],
+    ['parseDate', ['12:00 gmt+02:00', `HH:mm ${letter}`], date('1970-01-01T10:00:00Z')],
+    ['parseDate', ['12:00 UTC', `HH:mm ${letter}`], date('1970-01-01T12:00:00Z')],
+    ['parseDate', ['12:00 Z', `HH:mm ${letter}`], date('1970-01-01T12:00:00Z')],
+    ['parseDate', ['12:00 Z+01:00', `HH:mm ${letter}`], date('1970-01-01T12:00:00Z')],
+    ['parseDate', ['12:00 +01:60', `HH:mm ${letter}`], CONVERSION],
+    ['parseDate', ['12:00 +24', `HH:mm ${letter}`], CONVERSION],
+    ['parseDate', ['12:00 x', `HH:mm ${letter}`], CONVERSION],
+  ]),
   ['parseDate', ['x', 'bbb'], { error: 'cascade.builtin.pattern' }],
   ['date', [d0], 1_772_895_845_067],
   ['getTime', [d0], 1_772_895_845_067],
@@ -48,6 +64,10 @@ expectCases('builtins.md 6.1', [
 expectCases('builtins.md 6.2', [
   ['date', [d0, 'date', 'ISO'], '2026-03-07T15:04:05.067Z'],
   ['date', [d0, 'date', 'epochDays'], 20_519],
+  ['date', [true, 'date', 'ISO'], { ...TYPE, params: ['date', 'value', 'DateTime', 'Boolean'] }],
+  ['date', [5, 'ISO', 'date'], { ...TYPE, params: ['date', 'value', 'String', 'Integer'] }],
+  ['date', ['x', 'epochDays', 'date'], { ...TYPE, params: ['date', 'value', 'Integer', 'String'] }],
+  ['date', [d0, 'date', 'years'], { ...RANGE, params: ['representation', 'years'] }],
   ['date', [d0, 'date', 'epochHours'], 492_471],
   ['date', [d0, 'date', 'epochMinutes'], 29_548_264],
   ['date', [d0, 'date', 'epochSeconds'], 1_772_895_845],

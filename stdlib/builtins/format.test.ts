@@ -144,6 +144,10 @@ expectCases('builtins.md 3.4', [
   ['format', ["{0,choice,0#it''s|1#'a|b'}", 1], 'a|b'],
   ['format', ['{0,choice,1#a|0#b}', 1], PATTERN],
   ['format', ['{0,choice,x#a}', 1], PATTERN],
+  ['format', ['{0,choice}', 1], { ...PATTERN, params: ['', 0] }],
+  ['format', ['a{0}b{1}{2}c', 1, 'x', null], 'a1bxnullc'],
+  ['format', ['{0,number,0#}', 1], { ...PATTERN, params: ['0#', 1] }],
+  ['format', ['{0,number,#0#0}', 1], { ...PATTERN, params: ['#0#0', 2] }],
   ['format', ['{0,choice,0#a}', 'x'], FORMAT],
 ]);
 

@@ -106,6 +106,15 @@ test('builtins.md 14: rethrow keeps message and status of what was caught', () =
   expect([error.code, error.message, error.status]).toEqual(['cascade.builtin.timeout', 'regex {0} was stopped after 5 ms.', 500]);
 });
 
+test('builtins.md 14: params are a List, empty where there are none', () => {
+  const params = (...args: Value[]): readonly Value[] => raised(() => lookup('exception')?.call(testContext(), args)).params;
+  expect([params('c', 'm'), params('c', 'm', null), params('c', 'm', 5), params('c', null, [5])]).toEqual([[], [], [5], [5]]);
+  const message = (given: Value): string => raised(() => lookup('exception')?.call(testContext(), ['c', given, [5]])).message;
+  expect([message(null), message({ a: 1 }), message('{0}')]).toEqual(['null', '{"a":1}', '5']);
+  expect(raised(() => lookup('rethrow')?.call(testContext(), [{ code: '' }])).params).toEqual(['exception', 'an Object without code']);
+  expect(raised(() => lookup('exception')?.call(testContext(), ['', 'm'])).params).toEqual(['code', '']);
+});
+
 test('builtins.md 14: rethrow formats an unformatted message', () => {
   const error = raised(() => lookup('rethrow')?.call(testContext(), [{ code: 'c', message: 'n is {0}', params: [1] }]));
   expect(error.message).toBe('n is 1');
@@ -132,6 +141,10 @@ expectCases('builtins.md 16', [
   ['rise', [[5]], 0],
   ['rise', [[date('2026-01-01'), date('2026-01-03')]], 172_800_000],
   ['avg', [[date('2026-01-01'), date('2026-01-03')]], date('2026-01-02')],
+  // The mean lies between two milliseconds: it is the earlier one, before 1970, too.
+  ['avg', [[date('1970-01-01T00:00:00.001Z'), date('1970-01-01T00:00:00.002Z')]], date('1970-01-01T00:00:00.001Z')],
+  ['avg', [[date('1969-12-31T23:59:59.998Z'), date('1969-12-31T23:59:59.999Z')]], date('1969-12-31T23:59:59.998Z')],
+  ['avg', [[date('1969-12-31T23:59:59.997Z'), date('1969-12-31T23:59:59.999Z')]], date('1969-12-31T23:59:59.998Z')],
   ['avg', [[decimal('1.0'), decimal('2.0')]], decimal('1.50000')],
   ['count', [[1, null]], 2],
   ['count', [[{ v: 1 }, { v: null }], 'v'], 1],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { getOwn, type ObjectValue, type Value } from '../values/index.ts';
 import { lookup } from './index.ts';
-import { expectCases, testContext } from './testing/cases.ts';
+import { expectCases, outcome, testContext } from './testing/cases.ts';
 
 const TYPE = { error: 'cascade.procedure.parameter.type' };
 
@@ -54,6 +54,26 @@ test('a clone shares nothing with its original', () => {
   const clone = lookup('Object.clone')?.call(testContext(), [original]) as { x: { y: number } };
   clone.x.y = 2;
   expect(original.x.y).toBe(1);
+});
+
+test('deepMerge refuses what holds itself, and tells what it makes', () => {
+  const cyclic = (): Value => {
+    const list: Value[] = [];
+    list.push(list);
+    return list;
+  };
+  const merge = (target: Value, source: Value) => {
+    const context = testContext();
+    return [outcome(() => lookup('Utils.deepMerge')?.call(context, [target, source]) ?? null), context.charged];
+  };
+  expect(merge({ a: cyclic() }, { a: cyclic() })[0]).toEqual({ error: 'cascade.lang.range' });
+  const list = (length: number): Value => Array.from({ length }, (_, i) => i);
+  const [, few] = merge({ a: [] }, { a: list(10) }) as [Value, number];
+  const [, many] = merge({ a: [] }, { a: list(1010) }) as [Value, number];
+  expect(many - few).toBe(48_000);
+  const [merged, none] = merge({ a: list(2000) }, { a: list(1010) }) as [Value, number];
+  expect(merged).toEqual({ a: list(2000) });
+  expect(none).toBeLessThan(100);
 });
 
 test('what deepMerge takes over is a copy', () => {

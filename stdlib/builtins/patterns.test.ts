@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eq } from '../operators/index.ts';
 import { Pattern, real } from '../values/index.ts';
 import { lookup, type Matcher } from './index.ts';
 import { expectCases, testContext } from './testing/cases.ts';
@@ -84,6 +85,18 @@ expectCases('builtins.md 4', [
   ['matches', [']', '[]]'], true],
 ]);
 
+const STOPPED = [`${'a'.repeat(40)}!`, '(a+)+(?=b)'] as const;
+const stopped = (name: string) => ({ error: 'cascade.builtin.timeout', params: [name, 1000] });
+
+expectCases('builtins.md 4, without an answer in time', [
+  ['match', STOPPED, stopped('match')],
+  ['matches', STOPPED, stopped('matches')],
+  ['search', STOPPED, stopped('search')],
+  ['replace', [...STOPPED, 'x'], stopped('replace')],
+  ['split', STOPPED, stopped('split')],
+  ['matcher', [new Pattern(STOPPED[1]), STOPPED[0]], stopped('matcher')],
+]);
+
 test('builtins.md 4: a matcher is indexed by match and group', () => {
   const matcher = lookup('matcher')?.callMethod(testContext(), [new Pattern('(\\w)=(\\d)?'), 'a=1,b=']) as Matcher;
   expect([matcher.size, matcher.at(0), matcher.at(1), matcher.at(2)]).toEqual([2, ['a=1', 'a', '1'], ['b=', 'b', null], null]);
@@ -95,6 +108,17 @@ test('builtins.md 4: find moves on with each call', () => {
   const find = () => lookup('find')?.callMethod(context, [matcher]);
   expect([find(), find(), find()]).toEqual([true, true, false]);
   expect(lookup('matches')?.callMethod(context, [matcher])).toBe(false);
+});
+
+test('language.md 4.7: a matcher is equal to itself, a pattern to those of the same text', () => {
+  const matcher = () => lookup('matcher')?.callMethod(testContext(), [new Pattern('a'), 'a']) as Matcher;
+  const one = matcher();
+  expect([eq(one, one), eq(one, matcher()), eq(new Pattern('a'), new Pattern('a')), eq(new Pattern('a'), new Pattern('b'))]).toEqual([
+    true,
+    false,
+    true,
+    false,
+  ]);
 });
 
 test('a pattern that backtracking engines die of takes linear time', () => {

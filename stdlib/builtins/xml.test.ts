@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest';
 import { eq, truth } from '../operators/index.ts';
-import { decodeInner, encodeInner, parseXml, stringify, typeOf, type Value, type XmlElement, type XmlNode } from '../values/index.ts';
+import {
+  decodeInner,
+  encodeInner,
+  encodeStatement,
+  parseXml,
+  stringify,
+  typeOf,
+  type Value,
+  type XmlElement,
+  type XmlNode,
+} from '../values/index.ts';
 import { lookup } from './index.ts';
 import { outcome, testContext } from './testing/cases.ts';
 
@@ -47,6 +57,36 @@ test('integrations.md 2.7: an element stands for its text where a String is need
     true,
   ]);
   expect([eq(load, '12'), eq('12', load), eq(load, '13')]).toEqual([true, true, false]);
+});
+
+test('language.md 4.7: elements are equal by what is in them, a list of one is its element', () => {
+  const r = parseXml(
+    '<r><a x="1" y="2">t<b/></a><a y="2" x="1">t<b/></a><a x="1">t<b/></a><a x="1" y="3">t<b/></a><a x="1" y="2">t<c/></a></r>',
+  );
+  const a = (index: number): Value => at(r, 'a', String(index));
+  expect([eq(a(0), a(0)), eq(at(r, 'a'), at(r, 'a')), eq(r, r)]).toEqual([true, true, true]);
+  expect([1, 2, 3, 4].map((index) => eq(a(0), a(index)))).toEqual([true, false, false, false]);
+  expect([eq(at(r, 'a'), a(0)), eq(a(0), at(r, 'a')), eq(at(r, 'none'), at(r, 'nothing'))]).toEqual([false, false, true]);
+  const one = parseXml('<r><a>t</a></r>');
+  expect([eq(at(one, 'a'), at(one, 'a', '0')), eq(at(one, 'a', '0'), at(one, 'a')), eq(at(one, 'a'), at(one, 'b'))]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  const mixed = parseXml('<r><a>t<b/></a><a><b/>t</a><a>t</a><c>t</c></r>');
+  const pairs = [
+    eq(at(mixed, 'a', '0'), at(mixed, 'a', '1')),
+    eq(at(mixed, 'a', '0'), at(mixed, 'a', '2')),
+    eq(at(mixed, 'a', '2'), at(mixed, 'c')),
+  ];
+  expect(pairs).toEqual([false, false, false]);
+});
+
+test('XML in a statement on the store comes back as it was', () => {
+  const r = parseXml('<r a="1">x<b>y</b><b/>z</r>');
+  const back = (node: Value): XmlNode => decodeInner(encodeStatement(node)) as XmlNode;
+  expect([eq(back(r), r), eq(back(at(r, 'b')), at(r, 'b')), eq(back(at(r, 'b', '1')), at(r, 'b', '1'))]).toEqual([true, true, true]);
+  expect([back(r).text(), back(at(r, 'b')).entries().length, (back(r) as XmlElement).attributes]).toEqual(['xyz', 2, { a: '1' }]);
 });
 
 test('integrations.md 2.7: elements as JSON', () => {

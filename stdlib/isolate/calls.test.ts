@@ -209,6 +209,9 @@ test('subscripts read, grow and refuse', () => {
   expect(value('[1][2.0]')).toBe(null);
   expect(value('[1]["0"]')).toBe(1);
   expect(value('"abc"[1]')).toBe('b');
+  for (const index of ['1e0', ' 1', '1 ', '-1', '1.0', ''])
+    expect(value(`[5, 6]["${index}"]`), index).toBe(`cascade.lang.index [${JSON.stringify(index)},2]`);
+  expect(value('var x = null  x[1.5] = 2')).toBe('cascade.lang.null ["x"]');
   expect(value('[1][-1]')).toBe('cascade.lang.index [-1,1]');
   expect(value('[{rows: [{name: "a"}]}].rows.name')).toEqual([['a']]);
   expect(value('[1, 2].length + "abc".size')).toBe(5);

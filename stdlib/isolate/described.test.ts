@@ -75,6 +75,8 @@ test('C3: what is as its type wants it stays the same Object for a PRIVATE proce
     { n: 1, seen: true },
     { n: '1' },
   ]);
+  lane.load('PROCEDURE S.lazy(o) var s = MAP (x in [1]) { x }  S.own(o)  return [o, s]');
+  expect(given(lane.call('S.lazy', [{ n: 1 }], host))).toEqual([{ n: 1, seen: true }, [1]]);
   expect([given(lane.call('S.g', [[{ n: 1 }]], host)), given(lane.call('S.g', [[{ n: '1' }]], host))]).toEqual([
     [{ n: 1 }, 1],
     [{ n: '1' }],

@@ -154,6 +154,33 @@ test('a dropped run is gone: no FINALLY, no answer', () => {
   expect(lane.step(['drop', 'x'], ['ok', 'x', null, 2])).toEqual([]);
 });
 
+test('a run that is dropped while it waits for a procedure does not hear of it', () => {
+  const lane = openLane();
+  const { program } = lane.load('RULE r WHEN EVENT OCCURS ON "/topics/a" g()');
+  const start = (id: string): In[] => lane.begin(id, program, { value: 1 }, OPTIONS);
+  lane.step(...start('a'), ...start('b'));
+  expect(lane.step(['drop', 'a'], ['procedure', 'g', null]).map(([kind, id]) => [kind, id])).toEqual([['fail', 'b']]);
+});
+
+test('what no code of ours raised on purpose is the server’s fault, for a handler and for the client', () => {
+  const wrong: Host = () => ({ error: { code: 'x', message: 'm', params: null as never, status: 400 } });
+  const { failure } = openLane().eval('INSERT T(n: 1)', [], wrong);
+  expect(failure).toMatchObject({ code: 'cascade.server.error', status: 500 });
+  expect([failure?.params.length, failure?.message]).toEqual([1, `Unexpected condition: ${String(failure?.params[0])}`]);
+  const caught = openLane().eval('try { INSERT T(n: 1) } catch (e) { e }', [], wrong).value;
+  expect(caught).toEqual({ code: 'cascade.server.error', message: failure?.message, params: failure?.params, isFormatted: true });
+});
+
+test('Sequences that an error names are read; one that cannot be is named by its type', () => {
+  const params = (body: string): unknown => openLane().eval(`var s = MAP (x in [1, 2]) { x * 2 }  ${body}`).failure?.params;
+  expect(params('exception("c", "m", [s, 5])')).toEqual([[2, 4], 5]);
+  expect(params('exception("c", "m", [{in: [s]}])')).toEqual([{ in: [[2, 4]] }]);
+  expect(params('toArray(s)  exception("c", "m", [s, 5])')).toEqual(['Sequence', 5]);
+  expect(params('var a = [s]  for (i in range(0, 25, 1)) { a = [a, a] }  exception("c", "m", [{big: a}, 5])')).not.toContainEqual([2, 4]);
+  const asking = openLane().eval('var s = MAP (x in [1]) { INSERT T(n: x) }  exception("c", "m", [s])', [], stored);
+  expect([asking.failure?.params, asking.ops.length]).toMatchObject([[[{ values: { n: 1 } }]], 1]);
+});
+
 test('a procedure is asked for once known to none, and again after it was forgotten', () => {
   const lane = openLane();
   const { program } = lane.load('RULE r WHEN EVENT OCCURS ON "/topics/a" g()');

@@ -1,6 +1,6 @@
 // The door of the isolate's side: the driver for whoever runs it in-process (tests, the command line), and the protocol's types.
 export { createDriver, type Driver } from './driver.ts';
-export { refuseLambdasAsJson } from './lambdas.ts';
+export { refuseLambdasAsJson } from './realm.ts';
 export { LIMITS } from './limits.ts';
 export type {
   AggregateName,

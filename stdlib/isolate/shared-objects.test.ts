@@ -122,6 +122,22 @@ test('Cache: -1 is no limit, what is below it no number of entries or millisecon
     expect(run(`Concurrent.${kind}()`).ops[0]?.payload, kind).toEqual({ op: 'create', kind, options: [] });
 });
 
+test('a Cache is a Map that tells of what it lets go, and Map, Value and Lock are three things', () => {
+  const made = 'var m = Concurrent.Map()  var c = Concurrent.Cache()  var v = Concurrent.Value()  var l = Concurrent.Lock()  ';
+  const called = (body: string): unknown => given(run(made + body));
+  expect([called('c.put("a", 1)  c.get("a")'), called('c.put("a", 1)  c.a'), called('c.compute("a", (k, v) => 2)')]).toEqual([1, 1, 2]);
+  expect(run(`${made}c.notifyOnEviction("/t")`).ops.at(-1)?.payload).toMatchObject({ method: 'notifyOnEviction', args: ['/t'] });
+  for (const body of [
+    'm.notifyOnEviction("/t")',
+    'v.get("a")',
+    'm.getValue()',
+    'l.setValue(1)',
+    'v.synchronize(() => 1)',
+    'l.updateAndGet(x => x)',
+  ])
+    expect(called(body), body).toMatch(/^cascade\.builtin\.method\.unknown/);
+});
+
 test.each([
   ['m.a', 1],
   ['m["a"]', 1],

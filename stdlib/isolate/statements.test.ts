@@ -195,6 +195,15 @@ test('an aggregate over an expression is worked out from the rows', () => {
   expect(outcome.ops[0]).toMatchObject({ kind: 'open', payload: { props: ['k', 'v', 'w'] } });
   expect(value('SELECT ONE s = sum(v * w) FROM T', [], host)).toEqual({ s: 18 });
   expect(value('toArray(MAP (x in SELECT s = sum(v + 1) FROM T) { return x.s })', [], host)).toEqual([18]);
+  const paged = (options: string): unknown => openLane().eval(`SELECT k, s = sum(v + 1) FROM T WITH ${options} GROUP BY k`, [], host);
+  expect(paged('limit = 1')).toMatchObject({ value: [{ k: 'a', s: 9 }] });
+  expect(paged('skip = 0, limit = 5')).toMatchObject({ value: [{ k: 'a' }, { k: 'b' }] });
+  for (const [option, params] of [
+    ['skip = -1', ['skip', 0, 10_000]],
+    ['limit = -1', ['limit', 0, 10_000]],
+    ['limit = "x"', ['limit', 0, 10_000]],
+  ] as const)
+    expect(paged(option), option).toMatchObject({ failure: { code: 'cascade.query.limit.range', params } });
   expect(value('var t = 0  for (x in SELECT k, s = sum(v + 1) FROM T WITH skip = 1 GROUP BY k) { t += x.s }  t', [], host)).toBe(9);
 });
 
@@ -237,6 +246,17 @@ test('UPDATE has a value, and ON ERROR runs for each failed instance', () => {
   const outcome = openLane().eval('UPDATE T(n: 1) WHERE {} ON ERROR (e) { log.warn(e.code + e.instance._id) }', [], host);
   expect(outcome.value).toBe(3);
   expect(outcome.logs).toEqual(['WARN x1']);
+});
+
+test('an operand beside a property of a row is data, or its text', () => {
+  const host: Host = (kind) => ({ ok: kind === 'update' ? 1 : { _id: '1', n: 'x' } });
+  const given = (operand: string): unknown => {
+    const body = `var m = ${operand}  var r = SELECT ONE FROM T AS t WHERE _id == "1"  UPDATE T(n: r.n + m) WHERE _id == r._id`;
+    return openLane().eval(body, [], host).ops.at(-1)?.payload['computed'];
+  };
+  expect(given('regExp("a+")')).toMatchObject({ given: { 0: 'a+' } });
+  expect(given('{a: 1}')).toMatchObject({ given: { 0: { a: 1 } } });
+  expect(given('5')).toMatchObject({ given: { 0: 5 } });
 });
 
 test('PUBLISH goes to topics, sources and service events', () => {

@@ -50,7 +50,7 @@ export function parseInteger(text: string): number | bigint | null {
   if (text.length <= 15) return Number(text) + 0;
   const digits = text.replace(/^[+-]?0*/, '');
   if (digits.length > 19) return null;
-  const value = text.startsWith('-') ? -BigInt(digits || '0') : BigInt(digits || '0');
+  const value = text.startsWith('-') ? -BigInt(digits) : BigInt(digits); // of no digits: 0
   return value < MIN_INTEGER || value > MAX_INTEGER ? null : integer(value);
 }
 

@@ -18,6 +18,11 @@ import {
 } from './index.ts';
 import { c, d, t } from './testing/outcome.ts';
 
+test('an Integer may be written with many zeros', () => {
+  for (const zeros of ['0', '00000', '0'.repeat(15), '0'.repeat(16), '0'.repeat(40)])
+    expect([zeros, `+${zeros}`, `-${zeros}`, `${zeros}12`, `-${zeros}12`].map(parseInteger), zeros).toEqual([0, 0, 0, 12, -12]);
+});
+
 test.each([
   [5, '5.0'],
   [9_999_999, '9999999.0'],

@@ -3,11 +3,14 @@ import { expect, test } from 'vitest';
 import { CascadeError } from '../../errors.ts';
 import { deepCopy, LocalValue, parseDateTime, parseDecimal, text, type Value } from '../../values/index.ts';
 import type { BuiltinContext } from '../context.ts';
+import { isOfArguments } from '../declaration.ts';
 import { lookup } from '../index.ts';
 
 /** What an example expects instead of a value. */
 export interface Refusal {
   error: string;
+  /** Looked at where they are given. */
+  params?: readonly Value[];
 }
 export type Case = readonly [name: string, args: readonly Value[], expected: Value | Refusal];
 
@@ -60,7 +63,17 @@ export function outcome(run: () => Value): Value | Refusal {
   }
 }
 
-/** One test a row, named by its place in the specification. */
+/** The same with the params of the error. */
+function refusal(run: () => Value): Value | Refusal {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof CascadeError) return { error: error.code, params: error.params };
+    throw error;
+  }
+}
+
+/** One test a row, named by its place in the specification. What it raises is declared. */
 export function expectCases(section: string, cases: readonly Case[]): void {
   for (const [name, args, expected] of cases) {
     test(`${section}: ${name}(${args.map(brief).join(', ')}) is ${brief(expected as Value)}`, () => {
@@ -68,15 +81,27 @@ export function expectCases(section: string, cases: readonly Case[]): void {
       if (!builtin) throw new Error(`there is no built-in ${name}`);
       const copies = (): Value[] => args.map((value) => deepCopy(value));
       const { forms } = builtin.info;
-      if (/[FS]/.test(forms)) expect(outcome(() => builtin.call(testContext(), copies()))).toStrictEqual(expected);
+      expect(forms).toMatch(/^(?:F|M|FM|S)$/);
+      const wanted = isRefusal(expected) ? expected : null;
+      if (wanted)
+        expect([name, wanted.error, isOfArguments(wanted.error) || declares(name, wanted.error)]).toEqual([name, wanted.error, true]);
+      const result = wanted?.params ? refusal : outcome;
+      if (/[FS]/.test(forms)) expect(result(() => builtin.call(testContext(), copies()))).toStrictEqual(expected);
       const methodRefusal = args[0] === null || args.length === 0; // no receiver
       if (forms.includes('M') && !methodRefusal) {
-        const result = outcome(() => builtin.callMethod(testContext(), copies()));
-        if (!isUnknownMethod(result, expected)) expect(result).toStrictEqual(expected);
+        const found = result(() => builtin.callMethod(testContext(), copies()));
+        if (!isUnknownMethod(found, expected)) expect(found).toStrictEqual(expected);
       }
     });
   }
 }
+
+const isRefusal = (expected: Value | Refusal): expected is Refusal =>
+  typeof expected === 'object' && expected !== null && typeof (expected as Refusal).error === 'string';
+
+/** The codes of `exception` and `rethrow` are the program's. */
+const declares = (name: string, code: string): boolean =>
+  /^(?:exception|rethrow)$/.test(name) || lookup(name)?.overloads.some(({ errors }) => errors.includes(code as never)) === true;
 
 /** A wrong receiver is a wrong type in function form, an unknown method in method form. */
 function isUnknownMethod(result: Value | Refusal, expected: Value | Refusal): boolean {

@@ -98,6 +98,7 @@ function called(entries: Entries, method: string, args: readonly Value[]): Value
     values: () => [...entries.values()],
     entrySet: () => listed,
     clear: () => (entries.clear(), null),
+    notifyOnEviction: () => null,
     getValue: () => entries.get('') ?? null,
     getValueOrDefault: () => entries.get('') ?? key,
     setValue: () => (entries.set('', key), key),

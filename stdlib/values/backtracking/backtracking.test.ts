@@ -45,6 +45,37 @@ test('it finds what the engine of JavaScript finds', () => {
   );
 });
 
+test('what JavaScript does not read alike: quotes, flags, references', () => {
+  const table: [pattern: string, text: string, found: string[]][] = [
+    ['(?=[a\\]])[\\Qa]\\E]+', 'a]b]', ['a]', ']']],
+    ['(?=.)[^\\Qa]\\E]', 'a]b', ['b']],
+    ['(?=.)[\\Qab', 'a', []],
+    ['(?=x)x\\Q.*', 'x.*', ['x.*']],
+    ['(?=.)[]a]+', ']a', [']a']],
+    ['(?=.)[^]a]+', ']ab', ['b']],
+    ['(?=.)[[:alpha:]]+', 'ab1', ['ab']],
+    ['(?=.)[\\]a]+', ']a', [']a']],
+    ['(?m)^(?=b)b$', 'a\nb\nb', ['b', 'b']],
+    ['^(?=b)b', 'a\nb', []],
+    ['(?=b)b$', 'b\nb', ['b']],
+    ['(?s)(?=a)a.b', 'a\nb', ['a\nb']],
+    ['(?=a)a.b', 'a\nb', []],
+    ['(?i)(?=a)äA', 'Äa äa', []],
+    ['(?i)(?=ä)äA', 'Äa äa', ['Äa', 'äa']],
+    ['(a)\\12', 'aa2', ['aa2']],
+    ['(a)\\1', 'aa2', ['aa']],
+    ['(a)(b)(c)(d)(e)(f)(g)(h)(i)(j)(k)(l)\\12', 'abcdefghijkll2', ['abcdefghijkll']],
+  ];
+  const read = (source: string, text: string): unknown => {
+    try {
+      return found(source, text).map(([whole]) => whole);
+    } catch (error) {
+      return (error as { code: string }).code === 'cascade.builtin.pattern' ? [] : error;
+    }
+  };
+  expect(table.map(([source, text]) => [source, text, read(source, text)])).toEqual(table);
+});
+
 test('its steps are bounded, not its time', () => {
   const patience = { left: 1000, of: 'matches' };
   expect(() => new Backtracking('(?:a|a)*(?=b)c').matches('a'.repeat(30), patience)).toThrow(
