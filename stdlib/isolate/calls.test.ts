@@ -224,3 +224,40 @@ test('subscripts read, grow and refuse', () => {
 test('after an assignment two variables name one object', () => {
   expect(value('var a = {n: 1}  var b = a  b.n = 2  a.n')).toBe(2);
 });
+
+test('Q7: a result list stays one as the argument of a public procedure, and an ARRAY result is no scalar', () => {
+  const lane = laneWith(
+    'PROCEDURE pub(rows) rows.n',
+    'PROCEDURE f() var r = SELECT FROM T  return pub(r)',
+    'PROCEDURE g(): Integer ARRAY 5',
+  );
+  expect(given(lane.call('f', [], () => ({ list: [{ n: 7 }] })))).toBe(7);
+  expect(given(lane.call('g', []))).toBe('cascade.lang.conversion ["Integer","Integer ARRAY"]');
+});
+
+test('members and subscripts of everything', () => {
+  const rows: [string, unknown][] = [
+    ['var a = null  a.x', 'cascade.lang.null ["a"]'],
+    ['var a = null  a[0]', 'cascade.lang.null ["a"]'],
+    ['var o = {"1": 5}  o[1]', 5],
+    ['var o = {a: 5}  o[1.5]', 'cascade.lang.property ["a subscript","Real"]'],
+    ['var o = {a: 5}  o[true] = 1', 'cascade.lang.property ["a subscript","Boolean"]'],
+    ['var s = range(0, 3, 1)  s.x', 'cascade.lang.sequence.operation [".x"]'],
+    ['var s = range(0, 3, 1)  s.x = 1', 'cascade.lang.sequence.operation ["an assignment"]'],
+    ['var s = "ab"  s.x = 1', 'cascade.lang.property ["x","String"]'],
+    ['regExp("a").x', 'cascade.lang.property ["x","RegExp"]'],
+    ['[null, {x: 1}].x', [null, 1]],
+    ['var a = [1, 2]  a[1] = 5  a', [1, 5]],
+    ['var a = [1, 2]  a["1"] = 5  a', [1, 5]],
+    ['var m = regExp("a").matcher("aa")  return [m[0], m[5], m[-1]]', [['a'], null, null]],
+    ['parseXml("<a><b>x</b></a>").b.text()', 'x'],
+    ['var a = parseXml("<a><b>x</b></a>")  a["b"].text()', 'x'],
+  ];
+  expect(rows.map(([body]) => [body, value(body)])).toEqual(rows);
+  const listed = (body: string, ...list: Value[]): unknown =>
+    given(laneWith().eval(`var r = SELECT FROM T  ${body}`, [], () => ({ list })));
+  expect([listed('r.size', { a: 1 }), listed('r.size', { size: 9 }), listed('r["a"]', { a: 1 }), listed('r["0"].a', { a: 1 })]).toEqual([
+    1, 9, 1, 1,
+  ]);
+  expect([listed('r.a', { b: 1 }), listed('r.a'), listed('r.a', 5)]).toEqual([null, [], 'cascade.lang.property ["a","Integer"]']);
+});

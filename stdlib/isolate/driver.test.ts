@@ -261,3 +261,76 @@ test('the estimate of what a run holds counts as long as the heap is larger than
   };
   expect([outcome(1_000_001), outcome(1_000_000)]).toEqual(['fail', 'slice']);
 });
+
+test('a stack that overflows is the limit of calls, and no TRY keeps it', () => {
+  const lane = openLane();
+  lane.load('PROCEDURE down(n) try { down(n + 1) + 1 } catch (e) { log.info("caught") } finally { log.info("finally") }');
+  const outcome = lane.call('down', [0], stored, { callDepth: 10_000_000, fuel: 1e9 });
+  expect([outcome.failure?.code, outcome.failure?.params, outcome.logs]).toEqual(['cascade.execution.depth', ['/rules/r', 200], []]);
+});
+
+test('the TIMEOUT of a rule is started by its name, with the arguments that are events as those of a rule', () => {
+  const lane = openLane();
+  const text =
+    'RULE r WHEN EVENT OCCURS ON "/topics/a" AS x & EVENT OCCURS ON "/topics/b" AS y WITHIN 1 second log.info(1) TIMEOUT { log.info(x.newValue.n) }';
+  const { program } = lane.load(
+    'RULE r WHEN EVENT OCCURS ON "/topics/a" AS x EXPECT WITHIN 1 hour log.info("came") TIMEOUT log.info("{} {}", [x.newValue.n, x.value.n])',
+  );
+  const timeout = (args: unknown[], eventArgs?: number[]): unknown =>
+    lane
+      .step(['start', 't', program, 'timeout', args, { ...OPTIONS, ...(eventArgs && { eventArgs }) }])
+      .map((item) => (item[0] === 'log' ? item[4] : item[0] === 'fail' ? item[2].code : item[0]));
+  expect(timeout([{ value: { n: 7 } }], [0])).toEqual(['7 7', 'done']);
+  expect(timeout([{ value: { n: 7 } }])).toEqual(['cascade.lang.null']);
+  expect(() => lane.step(['start', 'u', program, 'nothing', [], OPTIONS])).toThrow('has no nothing');
+});
+
+test('a program that was taken away is gone, and so is its module', () => {
+  const lane = openLane();
+  const { program } = lane.load('RULE r WHEN EVENT OCCURS ON "/topics/a" log.info(1)');
+  lane.step(['unbind', program]);
+  expect(() => lane.step(...lane.begin('a', program, {}, OPTIONS))).toThrow(`program ${program} is not bound`);
+  lane.step(['bind', program, 'm0', []], ['unload', 'm0']);
+  expect(lane.step(...lane.begin('b', program, {}, OPTIONS)).map(([kind]) => kind)).toEqual(['log', 'done']);
+  expect(() => lane.step(['bind', program, 'm0', []])).toThrow('module m0 is not loaded');
+});
+
+test('Q5: the value for another node is an Array where it is a Sequence; one inside it cannot go', () => {
+  const value = (body: string): unknown => {
+    const { value: made, failure } = openLane().eval(body, [], stored, { toNode: true });
+    return failure ? `${failure.code} ${JSON.stringify(failure.params)}` : made;
+  };
+  const sequence = 'var s = MAP (x in [1, 2]) { x }  ';
+  expect([value(`${sequence}return s`), value(`${sequence}return 5`)]).toEqual([[1, 2], 5]);
+  expect(value(`${sequence}return {a: [s]}`)).toBe('cascade.lang.sequence.embedded ["a value for another node"]');
+});
+
+test('what is too deep, or holds itself, cannot leave a run', () => {
+  const code = (body: string): unknown =>
+    openLane().eval(`var a = []  for (i in range(0, 1500, 1)) { a = [a] }  ${body}`, [], stored).failure?.code;
+  expect([code('return a'), code('INSERT T(n: a)'), code('var s = MAP (x in [a]) { x }  return s')]).toEqual(
+    Array(3).fill('cascade.lang.range'),
+  );
+  expect(code('var o = {}  o.self = o  return o')).toBe('cascade.lang.range');
+  expect(code('var b = ["x"]  for (i in range(0, 25, 1)) { b = [b, b] }  return b')).toBe('cascade.execution.memory');
+});
+
+test('several errors that were found together stay together on their way in and out', () => {
+  const [one, two] = ['a', 'b'].map((code) => ({ code, message: code, params: [code], status: 400 })) as [never, never];
+  const wrong: Host = () => ({ error: { ...(one as object), errors: [one, two] } as never });
+  expect(openLane().eval('INSERT T(n: 1)', [], wrong).failure).toMatchObject({ code: 'a', errors: [one, two] });
+  const caught = openLane().eval('try { INSERT T(n: 1) } catch (e) { return e.errors }', [], wrong).value;
+  expect(caught).toEqual(['a', 'b'].map((code) => ({ code, message: code, params: [code] })));
+});
+
+test('messages of the log have a level each, those below the one of the run are not sent, and long ones are cut', () => {
+  const body = 'log.error("e")  log.warn("w")  log.info("i")  log.debug("d")  log.trace("t")';
+  const names = (level: number): string =>
+    openLane()
+      .eval(body, [], stored, { level })
+      .logs.map((line) => line[0])
+      .join('');
+  expect([0, 10, 15, 20, 30, 40, 50].map(names)).toEqual(['EWIDT', 'EWID', 'EWI', 'EWI', 'EW', 'E', '']);
+  const [long] = openLane().eval('var s = "0123456789"  while (s.length() < 50000) { s = s + s }  log.info(s)').logs;
+  expect(long?.length).toBe('INFO '.length + 32_768);
+});

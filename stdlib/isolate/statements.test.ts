@@ -3,7 +3,7 @@ import { runInThisContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { compile } from '../../compiler/index.ts';
 import { builtinTable } from '../builtins/index.ts';
-import { Real } from '../values/index.ts';
+import { Real, type Value } from '../values/index.ts';
 import { type Answer, type Host, TestLane } from './testing/lane.ts';
 
 const builtins = builtinTable();
@@ -344,6 +344,63 @@ test('each element of a lazy sequence takes a turn, whether its body and its end
     ['var a = toArray(range(0, 450, 1))', 4],
   ];
   expect(table.map(([body]) => [body, slices(body)])).toEqual(table);
+});
+
+test('operands of conditions: the text of a pattern, and keys of a geo operand without their $', () => {
+  const where = (condition: string, ...args: unknown[]): unknown =>
+    openLane().eval(`SELECT FROM T WHERE ${condition}  return 1`, args as never[], () => ({ list: [] })).ops[0]?.payload['where'];
+  const body = (text: string): unknown => openLane().eval(text, [], () => ({ list: [] })).ops[0]?.payload['where'];
+  expect(body('var m = regExp("^a")  SELECT FROM T WHERE n regex m')).toEqual({ n: { $regex: '^a' } });
+  expect(where('n regex p0', '^b')).toEqual({ n: { $regex: '^b' } });
+  const point = { type: 'Point', coordinates: [1, 2] };
+  const near = { $geometry: point, $minDistance: 1, $maxDistance: 5, other: 6 };
+  expect(where('at geoNear p0', { geometry: point, minDistance: 1, $maxDistance: 5, other: 6 })).toEqual({ at: { $near: near } });
+  expect(where('at geoNear p0', 'x')).toEqual({ at: { $near: 'x' } });
+});
+
+test('what is stored and published is an Object or an Array, and data through and through', () => {
+  const host: Host = () => ({ ok: null });
+  expect(openLane().eval('INSERT T([{n: 1}, {n: 2}])', [], host).ops[0]?.payload).toMatchObject({ values: [{ n: 1 }, { n: 2 }] });
+  expect(openLane().eval('INSERT SERIES T(window: 1, key: "k")', [], host).ops[0]?.payload).toMatchObject({ series: true });
+  expect(code('INSERT SERIES T([1])', [], host)).toBe('cascade.lang.insert.series');
+  expect(code('PUBLISH REQUEST ON T WITH p0', [5], host)).toBe('cascade.lang.publish.value');
+  for (const part of ['f', '[f]', '{a: [1, f]}', 'regExp("a").matcher("a")'])
+    expect(code(`var f = x => x  PUBLISH ${part} TO TOPIC "/t"`, [], host), part).toBe('cascade.lang.publish.value');
+  const xml = openLane().eval('PUBLISH {x: parseXml("<a>t</a>"), p: regExp("a")} TO TOPIC "/t"', [], host);
+  expect(xml.failure?.code ?? xml.ops[0]?.payload['value']).toBe('cascade.lang.publish.value');
+});
+
+test('ON ERROR is given what the host tells of, whatever it is', () => {
+  const told = (failed: Value): unknown =>
+    openLane().eval('var o = []  UPDATE T(n: 1) WHERE {} ON ERROR (e) { o.push(e) }  return o', [], () => ({
+      ok: { count: 1, failed: [failed] },
+    })).value;
+  expect(told({ instance: { _id: '1' } })).toEqual([{ instance: { _id: '1' } }]);
+  expect(told('x')).toEqual(['x']);
+  expect(told({ error: { code: 'c', message: 'm', params: [1] }, instance: { _id: '1' } })).toEqual([
+    { code: 'c', message: 'm', params: [1], isFormatted: true, instance: { _id: '1' } },
+  ]);
+});
+
+test('computed bindings of a Sequence, of one row, of none, and the steps of a long group', () => {
+  const page: Host = (kind) => (kind === 'select' ? { ok: null } : { ok: { cursor: 'c', rows: [{ n: 1 }, { n: 2 }], done: true } });
+  expect(value('var t = []  for (r in SELECT m = n + 1 FROM T) { t.push(r.m) }  t', [], page)).toEqual([2, 3]);
+  expect(value('SELECT ONE m = n + 1 FROM T', [], page)).toBe(null);
+  expect(value('SELECT ONE m = n + 1 FROM T', [], () => ({ ok: { n: 1 } }))).toMatchObject({ m: 2 });
+  const rows = Array.from({ length: 350 }, () => ({ k: 'a', v: 1 }));
+  const many = openLane().eval('SELECT k, s = sum(v * 1) FROM T GROUP BY k', [], () => ({ ok: { cursor: 'c', rows, done: true } }), {
+    fuel: 100,
+  });
+  expect(many).toMatchObject({ value: [{ k: 'a', s: 350 }], slices: 3 });
+});
+
+test('merge reads its parts in turn, those that ask the host, too, and closes them where reading stops', () => {
+  const host: Host = (kind, { cursor = null }) =>
+    kind === 'open' ? { ok: { cursor: 'c', rows: [{ n: 1 }], done: false } } : { ok: { cursor, rows: [{ n: 2 }], done: true } };
+  const all = openLane().eval('var s = SELECT SEQUENCE FROM T  return toArray(merge({a: [7], b: s, c: range(0, 2, 1)}))', [], host);
+  expect(all.failure ?? all.value).toEqual([{ a: 7 }, { b: { n: 1 } }, { c: 0 }, { b: { n: 2 } }, { c: 1 }]);
+  const some = openLane().eval('var s = SELECT SEQUENCE FROM T  for (x in merge({a: [7], b: s}) until x.b != null) { }', [], host);
+  expect(some.failure ?? some.ops.map(({ kind }) => kind)).toEqual(['open', 'close']);
 });
 
 test('log fills its message and counts', () => {
