@@ -108,3 +108,9 @@ test('a List that holds itself is refused, not followed for ever', () => {
   list.push(list);
   expect(() => lookup('flatten')?.call(testContext(), [list])).toThrow(expect.objectContaining({ code: 'cascade.lang.range' }));
 });
+
+test('what goes into a List at a place is copied first where it is the List itself, and gaps are null', () => {
+  const list: Value[] = [1, 2];
+  lookup('splice')?.call(testContext(), [list, 1, 0, list]);
+  expect(list).toEqual([1, 1, 2, 2]);
+});

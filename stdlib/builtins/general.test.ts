@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CascadeError, langError } from '../errors.ts';
 import { Binary, MAX_INTEGER, parseCurrency, real, type Value } from '../values/index.ts';
 import { lookup, toExceptionObject } from './index.ts';
-import { date, decimal, expectCases, TestSequence, testContext } from './testing/cases.ts';
+import { type Case, date, decimal, expectCases, TestSequence, testContext } from './testing/cases.ts';
 
 const PARSE = { error: 'cascade.builtin.parse' };
 const AGGREGATE = { error: 'cascade.query.aggregate.value' };
@@ -123,6 +123,43 @@ test('builtins.md 14: rethrow formats an unformatted message', () => {
 
 expectCases('builtins.md 16', [
   ['avg', [[3, 4, 8]], real(5)],
+  ['avg', [[1, 2.5, 5]], 17 / 6],
+  ['avg', [[parseCurrency('USD:1')]], AGGREGATE],
+  ['avg', [[1, 'a']], AGGREGATE],
+  ['avg', [[1, date('1970-01-01')]], AGGREGATE],
+  ['avg', [[]], null],
+  ['rise', [[3, 9, 4]], 1],
+  ['rise', [[1.5, 4]], 2.5],
+  ['rise', [[date('1970-01-02'), date('1970-01-01')]], -86_400_000],
+  ['rise', [[1, date('1970-01-01')]], AGGREGATE],
+  ['rise', [[date('1970-01-01'), 1]], AGGREGATE],
+  ['rise', [[1, 'a', 2]], AGGREGATE],
+  ...[
+    [1, 2.5, 3],
+    [9_223_372_036_854_775_806n, 9_223_372_036_854_775_807n],
+    ['B', 'a', 'ab'],
+    ...[
+      [date('2026-01-01'), date('2026-01-02')],
+      [decimal('1.5'), decimal('1.50001')],
+      [parseCurrency('USD:1'), parseCurrency('USD:2')],
+    ],
+  ].flatMap((ascending): Case[] => {
+    const [least = null] = ascending;
+    const most = ascending.at(-1) ?? null;
+    const mixed: Value[] = [null, ...ascending.slice(1), least, null];
+    return [
+      ['min', [mixed], least],
+      ['max', [mixed], most],
+      ['min', [ascending], least],
+      ['max', [ascending.toReversed()], most],
+    ];
+  }),
+  ['max', [[1, 'a']], AGGREGATE],
+  ['max', [[decimal('1'), 2]], AGGREGATE],
+  ['min', [[parseCurrency('USD:1'), parseCurrency('EUR:2')]], AGGREGATE],
+  ['min', [[date('1970-01-01'), 5]], AGGREGATE],
+  ['min', [[true]], AGGREGATE],
+  ['min', [[null, null]], null],
   ['sum', [[1, 2.5]], 3.5],
   ['sum', [[{ v: 1 }, { v: 2 }], 'v'], 3],
   ['sum', [[decimal('1.50'), decimal('2.25')]], decimal('3.75')],
