@@ -6,6 +6,8 @@ import { date, decimal, expectCases, testContext } from './testing/cases.ts';
 const INDEX = { error: 'cascade.lang.index' };
 const TYPE = { error: 'cascade.procedure.parameter.type' };
 
+const usd = (amount: string): Currency => new Currency('USD', parseDecimal(amount) as never);
+
 expectCases('builtins.md 7', [
   ['push', [[1], 2], true],
   ['push', [[1], null], true],
@@ -49,6 +51,20 @@ expectCases('builtins.md 7', [
   ['slice', [[1, 2, 3], -2], [2, 3]],
   ['sort', [[10, 9, 1]], [1, 9, 10]],
   ['sort', [[{ a: 7 }, { a: 3 }], 'a'], [{ a: 3 }, { a: 7 }]],
+  ['sort', [[decimal('1.5'), 2, decimal('-1'), 1.25]], [decimal('-1'), 1.25, decimal('1.5'), 2]],
+  [
+    'sort',
+    [[real(Number.NaN), decimal('1'), real(Number.NEGATIVE_INFINITY), 5, real(Number.POSITIVE_INFINITY)]],
+    [real(Number.NEGATIVE_INFINITY), decimal('1'), 5, real(Number.POSITIVE_INFINITY), real(Number.NaN)],
+  ],
+  ['sort', [[usd('2'), null, usd('1.5')]], [null, usd('1.5'), usd('2')]],
+  ['sort', [[usd('2'), new Currency('EUR', parseDecimal('1') as never)]], { error: 'cascade.lang.currency.mismatch' }],
+  ['sort', [[{ a: 1 }, null, { a: 0 }], 'a'], [null, { a: 0 }, { a: 1 }]],
+  ['sort', [[5], 'a'], { ...TYPE, params: ['sort', 'arr', 'Objects', 'Integer'] }],
+  ['sort', [[date('2026-01-01'), 1]], { ...TYPE, params: ['sort', 'arr', 'values of one kind', 'DateTime and Integer'] }],
+  ['sort', [[[1]]], { ...TYPE, params: ['sort', 'arr', 'values with an order', 'List'] }],
+  ['sort', [[]], []],
+  ['sort', [[null, null]], [null, null]],
   ['sort', [[1, 'a']], TYPE],
   ['sort', [[{ a: 1 }]], TYPE],
   ['sort', [[3, null, real(1), 0.5, decimal('2.0')]], [null, 0.5, real(1), decimal('2.0'), 3]],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CascadeError } from '../errors.ts';
 import { type ObjectValue, Real, type Value } from '../values/index.ts';
-import { allBuiltins, builtinTable, lookup } from './index.ts';
+import { allBuiltins, builtinTable, completions, lookup } from './index.ts';
 import { date, outcome, TestSequence, testContext } from './testing/cases.ts';
 
 const named = (name: string, args: ObjectValue, receiver?: Value) => outcome(() => lookup(name)!.callNamed(testContext(), args, receiver));
@@ -116,4 +116,55 @@ test('what changes its first argument says so: conditions on events hand it a co
     }
   expect(silent).toEqual([]);
   expect(changing).toBeGreaterThan(12);
+});
+
+test('which declaration of a name is meant: exactly the first argument, else what it can become; a receiver must be one', () => {
+  const call = (name: string, ...args: Value[]) => outcome(() => lookup(name)!.call(testContext(), args));
+  const method = (name: string, ...args: Value[]) => outcome(() => lookup(name)!.callMethod(testContext(), args));
+  expect([call('size', 'abc'), call('size', [1, 2]), call('size', { a: 1 })]).toEqual([3, 2, 1]);
+  expect([method('size', 'abc'), method('size', [1, 2]), method('size', 5), method('equals', 5, 5)]).toEqual([
+    3,
+    2,
+    { error: 'cascade.builtin.method.unknown' },
+    true,
+  ]);
+  expect([call('getHours', date('1970-01-01T07:00:00Z')), call('getHours', '1970-01-01T07:00:00Z'), call('getHours', 'x')]).toEqual([
+    7,
+    7,
+    { error: 'cascade.procedure.parameter.type' },
+  ]);
+  expect([call('getHours', 1.5), call('Math.abs', '1')]).toEqual(Array(2).fill({ error: 'cascade.procedure.parameter.type' }));
+  expect([
+    call('concat', 'a', 1, 'b', null, true, 2.5, 'c'),
+    call('concat', [1], [2]),
+    call('format', '{4}{3}{2}{1}{0}', 1, 2, 3, 4, 5),
+  ]).toEqual(['a1bnulltrue2.5c', [1, 2], '54321']);
+  expect([method('length'), method('length', null)]).toEqual(Array(2).fill({ error: 'cascade.lang.null' }));
+});
+
+test('what a signature allows is what the compiler is told', () => {
+  const params = (name: string) =>
+    builtinTable()
+      .get(name)
+      ?.params.map(({ name: each, optional, rest, lambda }) => [each, optional, rest, lambda]);
+  expect(params('split')).toEqual([
+    ['str', false, false, false],
+    ['pattern', false, false, false],
+    ['limit', true, false, false],
+  ]);
+  expect(params('compute')).toEqual([
+    ['map', false, false, false],
+    ['key', false, false, false],
+    ['fn', false, false, true],
+  ]);
+  expect(params('exception')?.map(([, optional]) => optional)).toEqual([false, false, true]);
+  const forms = ['compute', 'Concurrent.Map', 'log.info', 'slice', 'equals'].map((name) => builtinTable().get(name)?.forms);
+  expect(forms).toEqual(['M', 'S', 'S', 'FM', 'M']);
+});
+
+test('completions are the calls that begin so, in whatever case', () => {
+  const found = completions('math.r');
+  expect(found.length).toBeGreaterThan(1);
+  expect(JSON.stringify(found)).toContain('Math.random(');
+  expect(completions('nothing.begins.so')).toEqual([]);
 });

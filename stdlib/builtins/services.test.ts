@@ -1,4 +1,5 @@
 // References, templates (builtins.md 11, 28.1).
+import type { Value } from '../values/index.ts';
 import { expectCases } from './testing/cases.ts';
 
 const RANGE = { error: 'cascade.lang.range' };
@@ -36,4 +37,22 @@ expectCases('builtins.md 28.1', [
   [FORMAT, ['@repeat(xs)x@endrepeat', { xs: 5 }], { error: 'cascade.procedure.parameter.type' }],
   [FORMAT, ['@repeat(xs)x', { xs: [] }], { error: 'cascade.builtin.pattern' }],
   [FORMAT, ['@endrepeat', {}], { error: 'cascade.builtin.pattern' }],
+]);
+
+const deep = (): Value => {
+  let template: Value = '$a';
+  for (let i = 0; i < 1500; i++) template = [template];
+  return template;
+};
+
+expectCases('builtins.md 28.1, 18: refused', [
+  [FORMAT, [deep(), { a: 1 }], RANGE],
+  [FORMAT, [5, {}], { error: 'cascade.procedure.parameter.type' }],
+  [FORMAT, [{ a: 5, b: null, c: [true] }, {}], { a: 5, b: null, c: [true] }],
+  ['io.service.text.Template.documentReference', ['a'], { error: 'cascade.resource.not.found', params: ['/documents/a'] }],
+  ['Hash.md5', [null, 'documents/a'], { error: 'cascade.resource.not.found' }],
+  ['Hash.md5', [null, 'a'], RANGE],
+  ['Hash.md5', [], { error: 'cascade.procedure.argument.count', params: ['Hash.md5', 0] }],
+  ['Hash.md5', ['x', 'a'], { error: 'cascade.procedure.argument.count', params: ['Hash.md5', 2] }],
+  ['Hash.md5', [null], { error: 'cascade.lang.null' }],
 ]);
