@@ -3,7 +3,7 @@
 import { isStandardType } from '../convert/index.ts';
 import { fail } from '../errors.ts';
 import { LocalValue, typeOf, type Value } from '../values/index.ts';
-import { encoded, holds, materialized } from './operations.ts';
+import { encoded, holds, materialized, refuseGiant } from './operations.ts';
 import type { Described, ProcedureInfo, ProcedureParameter } from './protocol.ts';
 import type { Run } from './run.ts';
 import { Sequence } from './sequence.ts';
@@ -33,7 +33,7 @@ export function* describedArguments(run: Run, site: string, info: ProcedureInfo,
     whole.push(isDescribed(info.parameters[position]?.type ?? null) ? yield* withoutSequences(run, value) : value);
   const asked = whole.flatMap((value, at): Asked[] => askedOf(info.parameters[at] as ProcedureParameter, value, at));
   for (const { value, at, name } of asked)
-    if (holds(value, isLocal, 0)) fail('cascade.procedure.parameter.type', info.name, nameOf(info, at), name, typeOf(value));
+    if (holds(value, isLocal)) fail('cascade.procedure.parameter.type', info.name, nameOf(info, at), name, typeOf(value));
   yield* converted(run, site, asked, whole, ({ at }, [path, expected, actual]) =>
     fail('cascade.procedure.parameter.type', info.name, path === '' ? nameOf(info, at) : `${nameOf(info, at)}.${path}`, expected, actual),
   );
@@ -48,7 +48,7 @@ export function* describedResult(run: Run, { returns }: ProcedureInfo, value: Va
   if (array && !Array.isArray(value)) return fail('cascade.lang.conversion', typeOf(value), `${type} ARRAY`);
   const whole = [yield* withoutSequences(run, value)];
   const asked = askedOf({ type, array }, whole[0] ?? null, 0);
-  for (const one of asked) if (holds(one.value, isLocal, 0)) fail('cascade.lang.conversion', typeOf(one.value), type);
+  for (const one of asked) if (holds(one.value, isLocal)) fail('cascade.lang.conversion', typeOf(one.value), type);
   yield* converted(run, 'result/', asked, whole, (_, [path, expected, actual]) =>
     fail('cascade.lang.conversion', actual, path === '' ? expected : `${expected} of ${type}.${path}`),
   );
@@ -61,7 +61,8 @@ const nameOf = (info: ProcedureInfo, position: number): string => info.parameter
 const isLocal = (value: Value): boolean => typeof value === 'function' || (value instanceof LocalValue && value.data() === undefined);
 
 function* withoutSequences(run: Run, value: Value): Steps<Value> {
-  return run.madeSequence && holds(value, (inner) => inner instanceof Sequence, 0) ? yield* materialized(run, value) : value;
+  refuseGiant(run, value);
+  return run.madeSequence && holds(value, (inner) => inner instanceof Sequence) ? yield* materialized(run, value) : value;
 }
 
 function askedOf({ type, array }: Pick<ProcedureParameter, 'type' | 'array'>, value: Value, at: number): Asked[] {

@@ -271,8 +271,6 @@ test('a stack that overflows is the limit of calls, and no TRY keeps it', () => 
 
 test('the TIMEOUT of a rule is started by its name, with the arguments that are events as those of a rule', () => {
   const lane = openLane();
-  const text =
-    'RULE r WHEN EVENT OCCURS ON "/topics/a" AS x & EVENT OCCURS ON "/topics/b" AS y WITHIN 1 second log.info(1) TIMEOUT { log.info(x.newValue.n) }';
   const { program } = lane.load(
     'RULE r WHEN EVENT OCCURS ON "/topics/a" AS x EXPECT WITHIN 1 hour log.info("came") TIMEOUT log.info("{} {}", [x.newValue.n, x.value.n])',
   );
@@ -313,6 +311,26 @@ test('what is too deep, or holds itself, cannot leave a run', () => {
   );
   expect(code('var o = {}  o.self = o  return o')).toBe('cascade.lang.range');
   expect(code('var b = ["x"]  for (i in range(0, 25, 1)) { b = [b, b] }  return b')).toBe('cascade.execution.memory');
+});
+
+test('a small value in which one part stands at very many places is looked through no more than it may weigh', () => {
+  const made = 'var s = range(0, 2, 1)  var b = ["x"]  for (i in range(0, 60, 1)) { b = [b, b] }  ';
+  const failed = openLane().eval(`${made}exception("c", "m", [b, s])`).failure;
+  expect([failed?.code, failed?.params[1]]).toEqual(['c', [0, 1]]);
+  const code = (body: string): unknown => openLane().eval(made + body, [], stored).failure?.code;
+  expect([code('INSERT T(n: b)'), code('INSERT T(n: b) PROCESSED BY ALL { }'), code('return {b: b, s: s}')]).toEqual(
+    Array(3).fill('cascade.execution.memory'),
+  );
+  const lane = openLane();
+  lane.load('PRIVATE PROCEDURE S.own(p Pump) 1');
+  lane.load(`PROCEDURE S.f() ${made} S.own({b: b})`);
+  expect(lane.call('S.f', [], stored).failure?.code).toBe('cascade.execution.memory');
+});
+
+test('a Sequence is read however deep it stands', () => {
+  const deep = 'var a = [range(0, 2, 1)]  for (i in range(0, 200, 1)) { a = [a] }  ';
+  expect(JSON.stringify(openLane().eval(`${deep}return a`).value)).toContain('[[0,1]]');
+  expect(JSON.stringify(openLane().eval(`${deep}INSERT T(n: a)`, [], stored).ops[0]?.payload)).toContain('[[0,1]]');
 });
 
 test('several errors that were found together stay together on their way in and out', () => {

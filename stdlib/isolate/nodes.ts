@@ -3,7 +3,7 @@
 import { CascadeError, fail } from '../errors.ts';
 import { getOwn, isObject, LocalValue, type ObjectValue, setOwn, typeOf, type Value } from '../values/index.ts';
 import { aggregateRows } from './aggregates.ts';
-import { operation } from './operations.ts';
+import { operation, refuseGiant } from './operations.ts';
 import { chargeRows, resultList } from './result-lists.ts';
 import type { Run } from './run.ts';
 import { type Cursor, ListCursor, Sequence } from './sequence.ts';
@@ -46,7 +46,7 @@ class ItemReader {
     while (this.#index >= this.#page.length) {
       if (this.#isOpen && this.#cursor === null) return null;
       const payload = this.#isOpen ? { ...this.#asked, cursor: this.#cursor } : this.#asked;
-      if (!this.#isOpen) requireData(getOwn(this.#asked, 'statement'), 0);
+      if (!this.#isOpen) requireStatement(this.#run, getOwn(this.#asked, 'statement'));
       const page = (yield* operation(this.#run, this.#site, this.#isOpen ? 'nodeNext' : 'nodeOpen', payload, false)) as ObjectValue;
       this.#isOpen = true;
       this.#cursor = getOwn(page, 'cursor');
@@ -92,9 +92,13 @@ class ItemReader {
   }
 }
 
-const DEEPEST = 64;
 /** @throws cascade.lang.sequence.embedded, cascade.federation.value: only data goes to a node (integrations.md 11.3) */
-function requireData(value: Value, depth: number): void {
+function requireStatement(run: Run, statement: Value): void {
+  refuseGiant(run, statement);
+  requireData(statement);
+}
+
+function requireData(value: Value): void {
   if (value instanceof Sequence) fail('cascade.lang.sequence.embedded', 'a statement for nodes');
   if (typeof value === 'function' || (value instanceof LocalValue && value.data() === undefined))
     throw new CascadeError(
@@ -103,9 +107,8 @@ function requireData(value: Value, depth: number): void {
       [`${typeOf(value)} is no data`],
       400,
     );
-  if (depth > DEEPEST) return;
-  if (Array.isArray(value)) for (const element of value) requireData(element, depth + 1);
-  else if (isObject(value)) for (const key of Object.keys(value)) requireData(getOwn(value, key), depth + 1);
+  if (Array.isArray(value)) for (const element of value) requireData(element);
+  else if (isObject(value)) for (const key of Object.keys(value)) requireData(getOwn(value, key));
 }
 
 /** What the blocks of a statement go through: `{ok, value, context}`. */

@@ -37,7 +37,7 @@ export function* operation(run: Run, site: number, kind: OpKind, payload: Value,
 /** Inner JSON of a value; what cannot cross the border is an error of the program. */
 export function* encoded(run: Run, value: Value, encode: (value: Value) => string = encodeInner): Steps<string> {
   refuseGiant(run, value);
-  if (!run.madeSequence || !holds(value, (inner) => inner instanceof Sequence, 0)) return encode(value);
+  if (!run.madeSequence || !holds(value, (inner) => inner instanceof Sequence)) return encode(value);
   const whole = yield* materialized(run, value);
   refuseGiant(run, whole);
   return encode(whole);
@@ -47,7 +47,7 @@ export function* encoded(run: Run, value: Value, encode: (value: Value) => strin
 export function* encodedForNode(run: Run, value: Value): Steps<string> {
   const whole = value instanceof Sequence ? yield* drain(value.open(), run) : value;
   refuseGiant(run, whole);
-  if (holds(whole, (inner) => inner instanceof Sequence, 0)) fail('cascade.lang.sequence.embedded', 'a value for another node');
+  if (holds(whole, (inner) => inner instanceof Sequence)) fail('cascade.lang.sequence.embedded', 'a value for another node');
   return encodeInner(whole);
 }
 
@@ -67,15 +67,12 @@ export function refuseGiant(run: Run, value: Value): void {
   if (reason === 'heavy') run.exceed('cascade.execution.memory', LIMITS.weight);
 }
 
-/** Deeper than this there is none to find. */
-const DEEPEST = 64;
-/** Whether something stands in a value, which is no giant. */
-export function holds(value: Value, isWanted: (inner: Value) => boolean, depth: number): boolean {
+/** Whether something stands in a value, which is neither a giant nor too deep: one part may stand at very many places (weight.ts). */
+export function holds(value: Value, isWanted: (inner: Value) => boolean): boolean {
   if (isWanted(value)) return true;
-  if (typeof value !== 'object' || value === null || depth > DEEPEST) return false;
-  if (Array.isArray(value)) return value.some((element) => holds(element, isWanted, depth + 1));
+  if (Array.isArray(value)) return value.some((element) => holds(element, isWanted));
   if (!isObject(value)) return false;
-  for (const key of Object.keys(value)) if (holds(value[key] as Value, isWanted, depth + 1)) return true;
+  for (const key of Object.keys(value)) if (holds(value[key] as Value, isWanted)) return true;
   return false;
 }
 

@@ -145,7 +145,7 @@ export function* contents(run: Run, value: Value, sequences: boolean, maps: bool
   const reason = misfit(value, LIMITS.weight);
   if (reason === 'deep') return value; // who writes it tells of that, or cuts it
   if (reason === 'heavy') run.exceed('cascade.execution.memory', LIMITS.weight);
-  return holds(value, isHeld, 0) ? yield* replaced(run, value, sequences) : value;
+  return holds(value, isHeld) ? yield* replaced(run, value, sequences) : value;
 }
 
 function* replaced(run: Run, value: Value, sequences: boolean): Steps<Value> {

@@ -371,13 +371,13 @@ test('what is stored and published is an Object or an Array, and data through an
 });
 
 test('ON ERROR is given what the host tells of, whatever it is', () => {
-  const told = (failed: Value): unknown =>
+  const given = (failed: Value): unknown =>
     openLane().eval('var o = []  UPDATE T(n: 1) WHERE {} ON ERROR (e) { o.push(e) }  return o', [], () => ({
       ok: { count: 1, failed: [failed] },
     })).value;
-  expect(told({ instance: { _id: '1' } })).toEqual([{ instance: { _id: '1' } }]);
-  expect(told('x')).toEqual(['x']);
-  expect(told({ error: { code: 'c', message: 'm', params: [1] }, instance: { _id: '1' } })).toEqual([
+  expect(given({ instance: { _id: '1' } })).toEqual([{ instance: { _id: '1' } }]);
+  expect(given('x')).toEqual(['x']);
+  expect(given({ error: { code: 'c', message: 'm', params: [1] }, instance: { _id: '1' } })).toEqual([
     { code: 'c', message: 'm', params: [1], isFormatted: true, instance: { _id: '1' } },
   ]);
 });

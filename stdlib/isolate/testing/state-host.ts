@@ -1,7 +1,7 @@
 // Plays the state of services and shared objects to a lane of tests: one run at a time, so without waiting for locks. What the service does
 // beside it is tested where it is (runtime/shared-state).
 import { deepEquals } from '../../operators/index.ts';
-import { type ObjectValue, Shared, type SharedKind, type Value } from '../../values/index.ts';
+import { type ObjectValue, Shared, type Value } from '../../values/index.ts';
 import type { StatePayload } from '../index.ts';
 import type { Answer, Host } from './lane.ts';
 
@@ -54,7 +54,7 @@ export class StateHost {
         return this.#variables.get(scopeOf(request) + request.name)?.version ?? 0;
       case 'create':
         this.#objects.push(new Map());
-        return new Shared(request.kind as SharedKind, this.#objects.length - 1);
+        return new Shared(request.kind, this.#objects.length - 1);
       case 'call':
         return called(this.#entriesOf(request.object), request.method, request.args as Value[]);
       case 'begin': {
