@@ -318,9 +318,12 @@ test('a small value in which one part stands at very many places is looked throu
   const failed = openLane().eval(`${made}exception("c", "m", [b, s])`).failure;
   expect([failed?.code, failed?.params[1]]).toEqual(['c', [0, 1]]);
   const code = (body: string): unknown => openLane().eval(made + body, [], stored).failure?.code;
-  expect([code('INSERT T(n: b)'), code('INSERT T(n: b) PROCESSED BY ALL { }'), code('return {b: b, s: s}')]).toEqual(
-    Array(3).fill('cascade.execution.memory'),
-  );
+  expect([
+    code('INSERT T(n: b)'),
+    code('INSERT T(n: b) PROCESSED BY ALL { }'),
+    code('return {b: b, s: s}'),
+    code('MAP (x in [1]) { b }'),
+  ]).toEqual(Array(4).fill('cascade.execution.memory'));
   const lane = openLane();
   lane.load('PRIVATE PROCEDURE S.own(p Pump) 1');
   lane.load(`PROCEDURE S.f() ${made} S.own({b: b})`);

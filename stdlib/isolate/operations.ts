@@ -56,11 +56,7 @@ export function outward(run: Run, value: Value): string {
   refuseGiant(run, value);
   return encodeInner(value);
 }
-/** What is too deep to cross is an error of the program. */
-export function refuseDeep(value: Value): void {
-  if (misfit(value, LIMITS.weight) === 'deep') failDeep('the value', value);
-}
-/** The same, and what is too large is the end of the run. */
+/** What is too deep to cross is an error of the program, what is too large the end of the run. */
 export function refuseGiant(run: Run, value: Value): void {
   const reason = misfit(value, LIMITS.weight);
   if (reason === 'deep') failDeep('the value', value);
@@ -76,9 +72,13 @@ export function holds(value: Value, isWanted: (inner: Value) => boolean): boolea
   return false;
 }
 
-/** A copy in which every Sequence is an Array. */
+/** A copy, of what is no giant, in which every Sequence is an Array. */
 export function* materialized(run: Run, value: Value, whole = value, depth = 0): Steps<Value> {
-  if (value instanceof Sequence) return yield* materialized(run, yield* drain(value.open(), run), whole, depth);
+  if (value instanceof Sequence) {
+    const list = yield* drain(value.open(), run);
+    refuseGiant(run, list);
+    return yield* materialized(run, list, whole, depth);
+  }
   if (depth > MAX_DEPTH) failDeep('the value', whole);
   if (Array.isArray(value)) {
     const list: Value[] = [];

@@ -5,7 +5,7 @@ import { fail } from '../errors.ts';
 import { add } from '../operators/index.ts';
 import { getOwn, isObject, LocalValue, type ObjectValue, setOwn, Shared, stringify, text, type Value } from '../values/index.ts';
 import { LIMITS } from './limits.ts';
-import { holds, materialized } from './operations.ts';
+import { holds, materialized, refuseGiant } from './operations.ts';
 import type { Run } from './run.ts';
 import { type Cursor, drain, ListCursor, Sequence } from './sequence.ts';
 import { ask } from './state.ts';
@@ -41,6 +41,7 @@ function optionsOf(name: string, args: readonly Value[]): Value[] {
 function* call(run: Run, site: string, object: Value, method: string, given: readonly Value[]): Steps<Value> {
   const args = method === 'remove' && given[1] === null ? given.slice(0, 1) : [...given];
   if (KEYED.has(method)) args[0] = text(args[0] ?? null);
+  refuseGiant(run, args);
   return yield* ask(run, site, { op: 'call', object, method, args: (yield* materialized(run, args)) as Value[] });
 }
 
@@ -88,6 +89,7 @@ function* decide(run: Run, site: string, object: Value, name: string, given: rea
   let done: { change: 'set' | 'remove' | 'none'; value: Value } = { change: 'none', value: null };
   try {
     const outcome = yield* (DECISIONS[name] as Decision)(present, value, args);
+    refuseGiant(run, outcome.value ?? null);
     done = { change: outcome.change, value: yield* materialized(run, outcome.value ?? null) };
     return outcome.result;
   } finally {

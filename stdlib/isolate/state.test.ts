@@ -209,3 +209,16 @@ test('a scalar takes the place of an Object, and Sequences are Arrays in the sta
   expect(services.given('S.rows')).toEqual([11, 12]);
   expect(services.given('S.map')).toBe(1);
 });
+
+test('what is too large to be stored ends the run, wherever it would go into the state', () => {
+  const big = 'var b = ["x"]  for (i in range(0, 60, 1)) { b = [b, b] }  ';
+  const services = new Services([
+    `GLOBAL PROCEDURE S.assigned() ${big} list = b`,
+    `GLOBAL PROCEDURE S.inside() list = []  var l = list  ${big} l.push(b)`,
+    `GLOBAL PROCEDURE S.put() var m = Concurrent.Map()  ${big} m.put("a", b)`,
+    `GLOBAL PROCEDURE S.computed() var m = Concurrent.Map()  ${big} m.compute("a", (k, v) => b)`,
+    `GLOBAL PROCEDURE S.lazy() ${big} list = MAP (x in [1]) { b }`,
+  ]);
+  for (const name of ['assigned', 'inside', 'put', 'computed', 'lazy'])
+    expect(services.call(`S.${name}`).failure?.code, name).toBe('cascade.execution.memory');
+});

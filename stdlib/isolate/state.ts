@@ -3,7 +3,7 @@
 // run asks the host for anything, and when the procedure ends.
 import { fail } from '../errors.ts';
 import { encodeShared, getOwn, isObject, isReference, text, typeOf, type ObjectValue, type Value } from '../values/index.ts';
-import { materialized, refuseDeep } from './operations.ts';
+import { materialized, refuseGiant } from './operations.ts';
 import type { ProcedureInfo, StatePayload } from './protocol.ts';
 import type { Run } from './run.ts';
 import { request, type Steps } from './steps.ts';
@@ -53,6 +53,7 @@ function hold(run: Run, key: string, held: HeldState): void {
 /** Assigns; the value is the assigned one. */
 export function* stateSet(run: Run, site: number, name: string, value: Value): Steps<Value> {
   const scope = scopeOf(run);
+  refuseGiant(run, value);
   const own = run.madeSequence ? yield* materialized(run, value) : value;
   const version = Number(yield* ask(run, `${site}`, { op: 'set', ...scope, name, value: own }));
   const key = keyOf(scope, name);
@@ -64,6 +65,7 @@ export function* stateSet(run: Run, site: number, name: string, value: Value): S
 /** Sends back what has changed inside Arrays and Objects of the state. */
 export function* flushState(run: Run): Steps<void> {
   for (const held of run.held?.values() ?? []) {
+    refuseGiant(run, held.value);
     const json = encodeShared(held.value);
     if (json === held.json) continue;
     held.json = json;
@@ -73,7 +75,7 @@ export function* flushState(run: Run): Steps<void> {
 
 /** A request of the kind `state`. */
 export function* ask(run: Run, site: string, payload: StatePayload): Steps<Value> {
-  refuseDeep(payload as unknown as Value);
+  refuseGiant(run, payload as unknown as Value);
   return yield* request(run, run.path + site, 'state', encodeShared(payload as unknown as Value), false);
 }
 
