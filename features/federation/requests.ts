@@ -2,7 +2,8 @@
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { aggregated } from './aggregates.ts';
 import { whole } from './options.ts';
-import { CascadeError, apiError } from '../../model/errors/index.ts';
+import { CascadeError, apiError, isApiError } from '../../model/errors/index.ts';
+import { type InstanceQuery, instanceQuery, namedPath, parseWhere } from '../../model/query/index.ts';
 import { toTypedJson, Untransferable } from '../../model/values/index.ts';
 import { own } from '../../resources/operations/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
@@ -215,7 +216,7 @@ async function* selected(space: Namespace, asked: Asked, send: Send, from: numbe
     if (from > 0) return;
     const rows = await page(space, statement, send, skip, 2);
     if (rows.length > 1) throw apiError('cascade.query.not.unique', text(statement, 'resource'));
-    if (rows.length === 0 && cardinality === 'exactlyOne') throw apiError('cascade.resource.not.found', `/${text(statement, 'resource')}`);
+    if (rows.length === 0 && cardinality === 'exactlyOne') throw notFound(space, statement);
     yield rows;
     return;
   }
@@ -228,6 +229,23 @@ async function* selected(space: Namespace, asked: Asked, send: Send, from: numbe
     if (rows.length < PAGE_ROWS) break;
   }
   if (gathers) yield [all];
+}
+
+/** As it is told here (resources/instances): what a type of the node has as its key is not known. */
+function notFound(space: Namespace, statement: ObjectValue): CascadeError {
+  const name = text(statement, 'resource').replace(/^system\./, '');
+  const known = space.catalog.features.named(name) ?? space.catalog.features.installationResource(name, null);
+  const type = known?.type ?? null;
+  let query: InstanceQuery | null = null;
+  try {
+    query = instanceQuery(
+      parseWhere(getOwn(statement, 'where'), type, { username: '', namespace: space.name, now: space.clock.now() }),
+      type,
+    );
+  } catch (error) {
+    if (!isApiError(error)) throw error; // the node took the condition: it knows more than this side
+  }
+  return apiError('cascade.resource.not.found', namedPath(name, query, type));
 }
 
 const listIn = (object: ObjectValue, name: string): string[] => {

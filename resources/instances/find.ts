@@ -147,17 +147,22 @@ export async function storedAt(
 
 export const notFound = (resource: { name: string }, id: string) => apiError('cascade.resource.not.found', `/${resource.name}/${id}`);
 
-/** That nothing meets a condition: told by the path of the instance that it names, if it names one. */
+/**
+ * That nothing meets a condition: told by the path of the instance that it names, if it names one.
+ * @param byKey whether the natural key of a user's type names it, too; a node that is asked the same says no more than an `_id`
+ */
 export async function notFoundBy(
   space: Namespace,
   resource: Resource | InstallationResource,
   where: Value,
   actor: Actor,
+  byKey = true,
 ): Promise<CascadeError> {
   const isOfType = 'kind' in resource && resource.kind === 'instances';
   const asked = isOfType ? await conditionAsked(space, resource, where, actor) : parseWhere(where, resource.type, contextOf(actor));
   const query = instanceQuery(asked, resource.type);
-  return apiError('cascade.resource.not.found', namedPath(resource.name, query, resource.type));
+  const named = byKey || space.catalog.types.get(resource.name) !== resource.type ? resource.type : null;
+  return apiError('cascade.resource.not.found', namedPath(resource.name, query, named));
 }
 
 /** Adds the rows to the run's read set (language.md U7). */

@@ -160,7 +160,7 @@ async function select(space: Namespace, asked: ObjectValue, actor: Actor): Promi
   const rows = limit === 0 ? [] : await rowsOf(space, resource, query, actor);
   if (!single) return { list: `[${rows.join(',')}]` };
   if (rows.length > 1) throw apiError('cascade.query.not.unique', resource.name);
-  if (rows.length === 0 && cardinality === 'exactlyOne') throw await notFoundBy(space, resource, getOwn(asked, 'where'), actor);
+  if (rows.length === 0 && cardinality === 'exactlyOne') throw await notFoundBy(space, resource, getOwn(asked, 'where'), actor, false);
   return { ok: rows[0] ?? 'null' };
 }
 
