@@ -12,40 +12,33 @@ export interface Taken {
   readonly seconds: number;
 }
 
-interface Row extends Taken {
-  readonly name: string;
-  readonly parent: number;
-}
-
-/** @param pid of the service */
+/** @param pid of the service; only what is below it is read, since whoever asks may be measuring something at the same time */
 export function takenBy(pid: number): Record<Part, Taken> {
-  const rows = all();
   const sum: Record<Part, Taken> = { service: { mb: 0, seconds: 0 }, mongod: { mb: 0, seconds: 0 }, sandbox: { mb: 0, seconds: 0 } };
-  for (const [id, row] of rows) {
-    if (!isBelow(rows, id, pid)) continue;
+  const left = [pid];
+  for (let id = left.pop(); id !== undefined; id = left.pop()) {
+    const row = read(id);
+    if (!row) continue;
     const part = id === pid ? 'service' : row.name === 'mongod' ? 'mongod' : 'sandbox';
     sum[part] = { mb: sum[part].mb + row.mb, seconds: sum[part].seconds + row.seconds };
+    left.push(...childrenOf(id));
   }
   return sum;
 }
 
-function isBelow(rows: ReadonlyMap<number, Row>, id: number, ancestor: number): boolean {
-  for (let at: number | undefined = id; at !== undefined; at = rows.get(at)?.parent) if (at === ancestor) return true;
-  return false;
+/** Those that its threads have started. */
+function childrenOf(id: number): number[] {
+  try {
+    const threads = readdirSync(`/proc/${id}/task`);
+    const lists = threads.map((thread) => readFileSync(`/proc/${id}/task/${thread}/children`, 'latin1'));
+    return lists.flatMap((list) => list.split(' ').filter(Boolean).map(Number));
+  } catch {
+    return []; // it has ended
+  }
 }
 
-function all(): Map<number, Row> {
-  const rows = new Map<number, Row>();
-  for (const id of readdirSync('/proc'))
-    if (/^\d+$/.test(id)) {
-      const row = read(id);
-      if (row) rows.set(Number(id), row);
-    }
-  return rows;
-}
-
-/** proc(5): `pid (name) state ppid … utime stime … rss`; the name may hold anything. */
-function read(id: string): Row | null {
+/** proc(5): `pid (name) state … utime stime … rss`; the name may hold anything. */
+function read(id: number): (Taken & { readonly name: string }) | null {
   let text: string;
   try {
     text = readFileSync(`/proc/${id}/stat`, 'latin1');
@@ -57,7 +50,6 @@ function read(id: string): Row | null {
   const number = (index: number): number => Number(fields[index]);
   return {
     name: text.slice(text.indexOf('(') + 1, close),
-    parent: number(1),
     seconds: ((number(11) + number(12)) * TICK_MS) / 1_000,
     mb: (number(21) * PAGE_BYTES) / 1024 / 1024,
   };
