@@ -21,7 +21,7 @@ import {
   programIn,
   type ProjectFile,
 } from './bundle.ts';
-import { documentFile, documentName, fileOf, isOwn, isProgram, JSON_FOLDERS, PROGRAMS, programName, written } from './layout.ts';
+import { documentName, filesOf, isOwn, isProgram, JSON_FOLDERS, PROGRAMS, programName, written } from './layout.ts';
 
 /** Size limits for included documents: of one, and of all together. Larger ones are represented by their digest, and fetched from /docs. */
 const MOST_OF_ONE = 1_048_576;
@@ -58,22 +58,31 @@ async function documentsOf(space: Namespace, chosen: Chosen, actor: Actor): Prom
 /** @returns files by their paths */
 export async function exportProject(space: Namespace, chosen: Chosen, actor: Actor): Promise<ObjectValue> {
   const files: ObjectValue = {};
-  for (const folder of JSON_FOLDERS)
-    for (const [name, stored] of seenIn(space, folder, chosen, actor)) {
-      const members = written(membersOf(space, kindOf(space, folder), stored));
-      setOwn(files, `${folder}/${fileOf(folder, name)}`, parseJson(JSON.stringify(members)));
-    }
-  for (const folder of PROGRAMS)
-    for (const [name, stored] of seenIn(space, folder, chosen, actor))
-      setOwn(files, `${folder}/${fileOf(folder, name)}`, getOwn(stored, 'ruleText'));
+  for (const folder of [...JSON_FOLDERS, ...PROGRAMS]) {
+    const seen = seenIn(space, folder, chosen, actor);
+    const paths = filesOf(folder, seen.map(nameIn));
+    for (const [name, stored] of seen) setOwn(files, `${folder}/${paths.get(name)}`, contentOf(space, folder, stored));
+  }
   let bytesLeft = MOST_OF_ALL;
-  for (const { name, sizeBytes, digest } of await documentsOf(space, chosen, actor)) {
+  const documents = await documentsOf(space, chosen, actor);
+  const paths = filesOf(
+    'documents',
+    documents.map(({ name }) => name),
+  );
+  for (const { name, sizeBytes, digest } of documents) {
     const goesAlong = sizeBytes <= Math.min(MOST_OF_ONE, bytesLeft);
     if (goesAlong) bytesLeft -= sizeBytes;
     const bytes = goesAlong ? (await readDocument(space, name, actor, MOST_OF_ONE)).bytes : null;
-    setOwn(files, `documents/${documentFile(name)}`, bytes ? { base64: bytes.toString('base64') } : { digest, contentSize: sizeBytes });
+    setOwn(files, `documents/${paths.get(name)}`, bytes ? { base64: bytes.toString('base64') } : { digest, contentSize: sizeBytes });
   }
   return files;
+}
+
+const nameIn = ([name]: readonly [string, ObjectValue]): string => name;
+
+function contentOf(space: Namespace, folder: string, stored: ObjectValue): Value {
+  if (isProgram(folder)) return getOwn(stored, 'ruleText');
+  return parseJson(JSON.stringify(written(membersOf(space, kindOf(space, folder), stored))));
 }
 
 /** A resource that an import would change: `added` or `changed`; `removed`: only the namespace has it, and an import keeps it. */
@@ -133,14 +142,15 @@ async function changeOf(space: Namespace, batch: DefinitionBatch, one: ProjectFi
 }
 
 async function filesThere(space: Namespace, chosen: Chosen, actor: Actor): Promise<Difference[]> {
-  const removed = (folder: string, name: string, path: string): Difference => ({
-    file: `${folder}/${path}`,
-    resource: `/${folder}/${name}`,
-    change: 'removed',
-  });
-  const definitions = [...JSON_FOLDERS, ...PROGRAMS].flatMap((folder) =>
-    seenIn(space, folder, chosen, actor).map(([name]) => removed(folder, name, fileOf(folder, name))),
-  );
+  const removed = (folder: string, names: readonly string[]): Difference[] =>
+    [...filesOf(folder, names)].map(([name, path]) => ({ file: `${folder}/${path}`, resource: `/${folder}/${name}`, change: 'removed' }));
+  const definitions = [...JSON_FOLDERS, ...PROGRAMS].flatMap((folder) => removed(folder, seenIn(space, folder, chosen, actor).map(nameIn)));
   const documents = await documentsOf(space, chosen, actor);
-  return [...definitions, ...documents.map(({ name }) => removed('documents', name, documentFile(name)))];
+  return [
+    ...definitions,
+    ...removed(
+      'documents',
+      documents.map(({ name }) => name),
+    ),
+  ];
 }

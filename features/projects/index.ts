@@ -2,9 +2,8 @@
 export {
   agrees,
   canonical,
-  documentFile,
   documentName,
-  fileOf,
+  filesOf,
   FOLDERS,
   isOwn,
   isProgram,

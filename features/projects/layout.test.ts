@@ -1,19 +1,59 @@
 import { expect, test } from 'vitest';
-import { agrees, canonical, documentFile, documentName, fileOf, type Members, parseExact, programName, toSend, toText } from './layout.ts';
+import { agrees, canonical, documentName, filesOf, type Members, parseExact, programName, toSend, toText } from './layout.ts';
+
+const fileOf = (folder: string, name: string): string | undefined => filesOf(folder, [name]).get(name);
 
 test('a file is named after its resource, with characters escaped that file systems refuse', () => {
   expect(fileOf('topics', '/plant/empty')).toBe('plant/empty.json');
   expect(fileOf('rules', 'low:1.0')).toBe('low%3A1.0.rule');
   expect(fileOf('procedures', 'Dosing.start')).toBe('Dosing_start.procedure');
   expect(fileOf('groups', '../x')).toBe('%2E.%2Fx.json');
+  const long = fileOf('topics', `/a/${'x'.repeat(253)}`);
+  expect(long).toMatch(/^a\/x{217}~[0-9a-f]{32}\.json$/);
 });
 
 test('the path of a document determines its name', () => {
-  for (const name of ['a/b.txt', '.hidden/x', 'public/ä x?.txt', '100%', 'a:b', 'a/./b', ' x ']) {
-    const file = documentFile(name);
+  const names = [
+    'a/b.txt',
+    '.hidden/x',
+    'public/ä x?.txt',
+    '100%',
+    'a:b',
+    'a/./b',
+    ' x ',
+    'a/',
+    'a//b',
+    'a///b/',
+    'a',
+    'a/b.txt/c',
+    'a%2F',
+  ];
+  const files = filesOf('documents', names);
+  for (const [name, file] of files) {
     expect(documentName(file)).toBe(name);
-    expect(file.split('/').some((part) => part === '.' || part === '..' || part.startsWith('.'))).toBe(false);
+    expect(file.split('/').some((part) => part === '' || part === '.' || part === '..' || part.startsWith('.'))).toBe(false);
   }
+  expect(filesOf('documents', ['a', 'a/b/c', 'd/e'])).toEqual(
+    new Map([
+      ['a', 'a'],
+      ['a/b/c', 'a%2Fb/c'],
+      ['d/e', 'd/e'],
+    ]),
+  );
+});
+
+test('no two resources have one file, and none has its file where another needs a folder (resources-and-api.md 11)', () => {
+  const clashing: [folder: string, names: string[]][] = [
+    ['procedures', ['a.b_c', 'a_b.c', 'a_b_c', 'd.e']],
+    ['topics', ['/a', '/a.json/b', '/a.json/b.json/c', '/b']],
+    ['documents', ['a', 'a/', 'a//', 'a/b', 'a/b/c', 'a//b', 'a%2Fb']],
+  ];
+  for (const [folder, names] of clashing) {
+    const files = [...filesOf(folder, names).values()];
+    expect(new Set(files).size).toBe(names.length);
+    for (const file of files) expect(files.filter((other) => other.startsWith(`${file}/`))).toEqual([]);
+  }
+  expect(filesOf('procedures', ['d.e', 'a.b_c']).get('d.e')).toBe('d_e.procedure');
 });
 
 test('integers beyond the precision of a number keep their digits', () => {

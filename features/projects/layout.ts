@@ -1,5 +1,7 @@
 // The layout of project files (resources-and-api.md 11): folders, file names and the form of each file.
 
+import { createHash } from 'node:crypto';
+
 /** Folders of JSON files with one object each; an import loads these before programs and documents. */
 export const JSON_BEFORE = ['scalars', 'types', 'profiles', 'groups', 'topics', 'sources', 'services', 'nodes'] as const;
 export const PROGRAMS = ['procedures', 'rules'] as const;
@@ -96,23 +98,67 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(names.map((name) => [name, sorted((value as Members)[name])]));
 }
 
+/** Bytes that file systems allow in a name. */
+const MOST_OF_A_NAME = 255;
+
 /**
- * The path of a definition's file below its folder. Topics are in nested folders; characters that file systems refuse are percent-escaped.
+ * The path of each resource's file below its folder. Topics and documents are in nested folders; characters that file systems refuse are
+ * percent-escaped. No two resources have one path, and no file lies where another one needs a folder.
  */
-export function fileOf(folder: string, name: string): string {
-  const extension = folder === 'rules' ? '.rule' : folder === 'procedures' ? '.procedure' : '.json';
+export function filesOf(folder: string, names: readonly string[]): ReadonlyMap<string, string> {
+  const places = new Map(names.map((name) => [name, placeOf(folder, name)]));
+  const counts = new Map<string, number>();
+  for (const place of places.values()) counts.set(place, (counts.get(place) ?? 0) + 1);
+  const isFile = (place: string): boolean => counts.has(place);
+  return new Map(
+    [...places].map(([name, place]) => {
+      // Only names of procedures meet: `a.b_c` and `a_b.c`. What counts of a program is the name in its text (11).
+      const own = (counts.get(place) ?? 0) > 1 ? `${escaped(name).replaceAll('.', '%2E')}${EXTENSIONS[folder] ?? '.json'}` : place;
+      return [name, withoutFolders(own, isFile)];
+    }),
+  );
+}
+
+const EXTENSIONS: Readonly<Record<string, string>> = { rules: '.rule', procedures: '.procedure', documents: '' };
+
+/** The path of a resource's file, as if no other resource were there. */
+function placeOf(folder: string, name: string): string {
+  if (folder === 'documents') return documentPlace(name);
+  const extension = EXTENSIONS[folder] ?? '.json';
   const plain = folder === 'topics' ? name.replace(/^\//, '') : folder === 'procedures' ? name.replaceAll('.', '_') : name;
-  const parts = folder === 'topics' ? plain.split('/') : [plain];
-  return `${parts.map(escaped).join('/')}${extension}`;
+  const parts = (folder === 'topics' ? plain.split('/') : [plain]).map(escaped);
+  const last = parts.pop() ?? '';
+  return [...parts, `${shortened(last, MOST_OF_A_NAME - extension.length, name)}${extension}`].join('/');
+}
+
+/** A name that fits, and is still its own: the name in the file is what counts. */
+const shortened = (part: string, most: number, name: string): string =>
+  part.length <= most
+    ? part
+    : `${part.slice(0, most - 33).replace(/%.?$/, '')}~${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
+
+/** The path of a document determines its name, so a slash before another one, or at the end, is escaped. */
+const documentPlace = (name: string): string =>
+  name
+    .split('/')
+    .map(escaped)
+    .reduce((path, part) => (part === '' ? `${path}%2F` : `${path}/${part}`));
+
+/** The path with no folder where another resource has its file: the slash behind it is escaped. */
+function withoutFolders(place: string, isFile: (place: string) => boolean): string {
+  const [first = '', ...others] = place.split('/');
+  let [path, before] = [first, first];
+  for (const part of others) {
+    path += `${isFile(before) ? '%2F' : '/'}${part}`;
+    before += `/${part}`;
+  }
+  return path;
 }
 
 const escaped = (part: string): string =>
   part.replace(/[<>:"/\\|?*%\p{Cc}]|^\.+$|^\.|[. ]$/gu, (found) =>
     [...Buffer.from(found)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
   );
-
-/** The path of a document below its folder. Its name has no segment `..`; a leading `.` and unusual characters are escaped. */
-export const documentFile = (name: string): string => name.split('/').map(escaped).join('/');
 
 export function documentName(file: string): string {
   try {

@@ -6,32 +6,37 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { openRemote, type Remote, type RemoteOptions } from '../remote.ts';
 import { type Terminal, UsageError } from '../terminal.ts';
-import { documentFile, fileOf, JSON_FOLDERS, PROGRAMS, toText, written } from '../../../features/projects/index.ts';
+import { filesOf, isProgram, JSON_FOLDERS, type Members, PROGRAMS, toText, written } from '../../../features/projects/index.ts';
 import { write } from './local.ts';
 import { contentPath, errorIn, listed } from './present.ts';
 
+/** What cannot be a file here, such as a document with a name that is too long, is told; the others are written. */
 export async function exportProject(root: string, options: RemoteOptions, terminal: Terminal): Promise<number> {
   const remote = await openRemote(options, terminal.ask);
-  let count = 0;
-  for (const folder of JSON_FOLDERS)
-    for (const object of await listed(remote, folder)) {
-      await write(root, folder, fileOf(folder, String(object['name'])), toText(written(object)));
-      count++;
-    }
-  for (const folder of PROGRAMS)
-    for (const object of await listed(remote, folder)) {
-      const version = object['version'];
-      const name = typeof version === 'string' ? `${String(object['name'])}:${version}` : String(object['name']);
-      await write(root, folder, fileOf(folder, name), String(object['ruleText']));
-      count++;
-    }
-  for (const { name } of await listed(remote, 'documents')) {
-    await download(remote, String(name), join(root, 'documents', ...documentFile(String(name)).split('/')));
-    count++;
+  let [count, failed] = [0, 0];
+  for (const folder of [...JSON_FOLDERS, ...PROGRAMS, 'documents']) {
+    const objects = new Map((await listed(remote, folder)).map((object) => [nameOf(object), object]));
+    for (const [name, path] of filesOf(folder, [...objects.keys()]))
+      try {
+        if (folder === 'documents') await download(remote, name, join(root, folder, ...path.split('/')));
+        else await write(root, folder, path, textOf(folder, objects.get(name) ?? {}));
+        count++;
+      } catch (error) {
+        const code = (error as NodeJS.ErrnoException).code;
+        if (code !== 'ENAMETOOLONG') throw error;
+        terminal.err(`${folder}/${name}: ${code}: its name is too long for a file\n`);
+        failed++;
+      }
   }
-  terminal.out(`${count} files\n`);
-  return 0;
+  terminal.out(failed === 0 ? `${count} files\n` : `${count} files, ${failed} failed\n`);
+  return failed === 0 ? 0 : 1;
 }
+
+function nameOf({ name, version }: Members): string {
+  return typeof version === 'string' ? `${String(name)}:${version}` : String(name);
+}
+
+const textOf = (folder: string, object: Members): string => (isProgram(folder) ? String(object['ruleText']) : toText(written(object)));
 
 async function download(remote: Remote, name: string, file: string): Promise<void> {
   const answer = await remote.send('GET', contentPath(name));
