@@ -4,6 +4,7 @@
 import { convert } from '../../stdlib/convert/index.ts';
 import { getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, withoutAnswers } from '../../runtime/context/index.ts';
+import { toStoredForm } from '../../model/query/index.ts';
 import { checkName } from '../../model/types/index.ts';
 import { CONFIGURATION_SHAPE, DEPLOYCONFIG_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, textField, changeDefinition } from '../../resources/definitions/index.ts';
@@ -27,14 +28,14 @@ export const CONFIGURATIONS: DefinitionResource = {
     const name = textField('configurations', body, 'name');
     checkName('configuration', name);
     const fields = checkFields(CONFIGURATIONS, body, 'refused');
-    checkConstraint('configurations', fields);
+    const provisioningConstraint = constraintIn('configurations', fields);
     const resources = resourcesIn('configurations', fields);
     const active = own(fields, 'active') ?? true;
     const before = stored && (own(stored, 'active') ?? true);
     const object: ObjectValue = {
       ...fields,
       resources: resources.map(text),
-      provisioningConstraint: own(fields, 'provisioningConstraint') ?? {},
+      provisioningConstraint,
       provisionAsTree: own(fields, 'provisionAsTree') ?? true,
       active,
     };
@@ -66,8 +67,8 @@ export const DEPLOYCONFIGS: DefinitionResource = {
     const checked = (Array.isArray(partitions) ? partitions : []).map((partition): Value => {
       if (!isObject(partition) || typeof own(partition, 'name') !== 'string')
         throw invalidField('deployconfigs', 'partitions', 'a partition is an Object with a name');
-      checkConstraint('deployconfigs', partition);
-      return { ...partition, resources: resourcesIn('deployconfigs', partition).map(text) };
+      const provisioningConstraint = constraintIn('deployconfigs', partition);
+      return { ...partition, provisioningConstraint, resources: resourcesIn('deployconfigs', partition).map(text) };
     });
     return { name, object: { ...fields, partitions: checked }, apply: () => undefined };
   },
@@ -78,12 +79,13 @@ export const DEPLOYCONFIGS: DefinitionResource = {
 
 const own = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);
 
-/** Checks a condition on nodes. @throws errors of the condition */
-function checkConstraint(resource: string, fields: ObjectValue): void {
+/** A condition on nodes, in the form that is stored (3.4). @throws errors of the condition */
+function constraintIn(resource: string, fields: ObjectValue): Value {
   const where = own(fields, 'provisioningConstraint') ?? {};
   if (!isObject(where)) throw invalidField(resource, 'provisioningConstraint', 'no Object');
   const refused = nodeConditionFault(where);
   if (refused) throw refused;
+  return toStoredForm(where);
 }
 
 /** The resources of a configuration, each as `{resource, resourceId}`. */

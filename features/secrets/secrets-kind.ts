@@ -22,8 +22,9 @@ export const SECRETS: DefinitionResource = {
     checkName('configuration', name);
     const fields = checkFields(SECRETS, omit(body, [SEALED]), 'refused');
     const kept = stored && getOwn(stored, SEALED);
-    const given = Object.hasOwn(fields, 'secret') ? getOwn(fields, 'secret') : null;
-    if (given === null && !kept) throw apiError('cascade.resource.property.required', 'secrets', 'secret');
+    const isGiven = Object.hasOwn(fields, 'secret');
+    const given = isGiven ? getOwn(fields, 'secret') : null;
+    if (given === null && (isGiven || !kept)) throw apiError('cascade.resource.property.required', 'secrets', 'secret');
     const sealed: Value = given === null ? kept : await seal(space, name, String(given));
     return { name, object: { ...omit(fields, ['secret']), [SEALED]: sealed }, apply: () => undefined };
   },
