@@ -90,6 +90,12 @@ export function programIn({ file, value }: ProjectFile): string {
   return value.replace(/^\uFEFF/, '');
 }
 
+/** The definition in a file, as of now. @throws resource.property.invalid */
+export function definitionIn(space: Namespace, { file, folder, value }: ProjectFile, stored: ObjectValue | undefined): ObjectValue {
+  if (!isObject(value)) throw apiError('cascade.resource.property.invalid', 'projects', file, 'no JSON object');
+  return kindOf(space, folder).fromFile?.(value, stored, space.clock.now()) ?? value;
+}
+
 /** The members of a file that have a value: files of other versions have further ones (11). */
 export function givenIn(value: ObjectValue): ObjectValue {
   const given: ObjectValue = {};

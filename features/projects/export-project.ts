@@ -11,6 +11,7 @@ import { may, requireRight } from '../../resources/access/index.ts';
 import { digestOfDocument, type ListedDocument, listDocuments, readDocument } from '../documents/index.ts';
 import {
   definitionAt,
+  definitionIn,
   definitionsOf,
   digestOf,
   filesIn,
@@ -138,7 +139,7 @@ async function changeOf(space: Namespace, batch: DefinitionBatch, one: ProjectFi
   if (!isObject(value)) throw apiError('cascade.resource.property.invalid', 'projects', file, 'no JSON object');
   const name = requiredText(folder, value, 'name');
   const stored = mayRead ? definitionAt(space, folder, name, actor.identity) : undefined;
-  return [name, !stored ? 'added' : (await isAsStored(batch, kind, value, stored)) ? null : 'changed'];
+  return [name, !stored ? 'added' : (await isAsStored(batch, kind, definitionIn(space, one, stored), stored)) ? null : 'changed'];
 }
 
 async function filesThere(space: Namespace, chosen: Chosen, actor: Actor): Promise<Difference[]> {

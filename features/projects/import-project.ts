@@ -12,7 +12,19 @@ import { DefinitionBatch } from '../../resources/definitions/index.ts';
 import { insertOne, upsertKeys, duplicateOf, upsertOne } from '../../resources/instances/index.ts';
 import { nextSlice, SLICE_MS } from '../../platform/structures/index.ts';
 import { digestOfDocument, saveDocument } from '../documents/index.ts';
-import { bytesOf, definitionsOf, digestOf, filesIn, givenIn, isAsStored, kindOf, plain, programIn, type ProjectFile } from './bundle.ts';
+import {
+  bytesOf,
+  definitionIn,
+  definitionsOf,
+  digestOf,
+  filesIn,
+  givenIn,
+  isAsStored,
+  kindOf,
+  plain,
+  programIn,
+  type ProjectFile,
+} from './bundle.ts';
 import { documentName, isOwn, isProgram, JSON_AFTER, JSON_BEFORE, programName, PROGRAMS } from './layout.ts';
 
 /** The result of an import. */
@@ -160,9 +172,10 @@ async function planned(space: Namespace, batch: DefinitionBatch, file: ProjectFi
     if (typeof name !== 'string') throw apiError('cascade.resource.property.required', file.folder, 'name');
     if (isOwn(file.folder, name)) return void done.skipped.push(file.file);
     const stored = space.catalog.definitions.get(file.folder, name);
-    if (stored && (await isAsStored(batch, kind, file.value, stored))) return void done.unchanged.push(file.file);
+    const given = definitionIn(space, file, stored);
+    if (stored && (await isAsStored(batch, kind, given, stored))) return void done.unchanged.push(file.file);
     requireFor(name);
-    await batch.plan(kind, givenIn(file.value));
+    await batch.plan(kind, givenIn(given));
   }
   done.loaded.push(file.file);
 }

@@ -37,6 +37,7 @@ export const SCHEDULED_EVENTS: DefinitionResource = {
   onExisting: (stored) => (isPeriodic(stored) ? 'update' : 'conflict'),
   replaces: { interval: ['cron', 'zone'], cron: ['interval'] },
   type: SCHEDULED_EVENT_SHAPE,
+  fromFile,
   isTransient: (stored) => getOwn(stored, 'isTransient') === true,
   enforce(space, name, object) {
     if (object) scheduleOf(space).put(name, object);
@@ -189,6 +190,20 @@ function isSame(one: Period, other: Period): boolean {
   if ('intervalMs' in one || 'intervalMs' in other)
     return 'intervalMs' in one && 'intervalMs' in other && one.intervalMs === other.intervalMs;
   return one.cron === other.cron && one.zone === other.zone;
+}
+
+/**
+ * A definition from a file, whose next time may have passed since: a periodic event goes on at its intervals, as the stored one does where it
+ * has the same.
+ */
+function fromFile(given: ObjectValue, stored: ObjectValue | undefined, nowMs: number): ObjectValue {
+  const member = (name: string): Value => (Object.hasOwn(given, name) ? getOwn(given, name) : null);
+  const [dueMs, interval] = [occursAtIn(given), member('interval')];
+  if (member('periodic') !== true || dueMs === null || dueMs > nowMs || !isInteger(interval) || interval < 1) return given;
+  const every = Number(interval);
+  const isStored = stored !== undefined && getOwn(stored, 'interval') === interval && (dueOf(stored) - dueMs) % every === 0;
+  const nextMs = isStored ? dueOf(stored) : dueMs + (Math.floor((nowMs - dueMs) / every) + 1) * every;
+  return { ...given, occursAt: dateTimeOf(nextMs) === null ? member('occursAt') : new Date(nextMs).toISOString() };
 }
 
 /** When a stored event is due, in milliseconds since the epoch. */

@@ -166,6 +166,8 @@ export interface DefinitionResource {
   readonly removedByValue?: Readonly<Record<string, (element: Value) => Value>>;
   /** Alternatives: a change that sets a property removes these stored ones, unless it sets them, too. */
   readonly replaces?: Readonly<Record<string, readonly string[]>>;
+  /** A definition from a project's file, which may be older than the stored one, as it is to be taken now. */
+  readonly fromFile?: (given: ObjectValue, stored: ObjectValue | undefined, nowMs: number) => ObjectValue;
   /** Whether it is kept in memory only, so that a restart forgets it. */
   readonly isTransient?: (stored: ObjectValue) => boolean;
   /** Each change of one is audited (8.3). */
