@@ -15,7 +15,7 @@ export async function exportProject(root: string, options: RemoteOptions, termin
   const remote = await openRemote(options, terminal.ask);
   let [count, failed] = [0, 0];
   for (const folder of [...JSON_FOLDERS, ...PROGRAMS, 'documents']) {
-    const objects = new Map((await listed(remote, folder)).map((object) => [nameOf(object), object]));
+    const objects = new Map((await listed(remote, folder)).map((object) => [String(object['name']), object]));
     for (const [name, path] of filesOf(folder, [...objects.keys()]))
       try {
         if (folder === 'documents') await download(remote, name, join(root, folder, ...path.split('/')));
@@ -30,10 +30,6 @@ export async function exportProject(root: string, options: RemoteOptions, termin
   }
   terminal.out(failed === 0 ? `${count} files\n` : `${count} files, ${failed} failed\n`);
   return failed === 0 ? 0 : 1;
-}
-
-function nameOf({ name, version }: Members): string {
-  return typeof version === 'string' ? `${String(name)}:${version}` : String(name);
 }
 
 const textOf = (folder: string, object: Members): string => (isProgram(folder) ? String(object['ruleText']) : toText(written(object)));
