@@ -45,6 +45,19 @@ test('the target namespace of a batch applies to its requests, unless they name 
   expect(server.requests.map(({ identity }) => identity.namespace).sort()).toEqual(['main', 'plant']);
 });
 
+test('what changes something in a batch with a request id has an id of its own there, or the one that it names', async () => {
+  const headers = { Authorization: `Bearer ${TOKEN}`, 'X-Cascade-Request-Id': 'whole' };
+  const named = { method: 'POST', uri: '/topics//b', headers: { 'x-cascade-request-id': 'own' } };
+  await batch([{ uri: '/types' }, { method: 'POST', uri: '/topics//a' }, { method: 'DELETE', uri: '/rules/r' }, named], headers);
+  const ids = server.requests.map(({ op, resourceName, requestId }) => [op, resourceName, requestId]);
+  expect(ids.sort()).toEqual([
+    ['delete', 'rules', 'whole\n2'],
+    ['publish', 'topics', 'own'],
+    ['publish', 'topics', 'whole\n1'],
+    ['select', 'types', undefined],
+  ]);
+});
+
 test('answers have the order of the requests, with the headers of each result', async () => {
   server.answer = async ({ resourceName }) => {
     if (resourceName === 'rules') await new Promise((resolve) => setTimeout(resolve, 20));

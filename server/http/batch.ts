@@ -13,6 +13,8 @@ const MOST_REQUESTS = 100;
 const PIECE = 256 * 1024;
 /** Bound of the rows of each SELECT. */
 const MOST_ROWS = 1_000;
+/** Methods whose answers are not kept: a repeated batch reads again. */
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Headers that a request inherits from the batch, where it has none of its own. */
 const INHERITED = ['authorization', 'x-target-namespace'] as const;
 
@@ -68,8 +70,10 @@ function readRequest(value: Value, index: number, outer: HttpRequest): HttpReque
   const withToken =
     token && !isOwn && outer.headers.get('authorization') === undefined ? `${query}${query === '' ? '' : '&'}${token}` : query;
   const body = memberOf(value, 'body');
+  const upper = method.toUpperCase();
+  const batchId = READS.has(upper) || headers.has('x-cascade-request-id') ? undefined : outer.headers.get('x-cascade-request-id');
   return {
-    method: method.toUpperCase(),
+    method: upper,
     path: `${RESOURCES}${path}`,
     query: withToken,
     headers,
@@ -81,6 +85,7 @@ function readRequest(value: Value, index: number, outer: HttpRequest): HttpReque
     },
     isGone: () => outer.isGone?.() === true,
     mostRows: MOST_ROWS,
+    ...(batchId && { partId: `${batchId}\n${index}` }), // no header of a client holds a line break
     body: () => bytesOf(body, headers.get('content-type')),
     stream: () => {
       throw apiError('cascade.request.content.type', headers.get('content-type') ?? '');

@@ -76,11 +76,12 @@ export function apiRequest(
     },
   };
   if (publicIn !== undefined) request.publicOnly = true;
-  const requestId = publicIn === undefined ? headers.get('x-cascade-request-id') : undefined; // without identity it would answer all
+  // without identity it would answer all
+  const requestId = publicIn === undefined ? (http.partId ?? headers.get('x-cascade-request-id')) : undefined;
   const federation = publicIn === undefined ? federationIn((name) => headers.get(name.toLowerCase() as FederationHeader)) : undefined;
   if (federation) request.federation = federation;
   if (http.isGone) request.isGone = () => http.isGone?.() === true;
-  const isRepeated = http.method === 'POST' || (federation !== undefined && http.method !== 'GET');
+  const isRepeated = http.method === 'POST' || http.partId !== undefined || (federation !== undefined && http.method !== 'GET');
   if (requestId && isRepeated) request.requestId = requestId;
   if (http.onGone && endsWithCaller(request)) {
     const ending = new AbortController();

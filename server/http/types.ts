@@ -24,6 +24,8 @@ export interface HttpRequest {
   peer: string;
   /** Bound of the rows of a SELECT, where it is lower than usual (within a batch). */
   mostRows?: number;
+  /** Of a part of a batch with `X-Cascade-Request-Id`: what it is known by when the batch is repeated. */
+  partId?: string;
   /**
    * The body, decompressed.
    * @param mostBytes its bound, as sent and as decompressed; absent: the limit of the service
