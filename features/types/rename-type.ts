@@ -94,5 +94,8 @@ async function rename(space: Namespace, renaming: Rename, actor: Actor): Promise
     space.events.before.retype(one);
     space.events.correlations.retype(one);
   }
+  // The paths of the old name have no events any more: who listens there is told, as when a type is deleted.
+  space.events.subscribers.gone('types', name);
+  space.events.deliveries.gone('types', name);
   return renamed;
 }
