@@ -258,6 +258,25 @@ test('the same path and request id replace a subscription, another id adds one',
   expect(made.map(({ closed }) => closed)).toEqual([true, false, false]);
 });
 
+test('the same path and request id in another namespace are another subscription, and each is ended in its own', async () => {
+  await login();
+  const made = subscriptions();
+  const say = async (op: string, requestId: string, targetNamespace?: string): Promise<void> => {
+    const answers = socket.messages().length + 1;
+    const parameters = { requestId };
+    socket.send(JSON.stringify({ op, resourceName: 'events', resourceId: '/topics/a', targetNamespace, parameters }));
+    await socket.message(() => socket.messages().length >= answers);
+  };
+  await say('subscribe', 'x');
+  await say('subscribe', 'x', 'plant');
+  await say('subscribe', 'y', 'plant');
+  expect(made.map(({ closed }) => closed)).toEqual([false, false, false]);
+  await say('unsubscribe', 'x', 'plant');
+  expect(made.map(({ closed }) => closed)).toEqual([false, true, false]);
+  await say('unsubscribe', 'y'); // the only one with this request id
+  expect(made.map(({ closed }) => closed)).toEqual([false, true, true]);
+});
+
 test('unsubscribe is a 204 and ends the subscription, closing the socket ends the others', async () => {
   await login();
   const made = subscriptions();

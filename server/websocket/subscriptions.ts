@@ -8,7 +8,7 @@ import { required } from './requests.ts';
 
 const MOST = 1_000;
 
-/** A subscription by path and request id; null while it begins. */
+/** A subscription by namespace, path and request id; null while it begins. */
 interface Entry {
   readonly path: string;
   readonly key: string;
@@ -43,7 +43,7 @@ export class Subscriptions {
   }
 
   /**
-   * Begins a subscription; one with the same path and request id ends. Events are sent from `answered` on: after the answer.
+   * Begins a subscription; one with the same path, in the same namespace, and request id ends. Events are sent from `answered` on: after the answer.
    * @throws CascadeError
    */
   async subscribe(message: Message, identity: Identity): Promise<{ answer: Answer; answered: () => void }> {
@@ -54,7 +54,7 @@ export class Subscriptions {
     const headers = headersOf(message);
     const entry: Entry = {
       path: spelled(path),
-      key: `${spelled(path)}\n${headers}`,
+      key: keyOf(identity, spelled(path), headers),
       subscription: null,
       namespace: identity.namespace,
       headers,
@@ -101,7 +101,11 @@ export class Subscriptions {
     return { answer: { status: 200, body: `{"name":${JSON.stringify(name)},${where}}` }, answered };
   }
 
-  /** Ends the subscription with that path and request id; without a match of the id, all with that path. @throws CascadeError */
+  /**
+   * Ends the subscription with that path and request id, of the namespace that the message is for if there are several; without a match of
+   * the id, all with that path.
+   * @throws CascadeError
+   */
   async unsubscribe(message: Message, identity: Identity): Promise<Answer> {
     const path = spelled(eventPath(message));
     const name = memberOf(message.parameters, 'subscriptionName');
@@ -110,8 +114,11 @@ export class Subscriptions {
       await this.#options.engine.unsubscribe(identity, String(name));
       return { status: 204 };
     }
-    const one = this.#entries.get(`${path}\n${headersOf(message)}`);
-    for (const entry of one ? [one] : [...this.#entries.values()].filter((each) => each.path === path)) this.#end(entry);
+    const headers = headersOf(message);
+    const one = this.#entries.get(keyOf(identity, path, headers));
+    const ofPath = [...this.#entries.values()].filter((each) => each.path === path);
+    const named = one ? [one] : ofPath.filter((each) => each.headers === headers);
+    for (const entry of named.length > 0 ? named : ofPath) this.#end(entry);
     return { status: 204 };
   }
 
@@ -204,6 +211,8 @@ export class Subscriptions {
     else this.#entries.delete(entry.key);
   }
 }
+
+const keyOf = ({ namespace }: Identity, path: string, headers: string): string => `${namespace}\n${path}\n${headers}`;
 
 function eventPath({ resourceName, resourceId }: Message): string {
   const name = required('resourceName', resourceName);
