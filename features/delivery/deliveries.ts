@@ -202,7 +202,7 @@ export class Deliveries {
 
   // ------------------------------------------------------------ persistent subscriptions
   /**
-   * Creates a persistent subscription, or resumes one by its name.
+   * Creates a persistent subscription, or resumes one by its name; a filter that is given then is the one from now on.
    * @param deliver is not called before `begin`
    * @param sight decides what the user may see: other events are not sent, and those of reliable resources are given up when their time to
    *   live ends
@@ -220,6 +220,7 @@ export class Deliveries {
     if (name !== null && (!known || known.path !== path || known.username !== identity.username))
       throw apiError('cascade.subscription.unknown', name);
     await this.ensureCollections();
+    if (known && filter) await this.#persistent.refilter(known, filter);
     const subscription = known ?? (await this.#persistent.create(identity, path, filter));
     const socket = this.#persistent.serve(subscription, !known, deliver, sight);
     return {

@@ -9,12 +9,12 @@ import type { Identity, Notice } from '../../resources/api.ts';
 import type { StoredEvent } from '../../runtime/transactions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { SUBSCRIPTIONS } from './delivery-types.ts';
-import { ensureCollection } from '../../resources/instances/index.ts';
+import { atomically, ensureCollection } from '../../resources/instances/index.ts';
 import { orReadLater } from '../../resources/definitions/index.ts';
-import { stampNew } from '../../resources/representation/index.ts';
+import { stampChanged, stampNew, versionOf } from '../../resources/representation/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { DEEPEST_VALUE, hasMembers, type Present, type Sight } from '../../runtime/events/index.ts';
-import { instanceFromBson, instanceToBson, parseJson } from '../../model/values/index.ts';
+import { instanceFromBson, instanceToBson, parseJson, toJson } from '../../model/values/index.ts';
 
 /** Each subscription adds a write to every event that it matches, until it is deleted. */
 const MOST_OF_ONE_USER = 1_000;
@@ -40,7 +40,7 @@ export interface Persistent {
   readonly name: string;
   readonly path: string;
   readonly username: string;
-  readonly filter: ObjectValue | null;
+  filter: ObjectValue | null;
   /** The newest open socket of the subscription. */
   socket: Socket | null;
 }
@@ -129,6 +129,38 @@ export class PersistentSubscriptions {
     } finally {
       this.#count(username, -1);
     }
+  }
+
+  /**
+   * Stores another filter, for events to come: what is kept already stays, since nobody else has acknowledged it.
+   * @throws cascade.subscription.unknown
+   */
+  async refilter(subscription: Persistent, filter: ObjectValue): Promise<void> {
+    const { name } = subscription;
+    if (toJson(filter) === toJson(subscription.filter)) return;
+    const space = this.#options.space();
+    const { collection, type } = SUBSCRIPTIONS;
+    const stored = async (): Promise<ObjectValue | null> => {
+      const raw = await space.storage.db.collection(collection).findOne({ name }, { raw: true });
+      return raw && instanceFromBson(type, raw);
+    };
+    const work = atomically(space, `subscription ${name}`, serviceActor(space), async (batching) => {
+      const before = await stored();
+      if (!before) throw apiError('cascade.subscription.unknown', name);
+      const document = instanceToBson(type, stampChanged({ ...before, eventFilter: filter }, before, batching));
+      const id = document['_id'] as ObjectId;
+      await batching.commit({ writes: [{ collection, op: 'replace', id, version: versionOf(before), document }], events: [] });
+      return null;
+    });
+    await orReadLater(
+      space,
+      work.then(() => undefined),
+      async () => {
+        const now = await stored();
+        if (now) subscription.filter = persistentOf(now).filter;
+      },
+    );
+    subscription.filter = filter;
   }
 
   /** Attaches a socket to a subscription, and notifies the previous socket. */
