@@ -83,6 +83,7 @@ test('the parameters of an operation are those that it reads', () => {
   expect(names(`${R}/custom/All`, 'delete')).toEqual(['where', 'count']);
   expect(names(`${R}/custom/All/{id}`, 'delete')).toEqual(['id', 'count']);
   expect(names(`${R}/rules`, 'post')).toEqual(['count', 'upsert', 'active', 'X-Cascade-Request-Id']);
+  expect(names('/api/v1/batch', 'post')).toEqual(['X-Cascade-Request-Id']);
 });
 
 test('a procedure of the namespace has an address with its own parameters', () => {

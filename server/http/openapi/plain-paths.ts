@@ -2,6 +2,7 @@
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
 import { PLAIN, type PlainKind } from '../routes.ts';
 import { content, errorResponses, json } from './components.ts';
+import { REQUEST_ID } from './resource-paths.ts';
 import { schemaRef } from './schemas.ts';
 
 interface Words {
@@ -10,6 +11,7 @@ interface Words {
   /** Of the answer; absent where that is bytes. */
   readonly example?: Value;
   readonly body?: ObjectValue;
+  readonly parameters?: Value[];
   /** The media type of the answer, where it is not JSON. */
   readonly media?: string;
   /** Security requirements that differ from the document's. */
@@ -69,6 +71,7 @@ const WORDS: Record<PlainKind, Words> = {
   session: { summary: 'Whether the token is good', answer: STATUS, example: OK },
   batch: {
     summary: 'Up to 100 requests in one, carried out at the same time',
+    parameters: [REQUEST_ID],
     answer: { type: 'array', items: BATCH_REPLY },
     example: [
       { status: 200, headers: { 'X-Total-Count': '1', 'Content-Type': 'application/json' }, body: [{ site: 'north', rate: 91 }] },
@@ -122,13 +125,14 @@ export function plainPaths(): ObjectValue {
 }
 
 function operation(kind: PlainKind): ObjectValue {
-  const { summary, answer, example, body, security, media = 'application/json' } = WORDS[kind];
+  const { summary, answer, example, body, parameters, security, media = 'application/json' } = WORDS[kind];
   const health = kind === 'healthz' || kind === 'readyz';
   return {
     operationId: kind,
     summary,
     tags: ['service'],
     ...(security && { security }),
+    ...(parameters && { parameters }),
     ...(body && { requestBody: body }),
     responses: {
       '200': { description: summary, content: content(media, answer, example) },

@@ -104,12 +104,13 @@ function parametersOf(resource: DescribedResource, action: Action, { parameters 
   return names.filter((name) => !(isOne && name === 'where')).map((name) => queryParameter(name, propertyNames(resource)));
 }
 
+const header = (name: string, description: string): ObjectValue => ({ name, in: 'header', description, schema: { type: 'string' } });
+export const REQUEST_ID = header('X-Cascade-Request-Id', 'The same one within a day gets the stored answer');
+
 function headersOf(action: Action): ObjectValue[] {
-  const header = (name: string, description: string): ObjectValue => ({ name, in: 'header', description, schema: { type: 'string' } });
   if (action === 'selectOne') return [header('If-None-Match', 'A version in quotes: 304 when it still is that')];
   if (action === 'update' || action === 'patch') return [header('If-Match', 'A version in quotes: 409 when it is another')];
-  if (action === 'insert' || action === 'execute' || action === 'publish' || action === 'submit')
-    return [header('X-Cascade-Request-Id', 'The same one within a day gets the stored answer')];
+  if (action === 'insert' || action === 'execute' || action === 'publish' || action === 'submit') return [REQUEST_ID];
   return [];
 }
 
