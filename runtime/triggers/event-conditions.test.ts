@@ -141,6 +141,29 @@ test('an error in a condition is reported with its rule', () => {
   expect(errors.map((error) => (error as { code: string }).code)).toEqual(['cascade.query.operand.invalid', 'cascade.lang.class.cast']);
 });
 
+test('who hears of an error may have another event matched: the rules of the first one stay', () => {
+  const heard: string[][] = [];
+  const index: TriggerIndex = new TriggerIndex({
+    ...options(),
+    onError: (rule) => heard.push([rule.name, ...index.match(INSERT, {}, () => ({})).map((chosen) => chosen.rule.name)]),
+  });
+  const fails: ConditionData = { op: 'or', terms: [compare('n', '<', 'x'), compare('n', '==', 5)] };
+  for (const [name, at, condition] of [
+    ['first', TOPIC, null],
+    ['wrong', TOPIC, fails],
+    ['last', TOPIC, null],
+    ['other', INSERT, null],
+  ] as const)
+    index.add(ruleOf(name, at, condition));
+  const payload = { n: 5 };
+  expect(index.match(TOPIC, payload, () => eventOf(payload)).map(({ rule }) => rule.name)).toEqual(['first', 'last']);
+  expect(index.matchTriggers(TOPIC, payload, () => eventOf(payload)).map(({ rule }) => rule.name)).toEqual(['first', 'last']);
+  expect(heard).toEqual([
+    ['wrong', 'other'],
+    ['wrong', 'other'],
+  ]);
+});
+
 describe('versions (6.4)', () => {
   const index = new TriggerIndex(options());
   const below = (n: number): ConditionData => compare('n', '<', n);

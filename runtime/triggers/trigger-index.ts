@@ -26,6 +26,8 @@ export class TriggerIndex {
   #by = '';
   #first: Entry | null = null;
   #others: Entry[] = [];
+  /** What went wrong in conditions since it was told last. */
+  #failed: { rule: IndexedRule; error: unknown }[] = [];
   readonly #visit: Visit = (entry, exact) => {
     if (entry.stamp === this.#stamp || !entry.alive) return;
     entry.stamp = this.#stamp;
@@ -97,6 +99,12 @@ export class TriggerIndex {
     this.#payload = payload;
     this.#by = by;
     this.#collect(index, context, true);
+    const chosen = this.#choose(context);
+    if (this.#failed.length > 0) this.#tellFailed();
+    return chosen;
+  }
+
+  #choose(context: EvaluationContext): readonly Chosen[] {
     const first = this.#first;
     if (first === null) return NONE;
     if (this.#others.length === 0) return this.#applies(first, context) ? this.#chosen([first]) : NONE;
@@ -120,6 +128,7 @@ export class TriggerIndex {
     if (!index) return [];
     this.#collect(index, contextOf(payload, event), false); // a correlation takes events in order and cannot wait for a program here
     const matched = this.#first === null ? [] : [this.#first, ...this.#others];
+    if (this.#failed.length > 0) this.#tellFailed();
     const { mayTake } = this.#options;
     const taken = mayTake ? matched.filter(({ rule }) => mayTake(rule, path, payload, by)) : matched;
     return taken.map(({ rule, trigger }) => ({ rule, trigger }));
@@ -155,9 +164,16 @@ export class TriggerIndex {
         entry.undecided = this.#stamp;
         return true;
       }
-      this.#options.onError(entry.rule, error);
+      this.#failed.push({ rule: entry.rule, error });
       return false;
     }
+  }
+
+  /** Only when the event at hand is matched: who hears of an error may raise an event, which is matched here in the meantime. */
+  #tellFailed(): void {
+    const failed = this.#failed;
+    this.#failed = [];
+    for (const { rule, error } of failed) this.#options.onError(rule, error);
   }
 }
 
