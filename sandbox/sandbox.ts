@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
 import type { RunId } from '../stdlib/isolate/index.ts';
 import { type Clock, systemClock } from '../platform/clock/index.ts';
-import { CascadeError } from '../model/errors/index.ts';
+import { CascadeError, CascadeErrors } from '../model/errors/index.ts';
 import { chargeCpu } from './cpu-time.ts';
 import { announce, type Confinement, endOrphans, openConfinement } from './confinement/index.ts';
 import { bundleFile, type ProcessEntry, processEntry } from './entries.ts';
@@ -388,8 +388,9 @@ class LiveSandbox implements Sandbox {
         if (woken.length > 0) isolate.push({ runs: woken, text: procedureItem(name, info, isolate), program: info?.program ?? null });
       },
       failed: (error) => {
-        if (!(error instanceof CascadeError)) this.#log.error({ err: error, procedure: name }, 'a procedure cannot be looked up');
-        for (const one of waiting()) this.#fail(one, error instanceof CascadeError ? failureFrom(error) : this.#failure(one, 'error'));
+        const told = error instanceof CascadeErrors ? error.errors[0] : error; // its text no longer compiles: a run has one error
+        if (!(told instanceof CascadeError)) this.#log.error({ err: error, procedure: name }, 'a procedure cannot be looked up');
+        for (const one of waiting()) this.#fail(one, told instanceof CascadeError ? failureFrom(told) : this.#failure(one, 'error'));
       },
     });
   }
