@@ -203,13 +203,13 @@ export function requireChangeable(stored: ObjectValue, body: ObjectValue): Objec
 }
 
 /** @throws resource.property.invalid */
-function requireFileType(fileType: Value): void {
+export function requireFileType(fileType: Value): void {
   if (typeof fileType !== 'string' || !isMediaType(fileType))
     throw apiError('cascade.resource.property.invalid', 'documents', 'fileType', 'no media type');
 }
 
 /** The type by which a change is checked. */
-const CHANGED = {
+export const CHANGED = {
   properties: new Map(
     Object.entries({ name: 'String', fileType: 'String', content: 'String', contentSize: 'Integer' }).map(([name, base]) => [
       name,

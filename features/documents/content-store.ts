@@ -117,6 +117,11 @@ const ignoreExisting = (error: unknown): void => {
   if ((error as { codeName?: unknown }).codeName !== 'NamespaceExists') throw error;
 };
 
+/** Bytes that are there as a whole, for `storeContent`. */
+export async function* oneOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
 /**
  * Stores bytes as they arrive, no faster than the store accepts them. A file that is not assigned to a document is removed by `abandon`, or
  * by a later sweep.

@@ -4,7 +4,7 @@ import { type Actor, committing } from '../../runtime/context/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { requireRight } from '../../resources/access/index.ts';
 import { documentNamed, ensureCollections, putDocuments, requireReplaceable } from './change.ts';
-import { storeContent } from './content-store.ts';
+import { oneOf, storeContent } from './content-store.ts';
 import { DOCUMENTS } from './documents-type.ts';
 import { checkDocumentName, fileTypeOf } from './names.ts';
 
@@ -32,8 +32,4 @@ export async function saveDocument(
 export function requireSavable(space: Namespace, name: string, { identity }: Pick<Actor, 'identity'>): void {
   requireRight(space, DOCUMENTS, 'insert', identity);
   checkDocumentName(name);
-}
-
-async function* oneOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }
