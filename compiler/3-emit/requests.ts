@@ -120,7 +120,9 @@ export function argumentsOf(node: Execute, module: ModuleWriter): Members {
 /** EXECUTE * … WHERE. */
 export function executeAllOf(node: Execute, module: ModuleWriter): Request {
   const where = emitWhere(node.where, (steps) => (steps[0] === 'properties' ? `ars_${steps.join('.')}` : steps.join('.')), module);
-  return { kind: 'executeAll', payload: b.object([['where', where], ...argumentsOf(node, module)]) };
+  const members: Members = [['where', where], ...argumentsOf(node, module)];
+  if (node.async) members.push(['async', b.literal(true)]);
+  return { kind: 'executeAll', payload: b.object(members) };
 }
 
 /** The type's simple name, with which a path of WHERE may begin (language.md W2). */

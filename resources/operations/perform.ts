@@ -442,19 +442,25 @@ async function executeAll(space: Namespace, payload: ObjectValue, actor: Actor):
   const args = getOwn(payload, 'args');
   const named = getOwn(payload, 'named');
   for (const [name] of found) requireUse(space, 'procedures', name, 'execute', actor.identity);
-  const runs = found
+  const called = found
     .filter(([, object]) => getOwn(object, 'visibility') === 'PUBLIC')
-    .map(([name, object]) =>
-      runDirect(space.execution.runs, {
-        executable: { resource: `/procedures/${name}`, name, service: null },
-        body: { program: null, procedure: name },
-        argsJson: encodeInner(args ?? []),
-        namedJson: named === null ? null : encodeInner(named),
-        identity: actingIn(object, actor.identity),
-        caller: actor,
-        snapshot: 'never',
-      }),
-    );
+    .map(([name, object]) => ({ name, identity: actingIn(object, actor.identity) }));
+  if (Object.hasOwn(payload, 'async')) {
+    const events = called.map(({ name, identity }) => asyncCall(name, args, named, { ...actor, identity }));
+    await actor.commit({ writes: [], events }, { ok: 'null' });
+    return { ok: 'null' };
+  }
+  const runs = called.map(({ name, identity }) =>
+    runDirect(space.execution.runs, {
+      executable: { resource: `/procedures/${name}`, name, service: null },
+      body: { program: null, procedure: name },
+      argsJson: encodeInner(args ?? []),
+      namedJson: named === null ? null : encodeInner(named),
+      identity,
+      caller: actor,
+      snapshot: 'never',
+    }),
+  );
   const settled = await Promise.allSettled(runs);
   const failed = settled.find((one) => one.status === 'rejected');
   if (failed) throw failed.reason;

@@ -182,7 +182,7 @@ export interface OpPayloads {
   execute: { names: string[]; args: Inner[] | null; named: Record<string, Inner> | null; async: boolean; partitionKey?: Inner };
   /** A call of a procedure with rights of its own, whose arguments are bound. `service`: of the code that calls. ok: its value. */
   call: { name: string; args: Inner[]; service: string | null; executed: Inner[] | null };
-  executeAll: { where: Inner; args: Inner[] | null; named: Record<string, Inner> | null };
+  executeAll: { where: Inner; args: Inner[] | null; named: Record<string, Inner> | null; async?: true };
   /** verb create and alter mean the same. ok: the stored resource object. */
   create: { kind: DefinitionKind; value: Inner; options: Record<string, Inner> };
   drop: { kind: DefinitionKind; name: string };
