@@ -403,11 +403,12 @@ async function execute(space: Namespace, payload: ObjectValue, actor: Actor): Pr
   const names = getOwn(payload, 'names') as string[];
   const name = names.find((one) => space.catalog.definitions.get('procedures', one) !== undefined);
   if (name === undefined) throw langError('cascade.lang.procedure.unknown', names[0] ?? '');
-  if (Object.hasOwn(payload, 'partitionKey') && getOwn(payload, 'partitionKey') !== null) throw refused('EXECUTE … WITH partitionKey');
   if (getOwn(payload, 'async') !== true) throw refused('EXECUTE without ASYNC');
   requireUse(space, 'procedures', name, 'execute', actor.identity);
   const identity = actingIn(space.catalog.definitions.get('procedures', name) ?? {}, actor.identity);
-  const event = asyncCall(name, getOwn(payload, 'args'), getOwn(payload, 'named'), { ...actor, identity });
+  const executed = Object.hasOwn(payload, 'partitionKey') ? [getOwn(payload, 'partitionKey')] : [];
+  const by = { service: getOwn(payload, 'from'), executed };
+  const event = asyncCall(name, getOwn(payload, 'args'), getOwn(payload, 'named'), { ...actor, identity }, by);
   await actor.commit({ writes: [], events: [event] }, { ok: 'null' });
   return { ok: 'null' };
 }

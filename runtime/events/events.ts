@@ -62,14 +62,23 @@ function raiseOn(space: EventContext, path: string, value: Value, actor: Actor, 
   return [whole];
 }
 
-/** EXECUTE ASYNC (language.md X2): an event that only this procedure receives, so that the call is a run of its own. */
-export function asyncCall(procedure: string, args: Value, named: Value, actor: Actor): StoredEvent {
+/**
+ * EXECUTE ASYNC (language.md X2): an event that only this procedure receives, so that the call is a run of its own.
+ * @param by the statement: the service of its text, and the key of the partition, where it names one; absent for other calls
+ */
+export function asyncCall(
+  procedure: string,
+  args: Value,
+  named: Value,
+  actor: Actor,
+  by?: { service: Value; executed: Value[] },
+): StoredEvent {
   const uuid = randomUUID();
   const chain = chainOf(uuid, actor);
   return {
     uuid,
     path: `/procedures/${procedure}`,
-    value: encodeInner({ args, named, ...underIn(actor.identity) }),
+    value: encodeInner({ args, named, ...by, ...underIn(actor.identity) }),
     at: new Date(actor.clock.now()),
     by: actor.identity.username,
     chain,

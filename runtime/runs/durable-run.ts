@@ -192,7 +192,11 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
       id: this.#attemptId,
       namespace,
       ...this.#body(completion),
-      opts: completion ? { ...opts, eventArgs: completion.eventArgs } : opts,
+      opts: completion
+        ? { ...opts, eventArgs: completion.eventArgs }
+        : this.#executable.procedure
+          ? { ...opts, ...statementOf(this.#event) }
+          : opts,
       ...(cpuTimeMs !== undefined && { cpuTimeMs }),
     };
   }
@@ -717,6 +721,12 @@ function callerOf({ by, value }: StoredEvent, { namespace }: Identity): Identity
   const { profiles = [], restricted, lent, ofToken } = JSON.parse(value) as Partial<Identity>;
   const limits = { ...(restricted && { restricted }), ...(lent && { lent }) };
   return { username: by, namespace, profiles, ...limits, ...(ofToken !== undefined && { ofToken }) };
+}
+
+/** Where the statement EXECUTE ASYNC stood, and the partition that it names; nothing for other calls, which have no statement. */
+function statementOf({ value }: StoredEvent): Partial<Pick<RunRequest['opts'], 'service' | 'executed'>> {
+  const { service = null, executed } = JSON.parse(value) as Pick<RunRequest['opts'], 'executed'> & { service?: string | null };
+  return executed ? { service, executed } : {};
 }
 
 /** The arguments of EXECUTE ASYNC; its event holds them. */

@@ -23,8 +23,9 @@ const KEEPS_XML: ReadonlySet<OpKind> = new Set<OpKind>(['select', 'open', 'inser
 
 /** One operation at a place of the text. */
 export function* operation(run: Run, site: number, kind: OpKind, payload: Value, tail: boolean): Steps<Value> {
-  // Outbound events of a service are its own code's to publish (language.md B3).
-  const whole = kind === 'publishServiceEvent' ? { ...(payload as ObjectValue), from: run.service } : payload;
+  // Outbound events of a service are its own code's to publish, its PRIVATE procedures to call (language.md B3, N5).
+  const isOfService = kind === 'publishServiceEvent' || kind === 'execute';
+  const whole = isOfService ? { ...(payload as ObjectValue), from: run.service } : payload;
   return yield* request(
     run,
     `${run.path}${site}`,

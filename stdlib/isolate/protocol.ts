@@ -179,7 +179,14 @@ export interface OpPayloads {
   /** SELECT … FROM SOURCE: request holds the WITH options. ok: the result value v. */
   query: { source: string; request: Record<string, Inner> };
   /** EXECUTE ASYNC; names: candidates in order, the first that exists is meant. The partition of a stateful procedure, where it is given. */
-  execute: { names: string[]; args: Inner[] | null; named: Record<string, Inner> | null; async: boolean; partitionKey?: Inner };
+  execute: {
+    names: string[];
+    args: Inner[] | null;
+    named: Record<string, Inner> | null;
+    async: boolean;
+    partitionKey?: Inner;
+    from: string | null;
+  };
   /** A call of a procedure with rights of its own, whose arguments are bound. `service`: of the code that calls. ok: its value. */
   call: { name: string; args: Inner[]; service: string | null; executed: Inner[] | null };
   executeAll: { where: Inner; args: Inner[] | null; named: Record<string, Inner> | null; async?: true };
