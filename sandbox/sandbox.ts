@@ -388,9 +388,9 @@ class LiveSandbox implements Sandbox {
         if (woken.length > 0) isolate.push({ runs: woken, text: procedureItem(name, info, isolate), program: info?.program ?? null });
       },
       failed: (error) => {
-        const told = error instanceof CascadeErrors ? error.errors[0] : error; // its text no longer compiles: a run has one error
-        if (!(told instanceof CascadeError)) this.#log.error({ err: error, procedure: name }, 'a procedure cannot be looked up');
-        for (const one of waiting()) this.#fail(one, told instanceof CascadeError ? failureFrom(told) : this.#failure(one, 'error'));
+        const refused = error instanceof CascadeErrors ? error.errors[0] : error; // its text no longer compiles: a run has one error
+        if (!(refused instanceof CascadeError)) this.#log.error({ err: error, procedure: name }, 'a procedure cannot be looked up');
+        for (const one of waiting()) this.#fail(one, refused instanceof CascadeError ? failureFrom(refused) : this.#failure(one, 'error'));
       },
     });
   }

@@ -30,7 +30,7 @@ export const topics: Feature = {
       requireRight(space, TOPICS, 'publish', actor.identity);
       requireUse(space, 'types', type, 'publish', actor.identity);
       const value = getOwn(payload, 'value');
-      if (!isObject(value)) throw langError('cascade.lang.publish.value', typeName(value), 'PUBLISH REQUEST');
+      if (!isObject(value)) throw langError('cascade.lang.publish.value', typeName(value), 'published');
       await publishRequest(space, type, value, actor);
       return { ok: 'null' };
     },

@@ -142,10 +142,10 @@ test('an error in a condition is reported with its rule', () => {
 });
 
 test('who hears of an error may have another event matched: the rules of the first one stay', () => {
-  const heard: string[][] = [];
+  const reports: string[][] = [];
   const index: TriggerIndex = new TriggerIndex({
     ...options(),
-    onError: (rule) => heard.push([rule.name, ...index.match(INSERT, {}, () => ({})).map((chosen) => chosen.rule.name)]),
+    onError: (rule) => reports.push([rule.name, ...index.match(INSERT, {}, () => ({})).map((chosen) => chosen.rule.name)]),
   });
   const fails: ConditionData = { op: 'or', terms: [compare('n', '<', 'x'), compare('n', '==', 5)] };
   for (const [name, at, condition] of [
@@ -158,7 +158,7 @@ test('who hears of an error may have another event matched: the rules of the fir
   const payload = { n: 5 };
   expect(index.match(TOPIC, payload, () => eventOf(payload)).map(({ rule }) => rule.name)).toEqual(['first', 'last']);
   expect(index.matchTriggers(TOPIC, payload, () => eventOf(payload)).map(({ rule }) => rule.name)).toEqual(['first', 'last']);
-  expect(heard).toEqual([
+  expect(reports).toEqual([
     ['wrong', 'other'],
     ['wrong', 'other'],
   ]);
