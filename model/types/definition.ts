@@ -1,19 +1,9 @@
 // The shape of a type once it has been checked: what coercion, storage, conditions and triggers read (resources-and-api.md 4.1).
+import { BASE_TYPES } from '../../stdlib/convert/index.ts';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import type { Cipher } from './cipher.ts';
 
-export const BASE_TYPES = [
-  'String',
-  'Integer',
-  'Real',
-  'Boolean',
-  'DateTime',
-  'Decimal',
-  'Currency',
-  'GeoJSON',
-  'ResourceReference',
-  'Object',
-] as const;
+export { BASE_TYPES };
 export type BaseType = (typeof BASE_TYPES)[number];
 
 export interface PropertyDefinition {

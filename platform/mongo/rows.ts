@@ -1,7 +1,6 @@
 // Rows of a query as stored bytes, a batch at a time: what is held is a batch, however many rows there are and however slowly
 // they are taken. Batches are sized in bytes, by what the rows of a collection have weighed so far.
 
-import { availableParallelism } from 'node:os';
 import { type ClientSession, type Db, type Document, Long, type RunCommandOptions } from 'mongodb';
 import { type Batch, batchIn } from './batch.ts';
 import { Fifo } from '../structures/index.ts';
@@ -20,8 +19,8 @@ const MAJORITY = { level: 'majority' };
 const LONGEST_MS = 30_000;
 /** Commands of one namespace that the store works on at a time; with more, some namespaces would hold all connections. */
 const MOST_ASKED = 12;
-/** Of these, with work that the store may need a processor of its own for: on a small machine, which is the embedded store's, too, one is left to others. */
-const MOST_SLOW = availableParallelism() < 4 ? 1 : 2;
+/** Of these, with work that the store may need all of its time for. */
+const MOST_SLOW = 2;
 /** Of a namespace's rows that are being collected, or wait to be written as text; with more, no further query begins before some of them are. */
 const MOST_HELD_BYTES = 8 * 1024 * 1024;
 

@@ -10,7 +10,8 @@ export { toGeoJson } from './geojson.ts';
 export { toReference } from './references.ts';
 export type { Destination } from './scalars.ts';
 
-const STANDARD: ReadonlySet<string> = new Set([
+/** What a property, a parameter or a result may be of, besides types and scalars of users. */
+export const BASE_TYPES = [
   'String',
   'Integer',
   'Real',
@@ -21,8 +22,8 @@ const STANDARD: ReadonlySet<string> = new Set([
   'GeoJSON',
   'ResourceReference',
   'Object',
-  'Any',
-]);
+] as const;
+const STANDARD: ReadonlySet<string> = new Set([...BASE_TYPES, 'Any']);
 /** Whether the name is not that of a user's type or scalar, which only the host knows. */
 export const isStandardType = (name: string): boolean => STANDARD.has(name);
 

@@ -1,8 +1,8 @@
 // Arguments of user procedures and what they return: counted, named, converted, copied (language.md 3.4, 4.9).
 import { convert, ConversionError } from '../convert/index.ts';
 import { fail } from '../errors.ts';
-import { decodeInner, deepCopy, getOwn, LocalValue, type ObjectValue, typeOf, type Value } from '../values/index.ts';
-import { isDescribed } from './described.ts';
+import { decodeInner, deepCopy, getOwn, type ObjectValue, typeOf, type Value } from '../values/index.ts';
+import { isDescribed, isLocal } from './described.ts';
 import type { ProcedureInfo, ProcedureParameter } from './protocol.ts';
 import { isResultList, resultList } from './result-lists.ts';
 import { Sequence } from './sequence.ts';
@@ -60,9 +60,6 @@ function mistyped(info: ProcedureInfo, parameter: ProcedureParameter, value: Val
   const expected = `${parameter.type ?? 'data'}${parameter.array ? ' ARRAY' : ''}`;
   return fail('cascade.procedure.parameter.type', info.name, parameter.name, expected, typeOf(value));
 }
-
-/** A Map, Value, Lock or lambda stays where it is (C6). */
-const isLocal = (value: Value): boolean => typeof value === 'function' || (value instanceof LocalValue && value.data() === undefined);
 
 /** A deep copy; a result list stays one (Q7). What cannot be copied (C6) cannot be passed inside an Object or Array either. */
 function copied(info: ProcedureInfo, parameter: ProcedureParameter, value: Value): Value {

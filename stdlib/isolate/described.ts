@@ -57,8 +57,9 @@ export function* describedResult(run: Run, { returns }: ProcedureInfo, value: Va
 
 const nameOf = (info: ProcedureInfo, position: number): string => info.parameters[position]?.name ?? '';
 
-/** A lambda, a Map, a Value, a Lock: in no property of a type. */
-const isLocal = (value: Value): boolean => typeof value === 'function' || (value instanceof LocalValue && value.data() === undefined);
+/** A lambda, a Map, a Value, a Lock: it stays where it is (C6), and stands in no property of a type. */
+export const isLocal = (value: Value): boolean =>
+  typeof value === 'function' || (value instanceof LocalValue && value.data() === undefined);
 
 function* withoutSequences(run: Run, value: Value): Steps<Value> {
   refuseGiant(run, value);
