@@ -26,7 +26,7 @@ import { type IdentityStore, openDirectory, openIdentity, type PasswordCost, Sec
 import { Stalls } from '../platform/stalls/index.ts';
 import { Compiler, compilerHash } from '../runtime/programs/index.ts';
 import { Quotas, type Release } from '../resources/quotas/index.ts';
-import { type Confinement, type Level, openSandbox } from '../sandbox/index.ts';
+import { type Level, openSandbox, type Sandbox, type SandboxOptions } from '../sandbox/index.ts';
 import { subscribe } from '../features/subscriptions/index.ts';
 import { Counters } from '../resources/counters.ts';
 import { deliveriesOf } from '../features/delivery/index.ts';
@@ -45,8 +45,8 @@ export interface EngineConfig {
   readonly onFenced?: () => void;
   readonly lanes?: number;
   readonly requireSandbox?: Level;
-  /** How sandbox processes are shut in, found before; for tests, which open many engines in one process. */
-  readonly confinement?: Promise<Confinement>;
+  /** In place of `openSandbox`; for tests, which open many engines in one process. */
+  readonly sandboxes?: (options: SandboxOptions) => Promise<Sandbox>;
   /** The key that seals the keys of the namespaces; without it no property can be encrypted. */
   readonly masterKey?: Uint8Array | null;
   /** The clock of rules. When absent: the machine's, or the database's where other processes may use it, too. */
@@ -78,7 +78,7 @@ export async function openEngine({
   onFenced: onEnd = () => undefined,
   lanes,
   requireSandbox,
-  confinement,
+  sandboxes = openSandbox,
   masterKey,
   clock: given,
   mostOpenEvaluations = MOST_OPEN_EVALUATIONS,
@@ -136,10 +136,9 @@ export async function openEngine({
     });
     const scheduler = new FairScheduler();
     const sandbox = keep(
-      await openSandbox({
+      await sandboxes({
         ...(lanes === undefined ? {} : { lanes }),
         ...(requireSandbox && { requireLevel: requireSandbox }),
-        ...(confinement && { confinement }),
         opensWithProgram: true,
         clock,
         stalls,

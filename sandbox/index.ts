@@ -1,6 +1,6 @@
 // The sandbox: user code runs in isolates inside a supervised process of its own, never in ours. This index is the folder's door.
 export { type Confinement, LEVELS, type Level } from './confinement/index.ts';
-export { findConfinement, openSandbox } from './sandbox.ts';
+export { openSandbox } from './sandbox.ts';
 export type {
   OpenRun,
   Program,

@@ -63,15 +63,12 @@ const RUNS_TOGETHER = 16;
 /** @throws when the sandbox process can't be started; one that is opened with the first program is tried again and again */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const entry = options.entry ?? processEntry();
-  const confinement = await (options.confinement ?? confinementFor(entry, options));
+  const confinement = await confinementFor(entry, options);
   announce(confinement, options.log, options.requireLevel ?? 'none');
   const sandbox = new LiveSandbox(options, entry, confinement);
   if (!options.opensWithProgram) await sandbox.open();
   return sandbox;
 }
-
-/** How processes of the usual entry are shut in; finding it out takes processes of its own, so that several sandboxes of a process may share it. */
-export const findConfinement = (log: Logger): Promise<Confinement> => confinementFor(processEntry(), { log });
 
 async function confinementFor(
   entry: ProcessEntry,

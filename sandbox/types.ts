@@ -122,8 +122,6 @@ export interface SandboxOptions {
   requireLevel?: Level;
   /** Stronger means are not used: for tests of the weaker ones. */
   confineAtMost?: Level;
-  /** Found before (findConfinement); for tests, which open many sandboxes in one process. */
-  confinement?: Promise<Confinement>;
   /** What runs in the process instead of the built entry: for tests. */
   entry?: ProcessEntry;
   resolveProcedure: (namespace: string, name: string) => Promise<ResolvedProcedure | null>;

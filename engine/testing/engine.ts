@@ -6,8 +6,8 @@ import pino, { type Logger } from 'pino';
 import type { ApiReply, ApiRequest, Engine, Identity } from '../../resources/api.ts';
 import type { Clock } from '../../platform/clock/index.ts';
 import type { Bus } from '../../platform/bus/index.ts';
-import { type Confinement, findConfinement } from '../../sandbox/index.ts';
 import { openEngine } from '../engine.ts';
+import { shareSandbox } from './shared-sandbox.ts';
 import { parseJson } from '../../model/values/index.ts';
 
 export interface TestEngine extends AsyncDisposable {
@@ -32,9 +32,6 @@ export interface Ask {
   /** The header X-Cascade-Request-Id. */
   requestId?: string;
 }
-
-/** Found once in a process: it takes processes of its own. */
-let confinement: Promise<Confinement> | undefined;
 
 const newName = (): string => `test${randomBytes(6).toString('hex')}`;
 
@@ -85,8 +82,7 @@ export async function openTestEngine({
     exclusive,
     ...(bus && { bus }),
     ...(idleAfterMs !== undefined && { idleAfterMs }),
-    lanes: 2,
-    confinement: (confinement ??= findConfinement(log)),
+    sandboxes: shareSandbox,
     passwordCost: { N: 2 ** 10, r: 8, p: 1 },
     log,
     outboundAddresses,
