@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
 import type { RunId } from '../stdlib/isolate/index.ts';
+import { encodeInner, shownAll } from '../stdlib/values/index.ts';
 import { type Clock, systemClock } from '../platform/clock/index.ts';
 import { CascadeError, CascadeErrors } from '../model/errors/index.ts';
 import { chargeCpu } from './cpu-time.ts';
@@ -385,9 +386,15 @@ class LiveSandbox implements Sandbox {
         if (woken.length > 0) isolate.push({ runs: woken, text: procedureItem(name, info, isolate), program: info?.program ?? null });
       },
       failed: (error) => {
-        const refused = error instanceof CascadeErrors ? error.errors[0] : error; // its text no longer compiles: a run has one error
-        if (!(refused instanceof CascadeError)) this.#log.error({ err: error, procedure: name }, 'a procedure cannot be looked up');
-        for (const one of waiting()) this.#fail(one, refused instanceof CascadeError ? failureFrom(refused) : this.#failure(one, 'error'));
+        const woken = waiting();
+        if (error instanceof CascadeErrors) {
+          // Its text no longer compiles: an error of the call like any other. A run has one error.
+          for (const one of woken) one.turn = 'isolate';
+          if (woken.length > 0) isolate.push({ runs: woken, text: refusalItem(name, error.errors[0] as CascadeError) });
+          return;
+        }
+        if (!(error instanceof CascadeError)) this.#log.error({ err: error, procedure: name }, 'a procedure cannot be looked up');
+        for (const one of woken) this.#fail(one, error instanceof CascadeError ? failureFrom(error) : this.#failure(one, 'error'));
       },
     });
   }
@@ -550,6 +557,11 @@ function chooseLane(lanes: readonly LaneQueue[], namespace: string): LaneQueue {
 
 function procedureItem(name: string, info: ResolvedProcedure | null, isolate: IsolateState): string {
   return JSON.stringify(['procedure', name, info && { ...info, program: isolate.nameOf(info.program) }]);
+}
+
+function refusalItem(name: string, { code, message, params, status }: CascadeError): string {
+  const refused: WireError = { code, message, params: JSON.parse(encodeInner(shownAll(params))) as unknown[], status };
+  return JSON.stringify(['procedure', name, { refused }]);
 }
 
 function failureFrom({ code, message, params, status }: CascadeError): RunFailure {

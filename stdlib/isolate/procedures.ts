@@ -5,24 +5,25 @@ import { bindArguments, returned } from './arguments.ts';
 import { describedArguments, describedResult, hasDescribed, isDescribed } from './described.ts';
 import { isLimit, LIMITS } from './limits.ts';
 import type { Programs } from './programs.ts';
-import type { ProcedureInfo } from './protocol.ts';
+import type { ProcedureInfo, RefusedProcedure } from './protocol.ts';
 import { encoded } from './operations.ts';
 import type { Run } from './run.ts';
 import { drain, Sequence } from './sequence.ts';
 import { ask, flushState, initializerOf, isInitializer, keyOf, scopesOf, type StateScope } from './state.ts';
 import { request, slice, type Steps, waitForProcedure } from './steps.ts';
+import { errorFromWire } from './wire-errors.ts';
 
 export class Procedures {
   readonly #programs: Programs;
   /** What the host told; null: there is none. Bounded by what programs name; `forget` takes entries out. */
-  readonly #known = new Map<string, ProcedureInfo | null>();
+  readonly #known = new Map<string, ProcedureInfo | RefusedProcedure | null>();
   /** Candidates of a call, split once. */
   readonly #candidates = new Map<string, readonly string[]>();
   constructor(programs: Programs) {
     this.#programs = programs;
   }
 
-  learn(name: string, info: ProcedureInfo | null): void {
+  learn(name: string, info: ProcedureInfo | RefusedProcedure | null): void {
     this.#known.set(name, info);
   }
   forget(name: string): void {
@@ -61,6 +62,7 @@ export class Procedures {
     for (const name of candidates) {
       while (!this.#known.has(name)) yield* waitForProcedure(run, name);
       const info = this.#known.get(name);
+      if (info && 'refused' in info) throw errorFromWire(info.refused);
       if (info) return info;
     }
     return null;

@@ -86,6 +86,10 @@ export interface ProcedureInfo {
   parameters: ProcedureParameter[];
   returns: { type: string; scale?: number; cardinality: 'array' | 'sequence' | null } | null;
 }
+/** There is one, but its text no longer compiles: each call of it raises this. */
+export interface RefusedProcedure {
+  refused: WireError;
+}
 export interface ProcedureParameter {
   name: string;
   /** Canonical standard type, `Any`, the name of a type or scalar of the namespace, or null when untyped. */
@@ -117,7 +121,7 @@ export type In =
   /** A procedure from outside: resolved, arguments checked and converted, result converted. One of args and named is null. */
   | ['startProcedure', RunId, name: string, args: Inner[] | null, named: Record<string, Inner> | null, StartOptions]
   /** Answers `resolve` for every run that waits for the name, and is kept until `forget`; null: there is none (also kept). */
-  | ['procedure', name: string, ProcedureInfo | null]
+  | ['procedure', name: string, ProcedureInfo | RefusedProcedure | null]
   | ['forget', name: string]
   /** Answers to the run's request, or, `err` after `slice`, its end by a limit at the place where it gave way; `list` is a result list (language.md Q7). `at` is the new now(). */
   | ['ok', RunId, Inner, at: number]
