@@ -125,14 +125,21 @@ export interface CompiledProcedure extends CompiledHead {
   /** The state that it runs with: the global one, that of one partition, or of every partition in turn. */
   readonly state: 'global' | 'partition' | 'partitions' | null;
   readonly parameters: readonly CompiledParameter[];
-  readonly returns: { readonly type: string; readonly scale?: number; readonly cardinality: 'array' | 'sequence' | null } | null;
+  readonly returns: (NamedType & { readonly scale?: number; readonly cardinality: 'array' | 'sequence' | null }) | null;
   /** WITH options by name; constant ones as inner-JSON text. */
   readonly options: Readonly<Record<string, string>>;
 }
+export interface NamedType {
+  /** Canonical spelling of a standard type, or a type's name. */
+  readonly type: string;
+  /** The name as written, where it differs from that of a standard type by case only: a type of the namespace with it is meant before (language.md P1). */
+  readonly written?: string;
+}
 export interface CompiledParameter {
   readonly name: string;
-  /** Canonical spelling of a scalar type, a type's name, or null when untyped. */
+  /** As in NamedType, or null when untyped. */
   readonly type: string | null;
+  readonly written?: string;
   readonly array: boolean;
   readonly required: boolean;
   readonly hasDefault: boolean;

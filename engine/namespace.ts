@@ -23,7 +23,7 @@ import { Listeners, LOGS_PATH, ASYNC, programIn } from '../runtime/events/index.
 import { HANDED_OFF_TEXTS, HandedOffEvents, HANDED_OFF_EVENTS, fence, TakeOver } from '../runtime/cluster/index.ts';
 import { typeOfCollection, DefinitionStore, type Catalog, type Installation, type Namespace } from '../resources/catalog/index.ts';
 import { eventsOf, isTraced, logLevelOf, RECORDINGS, recordingWrites, snapshot } from '../features/diagnostics/index.ts';
-import { callableOf, type Callable } from '../features/procedures/index.ts';
+import { callableOf, type KnownProcedure } from '../features/procedures/index.ts';
 import {
   type CompiledBy,
   COMPILATION_CACHE,
@@ -163,7 +163,7 @@ export async function openNamespace({
   const sources = new Sources({ space: () => space, db, epoch: processEpoch, outlet: egress.outletOf(name) });
   await sources.counts.load();
   const implementedEvents = new ImplementedEvents(definitions.list('services'));
-  const callables = new Map<string, { text: string; callable: Callable }>();
+  const callables = new Map<string, KnownProcedure>();
   const recorded = new Map<RunId, readonly Step[]>();
   const contention = new Contention();
   const backpressure = new Backpressure();

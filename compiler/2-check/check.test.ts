@@ -148,12 +148,12 @@ test('the head of a procedure is given as data', () => {
   expect({ name, serviceName, returns, options }).toEqual({
     name: 'Tank.level',
     serviceName: 'Tank',
-    returns: { type: 'Real', cardinality: null },
+    returns: { type: 'Real', written: 'real', cardinality: null },
     options: { properties: '{"role":"x"}' },
   });
   expect(parameters).toEqual([
     { name: 'id', type: 'String', array: false, required: true, hasDefault: false, description: null, maxLength: 40 },
-    { name: 'u', type: 'String', array: false, required: false, hasDefault: true, default: '"cm"', description: null },
+    { name: 'u', type: 'String', written: 'string', array: false, required: false, hasDefault: true, default: '"cm"', description: null },
     { name: 'd', type: 'Decimal', array: true, required: false, hasDefault: false, description: null, scale: 2 },
   ]);
 });

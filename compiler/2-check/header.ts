@@ -1,6 +1,6 @@
 // The head of a procedure: parameters, types, options (language.md 3.4).
 import type { Parameter, ProcedureDefinition, TypeRef } from '../ast.ts';
-import type { CompiledParameter } from '../types.ts';
+import type { CompiledParameter, NamedType } from '../types.ts';
 import { type Constant, constantText, fold, toInnerTree } from './constants.ts';
 import { didYouMean } from './hints.ts';
 import type { Names, ProcedureFacts } from './model.ts';
@@ -55,7 +55,7 @@ export function checkHeader(node: ProcedureDefinition, prefix: string | null, na
     serviceName: inService ? name.slice(0, name.lastIndexOf('.')) : null,
     parameters: checkParameters(node, names, report),
     options: checkOptions(node, report),
-    returnType: node.returns && typeName(node.returns.typeRef, names),
+    returnType: node.returns && namedType(node.returns.typeRef, names),
   };
 }
 
@@ -75,7 +75,7 @@ function checkParameters(node: ProcedureDefinition, names: Names, report: Report
 }
 
 function compiledParameter(parameter: Parameter, names: Names, report: Report): CompiledParameter {
-  const type = parameter.typeRef && typeName(parameter.typeRef, names);
+  const { type, written } = parameter.typeRef ? namedType(parameter.typeRef, names) : { type: null };
   const argument = parameter.typeRef?.argument;
   const limit = argument ? Number(argument.value) : undefined;
   if (argument && type !== null) checkArgument(type, argument, report);
@@ -84,6 +84,7 @@ function compiledParameter(parameter: Parameter, names: Names, report: Report): 
   return {
     name: parameter.name.name,
     type,
+    ...(written !== undefined && { written }),
     array: parameter.array,
     required: parameter.required,
     hasDefault: parameter.default !== null,
@@ -102,9 +103,11 @@ function checkArgument(type: string, argument: NonNullable<TypeRef['argument']>,
     report(argument, 'cascade.lang.syntax', `${type} takes no number in parentheses`);
 }
 
-/** A standard type in its own spelling, else the type's full name. */
-export function typeName(node: TypeRef, names: Names): string {
-  return CANONICAL.get(node.name.text.toLowerCase()) ?? names.type(node.name.text);
+/** A standard type in its own spelling, else the type's full name. A spelling of its own may be that of a type of the namespace (language.md P1). */
+function namedType({ name: { text } }: TypeRef, names: Names): NamedType {
+  const standard = CANONICAL.get(text.toLowerCase());
+  if (standard === undefined) return { type: names.type(text) };
+  return standard === text ? { type: standard } : { type: standard, written: names.type(text) };
 }
 
 function checkOptions(node: ProcedureDefinition, report: Report): Record<string, string> {

@@ -1,6 +1,6 @@
 // What the checker finds out, kept beside the tree. The emitter reads it and never asks the checker again.
 import type { Call, Definition, Execute, Expression, MethodCall, Recommendations, Select } from '../ast.ts';
-import type { BuiltinInfo, CompiledParameter, ConditionData, CorrelationSpec, TriggerSpec } from '../types.ts';
+import type { BuiltinInfo, CompiledParameter, NamedType, ConditionData, CorrelationSpec, TriggerSpec } from '../types.ts';
 import type { ComputedChanges } from './computed-changes.ts';
 import type { Effects } from './effects.ts';
 
@@ -77,5 +77,5 @@ export interface ProcedureFacts {
   readonly serviceName: string | null;
   readonly parameters: readonly CompiledParameter[];
   readonly options: Readonly<Record<string, string>>;
-  readonly returnType: string | null;
+  readonly returnType: NamedType | null;
 }

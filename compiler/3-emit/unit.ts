@@ -64,7 +64,7 @@ function procedureUnit(
     state: model.stateAccess,
     parameters: facts.parameters,
     returns: node.returns && {
-      type: facts.returnType ?? 'Any',
+      ...(facts.returnType ?? { type: 'Any' }),
       ...(argument ? { scale: Number(argument.value) } : {}),
       cardinality: node.returns.cardinality,
     },

@@ -1,3 +1,3 @@
 // The door of procedures.
 export { procedures } from './feature.ts';
-export { type Callable, callableOf } from './procedures-kind.ts';
+export { callableOf, type KnownProcedure } from './procedures-kind.ts';

@@ -44,7 +44,7 @@ export const PROCEDURES: DefinitionResource = {
     const { serviceName } = procedure;
     const object = {
       ...checkFields(PROCEDURES, await withoutOldText(body, stored, (source) => givenBy(space, source)), 'refused'),
-      ...describe(procedure),
+      ...describe(space, procedure),
       ruleText: text,
       ...warningsOf(procedure.warnings),
     };
@@ -125,24 +125,30 @@ async function givenBy(space: Namespace, source: string): Promise<ObjectValue> {
   return fields;
 }
 
-function describe(procedure: CompiledProcedure): ObjectValue {
+function describe(space: Namespace, procedure: CompiledProcedure): ObjectValue {
   return {
     name: procedure.name,
     serviceName: procedure.serviceName,
     parameters: procedure.parameters.map(
       (parameter): Value => ({
         name: parameter.name,
-        type: parameter.type,
+        type: meantType(space, parameter),
         multi: parameter.array,
         required: parameter.required,
         description: parameter.description,
       }),
     ),
-    returnType: procedure.returns === null ? null : { type: procedure.returns.type, multi: procedure.returns.cardinality !== null },
+    returnType:
+      procedure.returns === null ? null : { type: meantType(space, procedure.returns), multi: procedure.returns.cardinality !== null },
     visibility: procedure.private ? 'PRIVATE' : 'PUBLIC',
     hidden: procedure.hidden,
     ...optionFields(procedure),
   };
+}
+
+/** A standard type in a spelling of its own, unless a type of the namespace is spelled so (language.md P1). */
+function meantType<Type extends string | null>(space: Namespace, { type, written }: { type: Type; written?: string }): Type | string {
+  return written !== undefined && space.catalog.types.has(written) ? written : type;
 }
 
 /** User-defined types that parameters and result name. */
@@ -163,11 +169,7 @@ export interface Callable {
 }
 
 /** The callable program of a procedure: compiled, or read from the compilation cache, at its first call. */
-export async function callableOf(
-  space: Namespace,
-  name: string,
-  compiled: Map<string, { text: string; callable: Callable }>,
-): Promise<Callable | null> {
+export async function callableOf(space: Namespace, name: string, compiled: Map<string, KnownProcedure>): Promise<Callable | null> {
   const object = space.catalog.definitions.get('procedures', name);
   if (!object) return null;
   const source = sourceOf(object);
@@ -175,7 +177,7 @@ export async function callableOf(
   const apart = hasRightsOfItsOwn(object);
   const text = `${source}\n${JSON.stringify(state)}${apart}`; // another state gives another program
   const known = compiled.get(name);
-  if (known?.text === text) return known.callable;
+  if (known?.text === text) return withTypes(space, known);
   const procedure = await space.execution.compilations.loadProcedure(source, state);
   const { parameters, returns } = procedure;
   const resolved: ResolvedProcedure = {
@@ -188,9 +190,27 @@ export async function callableOf(
     parameters: parameters.map(({ description: _, ...parameter }) => parameter),
     returns: returns === null ? null : { ...returns },
   };
-  const callable = { resolved, map: procedure.module.map };
-  compiled.set(name, { text, callable });
-  return callable;
+  const loaded = {
+    text,
+    callable: { resolved, map: procedure.module.map },
+    hasTurned: [returns, ...parameters].some((one) => one?.written !== undefined),
+  };
+  compiled.set(name, loaded);
+  return withTypes(space, loaded);
+}
+
+/** What is known of a text; `hasTurned`: it spells standard types in its own way. */
+export interface KnownProcedure {
+  readonly text: string;
+  readonly callable: Callable;
+  readonly hasTurned: boolean;
+}
+
+function withTypes(space: Namespace, { callable, hasTurned }: KnownProcedure): Callable {
+  if (!hasTurned) return callable;
+  const { parameters, returns } = callable.resolved;
+  const meant = <One extends { type: string | null; written?: string }>(one: One): One => ({ ...one, type: meantType(space, one) });
+  return { ...callable, resolved: { ...callable.resolved, parameters: parameters.map(meant), returns: returns && meant(returns) } };
 }
 
 const sourceOf = (object: ObjectValue): string => String(getOwn(object, 'ruleText'));

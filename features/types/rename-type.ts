@@ -9,6 +9,7 @@ import { raise } from '../../runtime/events/index.ts';
 import { stampChanged } from '../../resources/representation/index.ts';
 import { type DefinitionResource, type Namespace, definitionWrite } from '../../resources/catalog/index.ts';
 import { findDefinition, following, type Named } from '../../resources/definitions/index.ts';
+import { typeChanged } from './changed.ts';
 import { loadType } from './types-kind.ts';
 
 /** @param data `{newName}` @throws cascade.type.name.reserved, cascade.resource.duplicate.key, cascade.resource.not.found */
@@ -89,11 +90,7 @@ async function rename(space: Namespace, renaming: Rename, actor: Actor): Promise
     space.catalog.definitions.put('types', other, changed);
     space.catalog.types.set(other, loadType(changed, space));
   }
-  for (const one of [name, newName, ...others.map(({ other }) => other)]) {
-    space.events.when.retype(one);
-    space.events.before.retype(one);
-    space.events.correlations.retype(one);
-  }
+  for (const one of [name, newName, ...others.map(({ other }) => other)]) typeChanged(space, one);
   // The paths of the old name have no events any more: who listens there is told, as when a type is deleted.
   space.events.subscribers.gone('types', name);
   space.events.deliveries.gone('types', name);

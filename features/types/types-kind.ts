@@ -5,8 +5,8 @@ import { apiError } from '../../model/errors/index.ts';
 import { isServiceSet, checkTypeChange, compareTypes, parseType, type TypeDefinition, typeToValue } from '../../model/types/index.ts';
 import { TYPE_SHAPE, type DefinitionResource, knownNames, type Namespace, type NameScope, omit } from '../../resources/catalog/index.ts';
 import { accessLevelsOf } from './access-levels.ts';
+import { spellingChanged, typeChanged } from './changed.ts';
 import { checkCallersProperties } from '../../resources/definitions/index.ts';
-import { servicesWithState, stateChanged } from '../services/index.ts';
 import { buildAfter, buildBefore, indexBuildsOf, addedBy, removeInBackground, removeValues } from '../../resources/instances/index.ts';
 
 const CALLERS: readonly string[] = ['ars_properties', 'ars_group', 'ars_public', 'ars_relationships', 'ars_dependentResource'];
@@ -28,10 +28,7 @@ export const TYPES: DefinitionResource = {
     const type = object && loadType(object, space);
     if (type) space.catalog.types.set(name, type);
     else space.catalog.types.delete(name);
-    for (const service of servicesWithState(space, name)) stateChanged(space, service);
-    space.events.when.retype(name);
-    space.events.before.retype(name);
-    space.events.correlations.retype(name);
+    typeChanged(space, name);
   },
   async define(space, body, stored) {
     for (const key of Object.keys(body))
@@ -66,10 +63,7 @@ export const TYPES: DefinitionResource = {
         space.catalog.types.set(type.name, type);
         lift?.();
         if (stored) buildAfter(space, type);
-        for (const service of servicesWithState(space, type.name)) stateChanged(space, service);
-        space.events.when.retype(type.name);
-        space.events.before.retype(type.name);
-        space.events.correlations.retype(type.name);
+        typeChanged(space, type.name);
       },
     };
   },
@@ -84,6 +78,7 @@ export const TYPES: DefinitionResource = {
     return {
       apply: () => {
         space.catalog.types.delete(name);
+        spellingChanged(space, name);
         // The definition is removed, so that instances are unreachable: their removal is not awaited, and maintenance repeats it after a
         // failure.
         space.transactions

@@ -84,7 +84,7 @@ export interface ProcedureInfo {
   apart?: boolean;
   /** CompiledProcedure.parameters, as compiled; a default is inner JSON text. */
   parameters: ProcedureParameter[];
-  returns: { type: string; scale?: number; cardinality: 'array' | 'sequence' | null } | null;
+  returns: { type: string; written?: string; scale?: number; cardinality: 'array' | 'sequence' | null } | null;
 }
 /** There is one, but its text no longer compiles: each call of it raises this. */
 export interface RefusedProcedure {
@@ -94,6 +94,8 @@ export interface ProcedureParameter {
   name: string;
   /** Canonical standard type, `Any`, the name of a type or scalar of the namespace, or null when untyped. */
   type: string | null;
+  /** NamedType.written of the compiler. */
+  written?: string;
   array: boolean;
   required: boolean;
   hasDefault: boolean;
