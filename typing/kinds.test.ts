@@ -57,19 +57,10 @@ test.each([
   ['>=', ge],
 ] as const)('4.7 what the table says of %s fails for all values', (operator, run) => {
   for (const a of KINDS)
-    for (const b of KINDS)
-      if (neverCompares(operator, { name: a }, { name: b })) expect(alwaysFails(a, b, run), `${a} ${operator} ${b}`).toBe(true);
+    for (const b of KINDS) expect(neverCompares(operator, { name: a }, { name: b }), `${a} ${operator} ${b}`).toBe(alwaysFails(a, b, run));
 });
 
 test('4.7 comparisons that the table refuses', () => {
-  const refused = (operator: string): string[] =>
-    KINDS.flatMap((a) => KINDS.filter((b) => neverCompares(operator, { name: a }, { name: b })).map((b) => `${a} ${b}`));
-  const fixed = ['String', 'Integer', 'Real'].flatMap((a) => [`${a} Decimal`, `${a} Currency`]);
-  expect(refused('==').sort()).toEqual(fixed.toSorted());
-  expect(refused('!=')).toEqual(refused('=='));
-  const numbers = ['Integer', 'Real'].flatMap((a) => ['String', 'Boolean', 'List'].map((b) => `${a} ${b}`));
-  const left = ['Boolean', 'List'].flatMap((a) => KINDS.map((b) => `${a} ${b}`));
-  for (const operator of ['<', '<=', '>', '>=']) expect(refused(operator).sort(), operator).toEqual([...fixed, ...numbers, ...left].sort());
   expect(neverCompares('<', { name: 'Object', type: 'Pump' }, { name: 'Integer' })).toBe(true);
   expect(neverCompares('==', { name: 'Object', type: 'Pump' }, { name: 'Integer' })).toBe(false);
   expect(neverCompares('<', { name: 'ResourceReference' }, { name: 'String' })).toBe(true);

@@ -43,17 +43,29 @@ export function neverConverts(from: Kind, target: string, multi: boolean): boole
   return from.type !== undefined && isScalar(target) && target !== 'String';
 }
 
-const NUMBERS: ReadonlySet<string> = new Set(['Integer', 'Real']);
+/** What each scalar is ordered with; a String in the format of the left one. */
+const ORDERED: Readonly<Record<Scalar, readonly Scalar[]>> = {
+  String: ['String', 'Integer', 'Real', 'Boolean', 'DateTime'],
+  Integer: ['Integer', 'Real', 'DateTime'],
+  Real: ['Integer', 'Real'],
+  Decimal: ['String', 'Integer', 'Real', 'Decimal', 'Currency'],
+  Currency: ['String', 'Integer', 'Real', 'Decimal', 'Currency'],
+  Boolean: [],
+  DateTime: ['String', 'Integer', 'DateTime'],
+};
+/** With a Decimal or Currency on the right not even `==` has a result (language.md 4.7). */
+const CASTING: ReadonlySet<string> = new Set(['String', 'Integer', 'Real', 'DateTime']);
 const FIXED: ReadonlySet<string> = new Set(['Decimal', 'Currency']);
 
 /** A comparison that fails with a class-cast error for all values but null (language.md 4.7). */
 export function neverCompares(operator: string, left: Kind, right: Kind): boolean {
-  const orders = operator !== '==' && operator !== '!=';
-  if ((NUMBERS.has(left.name) || left.name === 'String') && FIXED.has(right.name)) return true;
-  if (!orders) return false;
-  if (NUMBERS.has(left.name)) return right.name === 'String' || right.name === 'Boolean' || right.name === 'List';
-  return left.name === 'Boolean' || left.name === 'List' || left.type !== undefined || left.name === 'ResourceReference';
+  if (CASTING.has(left.name) && FIXED.has(right.name)) return true;
+  if (operator === '==' || operator === '!=') return false;
+  if (!isScalar(left.name)) return hasNoOrder(left);
+  return isScalar(right.name) ? !ORDERED[left.name].includes(right.name) : left.name === 'Boolean' || hasNoOrder(right);
 }
+
+const hasNoOrder = ({ name, type }: Kind): boolean => name === 'List' || name === 'ResourceReference' || type !== undefined;
 
 /** Arithmetic that fails for all values (language.md 4.6). */
 export function neverComputes(operator: string, left: Kind, right: Kind): boolean {

@@ -137,6 +137,14 @@ test('a semicolon that parts two statements stays', () => {
   expect(formatted('PROCEDURE p()\nreturn; (a)')).toBe('PROCEDURE p()\nreturn;\n(a)\n');
 });
 
+test('a line of its own for a semicolon is no empty line, and takes none away', () => {
+  for (const between of ['\n;\n', '\n;;\n;\n', ';\n;\n', '\n  ; // c\n'])
+    expect(formatted(`PROCEDURE p()\nx = 1${between}y = 2`)).toBe(`PROCEDURE p()\nx = 1\n${between.includes('c') ? '// c\n' : ''}y = 2\n`);
+  for (const between of ['\n\n;\n', '\n;\n\n', '\n;\n\n;\n'])
+    expect(formatted(`PROCEDURE p()\nx = 1${between}y = 2`)).toBe('PROCEDURE p()\nx = 1\n\ny = 2\n');
+  expect(formatted('PROCEDURE p()\nif (x) {\n;\ny = 2\n;\n}\n;\n')).toBe('PROCEDURE p()\nif (x) {\n  y = 2\n}\n');
+});
+
 test('TIMEOUT has a line of its own, whatever stands before it', () => {
   const head = 'RULE r\nWHEN INSERT OCCURS ON Pump AS p EXPECT WITHIN 5 seconds';
   const expected = `${head}\nlog.info(p)\nTIMEOUT\nlog.info("late")\n`;

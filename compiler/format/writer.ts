@@ -81,6 +81,8 @@ class Writer {
   #comment = 0;
   /** Where the last thing ended that was written. */
   #end = 0;
+  /** The `;` that were left out since the last line began. */
+  #dropped: number[] = [];
 
   constructor(tokens: Tokens, layout: Layout, groups: Groups, keepsSemicolons: boolean) {
     this.#tokens = tokens;
@@ -97,7 +99,10 @@ class Writer {
     const { count, kinds, ends } = this.#tokens;
     let before = -1;
     for (let at = 0; at < count; at += 1) {
-      if (!this.#keepsSemicolons && this.#sign(at) === ';') continue;
+      if (!this.#keepsSemicolons && this.#sign(at) === ';') {
+        this.#dropped.push(at);
+        continue;
+      }
       const mustBreak = this.#comments(before, at);
       if (kinds[at] === END) break;
       this.#token(before, at, mustBreak);
@@ -208,10 +213,23 @@ class Writer {
   #newLine(indent: number, next: number, mayStandApart: boolean): void {
     const opened = /(?:[{]|\bdo)$/.test(this.#line);
     this.#endLine();
-    const isApart = (this.#tokens.source.slice(this.#end, next).match(/\r\n|\r|\n/g) ?? []).length > 1;
+    const isApart = this.#isApart(next);
     if (mayStandApart && isApart && !opened && this.#lines.length > 0) this.#lines.push('');
     this.#indent = indent;
     this.#line = ' '.repeat(indent);
+  }
+
+  /** Does an empty line part what was written last from what begins at `next`? A line with nothing but a `;` that is dropped is none. */
+  #isApart(next: number): boolean {
+    const { source, starts, ends } = this.#tokens;
+    let from = this.#end;
+    const gaps = this.#dropped.splice(0).flatMap((at) => {
+      if (ends[at]! <= from || starts[at]! >= next) return [];
+      const gap = source.slice(from, starts[at]);
+      from = ends[at]!;
+      return [gap];
+    });
+    return [...gaps, source.slice(from, next)].some((gap) => (gap.match(/\r\n|\r|\n/g) ?? []).length > 1);
   }
 
   #endLine(): void {

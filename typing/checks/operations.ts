@@ -12,7 +12,12 @@ export function checkBinary(context: CheckContext, node: Binary): void {
   const each = (refuses: typeof neverCompares): boolean => left.every((a) => right.every((b) => refuses(node.operator, a, b)));
   const [a, b] = [list(left), list(right)];
   if (COMPARING.has(node.operator) && each(neverCompares))
-    context.report(node.operatorSpan, 'class.cast', `'${node.operator}' with ${a} on the left and ${b} on the right fails`, hintFor(right));
+    context.report(
+      node.operatorSpan,
+      'class.cast',
+      `'${node.operator}' with ${a} on the left and ${b} on the right fails`,
+      hintFor(left, right),
+    );
   if (COMPUTING.has(node.operator) && each(neverComputes))
     context.report(node.operatorSpan, 'operand', `there is no '${node.operator}' for ${a} and ${b}`);
 }
@@ -20,7 +25,9 @@ export function checkBinary(context: CheckContext, node: Binary): void {
 const list = (kinds: NonNullable<Known>): string => kinds.map(named).join(' or ');
 
 /** The catalogue's own hint speaks of a Decimal or Currency on the right. */
-function hintFor(right: NonNullable<Known>): string | undefined {
+function hintFor(left: NonNullable<Known>, right: NonNullable<Known>): string | undefined {
+  if (left.every(({ name }) => name === 'DateTime'))
+    return 'a DateTime compares with a DateTime, an ISO String or an Integer of milliseconds';
   return right.every(({ name }) => name === 'Decimal' || name === 'Currency')
     ? undefined
     : 'convert one of them, so that both are of one type';
