@@ -9,7 +9,7 @@ export { deleteMany, deleteOne, goingAlong } from './delete.ts';
 export { addressesOf, indexDependents, masterOf } from './dependents.ts';
 export { addressFilters, condition, conditionAsked, notFound, notFoundBy, read, readAt, remember, storedAt, storedBy } from './find.ts';
 export { INDEX_BUILDS, IndexBuilds, buildAfter, buildBefore, indexBuildsOf, resumeBuilds } from './index-builds.ts';
-export { convertedInserts, type ReadyInsert, insertAtOnce, insertMany, insertOne } from './insert.ts';
+export { convertedInserts, type ReadyInsert, insertAtOnce, insertMany, insertOne, mustBeObject } from './insert.ts';
 export { ensureCollection } from './lazy-collections.ts';
 export { upsertKeys } from './natural-key.ts';
 export { followedInstance } from './pending-instances.ts';

@@ -1,6 +1,6 @@
 // INSERT into a type (resources-and-api.md 2.4, language.md 5.5).
 
-import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { decodeInner, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor, Initiator } from '../../runtime/context/index.ts';
 import { DocumentRefused, DuplicateKey, type UnitOfWork, type Write } from '../../runtime/transactions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -162,8 +162,9 @@ export async function insertMany(
   // Conversions by procedures run together; a failure is reported when its turn comes.
   const converted = bodies.map(async (body) => toStored(space, resource.type, resource.receive?.(body, actor, true) ?? body, actor));
   for (const one of converted) one.catch(() => undefined);
-  for (const body of converted) {
+  for (const [index, body] of converted.entries()) {
     try {
+      mustBeObject(bodies[index] as Value, index);
       const instance = await prepared(space, resource, await body, actor);
       if (!instance) continue;
       await admitInsert(space, resource, stampNew(instance, actor), actor);
@@ -177,6 +178,11 @@ export async function insertMany(
   if (resource.type.maxStorage > 0) await trimCapped(space, resource.type);
   if (failure !== null) throw failure;
   return stored;
+}
+
+/** An element of a program's bulk statement: where it stands is said, as a program has no offset in a body. */
+export function mustBeObject(element: Value, index: number): void {
+  if (!isObject(element)) throw apiError('cascade.request.body.invalid', `an object was expected as element ${index}`, index);
 }
 
 async function storeAll(

@@ -33,6 +33,7 @@ import {
   followedInstance,
   insertAtOnce,
   insertMany,
+  mustBeObject,
   insertOne,
   type ProgramQuery,
   selectPages,
@@ -269,9 +270,10 @@ async function upsert(space: Namespace, payload: ObjectValue, actor: Actor): Pro
 }
 
 /** Carries out changes one after the other, each as a part of the statement: a repetition after a crash takes stored parts as they are. */
-async function inOrder<T>(values: readonly T[], actor: Actor, one: (value: T, actor: Actor) => Promise<Value>): Promise<Value[]> {
+async function inOrder(values: readonly Value[], actor: Actor, one: (value: Value, actor: Actor) => Promise<Value>): Promise<Value[]> {
   const results: Value[] = [];
   for (const [number, value] of values.entries()) {
+    mustBeObject(value, number);
     const note = actor.checkpoints?.get(number);
     results.push(note === undefined ? await one(value, checkpointing(actor, number)) : decodeInner(note));
   }
