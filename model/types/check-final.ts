@@ -1,11 +1,12 @@
 // What an instance must be when it is stored, after defaults and BEFORE rules (resources-and-api.md 2.4): required, maxLength, group.
+import { deepEquals } from '../../stdlib/operators/index.ts';
 import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type CascadeError, apiError } from '../errors/index.ts';
 import type { PropertyDefinition, TypeDefinition } from './definition.ts';
 import { Problems } from './problems.ts';
 
 /**
- * @param stored the instance before an update: a required property that was null already may stay so (4.1, changes of types)
+ * @param stored the instance before an update: what does not suit the type since the type has changed may stay as it is (4.1)
  * @throws CascadeError, or CascadeErrors when several things are wrong
  */
 export function checkFinal(type: TypeDefinition, instance: ObjectValue, stored?: ObjectValue): void {
@@ -16,7 +17,7 @@ export function checkFinal(type: TypeDefinition, instance: ObjectValue, stored?:
     if (value === null) {
       if (property.required && becomesNull(instance, stored, property.name))
         add(apiError('cascade.type.property.required', type.name, property.name));
-    } else if (!fitsMaxLength(property, value)) {
+    } else if (!fitsMaxLength(property, value) && !(stored && deepEquals(getOwn(stored, property.name), value))) {
       add(apiError('cascade.type.property.invalid', type.name, property.name, property.type, 'maxLength'));
     }
   }

@@ -122,6 +122,14 @@ test('required, maxLength and the group are checked in the end', () => {
   expect(codesOf(() => checkFinal(type, { site: '😀😀😀', ars_group: 'g' }))).toEqual([]);
 });
 
+test('an update may leave a text longer than its maxLength is now, and not write another one [resources-and-api.md 4.1]', () => {
+  const stored = { site: 'a', tags: ['abcd'], ars_group: 'g' };
+  expect(codesOf(() => checkFinal(type, { ...stored, site: 'b' }, stored))).toEqual([]);
+  expect(codesOf(() => checkFinal(type, { ...stored, tags: ['abcd', 'abce'] }, stored))).toEqual([
+    'type.property.invalid Pump,tags,String,maxLength',
+  ]);
+});
+
 test('an update may leave a required property as absent as it was, not clear it', () => {
   expect(codesOf(() => checkFinal(type, { rpm: 2 }, { rpm: 1 }))).toEqual([]);
   expect(codesOf(() => checkFinal(type, { site: null, ars_group: 'g' }, { rpm: 1 }))).toEqual(['type.property.required Pump,site']);
