@@ -58,7 +58,7 @@ async function transferInstances(space: Namespace, resource: InstanceResource, f
 }
 
 /** Ignores objects that were deleted meanwhile. */
-async function ignoreDeleted(change: Promise<unknown>): Promise<void> {
+export async function ignoreDeleted(change: Promise<unknown>): Promise<void> {
   try {
     await change;
   } catch (error) {

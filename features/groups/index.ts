@@ -1,2 +1,3 @@
 // The door of groups.
 export { groups } from './feature.ts';
+export { membersOf } from './policy.ts';
