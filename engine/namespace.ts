@@ -287,7 +287,10 @@ export async function openNamespace({
     settle: (event, rule, store) => deliveries.settle(event, `/rules/${rule}`, store),
     lost: (event, rule) => abandonLost(space, event, rule),
     poisoned: (event, target, error) => deadLetter(space, { event, target, reason: 'poison', error, deliveries: attemptOf(event) }),
-    failure: (resource, invocation, error, actor) => snapshot(space, resource, invocation, error, actor),
+    failure: (resource, invocation, error, actor) => {
+      deliveries.failed(resource, error, actor);
+      return snapshot(space, resource, invocation, error, actor);
+    },
     record: (recording) => recordingWrites(space, recording),
     isTraced: (resource) => isTraced({ catalog }, resource, clock.now()),
     logLevel: (resource) => logLevelOf({ catalog }, resource, clock.now()),

@@ -30,7 +30,7 @@ export interface Dead {
   /** `/rules/<name>`, `/procedures/<name>`, or the name of a subscription. */
   readonly target: string;
   readonly reason: DeadReason;
-  /** Null where only the time to live has expired. */
+  /** Null where the rule has not failed: only the time to live has expired. */
   readonly error: { readonly code: string; readonly message: string } | null;
   /** How often the event was delivered to the target, including the last delivery. */
   readonly deliveries: number;

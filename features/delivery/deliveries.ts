@@ -26,6 +26,7 @@ import {
   requireKeepable,
   sequenceDeliveryId,
 } from './stored-delivery.ts';
+import type { LastError } from './last-errors.ts';
 import { type PersistentOptions, PersistentSubscriptions } from './persistent.ts';
 import { reliabilityOf } from './reliability.ts';
 import { Sending } from './sending.ts';
@@ -155,6 +156,11 @@ export class Deliveries {
       // An acknowledged event is not replayed, even if the run has not ended (12.2).
       actor.commit({ writes: [removal(delivery)], events: [], done: [runIdOf(started.event, started.rule)] }, { ok: 'null' }),
     );
+  }
+
+  /** Notes the error with which a rule has ended on its event, if the event waits for an acknowledgement. */
+  failed(resource: string, error: LastError, { event: started }: Actor): void {
+    if (started?.event.sequence && resource === `/rules/${started.rule}`) this.#due.errors.add(deliveryId(resource, started.event), error);
   }
 
   /** Gives an event up for a target: its delivery is removed in the commit that `store` makes. */

@@ -9,6 +9,7 @@ import { deadLetter } from './dead-letters.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { baseNameOf } from '../../model/types/index.ts';
 import { Failing } from './failing.ts';
+import { LastErrors } from './last-errors.ts';
 import { asNumbers, DELIVERIES, type Delivery, intervalMs, continued, removal, replacing, untilDeadline } from './stored-delivery.ts';
 import type { PersistentSubscriptions } from './persistent.ts';
 import type { Sending } from './sending.ts';
@@ -34,6 +35,7 @@ export class DueDeliveries {
   #isDueAgain = false;
   /** Deliveries that failed wait for a retry, so that they do not delay others. */
   readonly #failing = new Failing();
+  readonly errors = new LastErrors();
   #closed = false;
 
   constructor(options: DueOptions, persistent: PersistentSubscriptions, sending: Sending) {
@@ -150,7 +152,8 @@ export class DueDeliveries {
     // A rule that is deleted, inactive, or no longer matches the event acknowledges implicitly.
     if (!run) return space.transactions.submit({ writes: [removal(delivery)], events: [] }, true);
     const nextAt = untilDeadline(delivery, now + intervalMs(delivery.frequencyMs, attempt));
-    const writes = continued(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt });
+    const error = this.errors.take(delivery._id);
+    const writes = continued(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt, ...(error && { error }) });
     await space.transactions.submit({ writes, events: [{ ...event, runs: [run] }] }, true);
   }
 
@@ -172,7 +175,8 @@ export class DueDeliveries {
     if (subscription && !(await this.#persistent.mayListen(subscription)))
       return space.transactions.submit({ writes: [removal(delivery)], events: [] }, true);
     const event: StoredEvent = { ...delivery.event, runs: [] };
-    const dead = deadLetter(space, { event, target: delivery.target, reason: 'ttl', error: null, deliveries: delivery.attempts });
+    const error = this.errors.take(delivery._id) ?? delivery.error ?? null;
+    const dead = deadLetter(space, { event, target: delivery.target, reason: 'ttl', error, deliveries: delivery.attempts });
     await space.transactions.submit({ writes: [removal(delivery), ...dead.writes], events: dead.events }, true);
   }
 }

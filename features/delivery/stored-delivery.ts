@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { type Document, Long, ObjectId } from 'mongodb';
 import type { StoredEvent, UnitOfWork, Write } from '../../runtime/transactions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
+import type { LastError } from './last-errors.ts';
 
 export const DELIVERIES = 'deliveries';
 
@@ -31,6 +32,8 @@ export interface Delivery {
   readonly nextAt: Date;
   readonly deadline: Date;
   readonly frequencyMs: number;
+  /** With which the rule has ended last, before the last delivery. */
+  readonly error?: LastError;
 }
 
 /** The interval between the n-th delivery of an event and the next. */
@@ -97,13 +100,13 @@ export const removal = ({ _id, ars_version }: Delivery): Write => ({
 });
 
 /** The writes that continue a delivery, perhaps for another version of its rule. */
-export function continued(delivery: Delivery, target: string, change: Pick<Delivery, 'attempts' | 'nextAt'>): Write[] {
+export function continued(delivery: Delivery, target: string, change: Pick<Delivery, 'attempts' | 'nextAt' | 'error'>): Write[] {
   if (target === delivery.target) return [replacement(delivery, change)];
   const _id = deliveryId(target, delivery.event);
   return [removal(delivery), insertion({ ...delivery, ...change, _id, ars_version: Long.ONE, target })];
 }
 
-function replacement(delivery: Delivery, change: Partial<Pick<Delivery, 'attempts' | 'nextAt'>>): Write {
+function replacement(delivery: Delivery, change: Partial<Pick<Delivery, 'attempts' | 'nextAt' | 'error'>>): Write {
   const { _id, ars_version, ...rest } = delivery;
   const document = { ...rest, ...change, ars_version: ars_version.add(1) };
   return { collection: DELIVERIES, op: 'replace', id: _id, version: ars_version.toBigInt(), document, bytes: textOf(delivery) };

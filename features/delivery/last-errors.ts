@@ -1,0 +1,31 @@
+// The errors with which rules have ended on events that wait for an acknowledgement, for their dead letters (integrations.md 12.4). An error
+// is kept in memory until the next delivery stores it; what is beyond the bound, or is newer than the last delivery when the process ends, is
+// not told of.
+import type { ObjectId } from 'mongodb';
+
+export interface LastError {
+  readonly code: string;
+  readonly message: string;
+}
+
+const MOST = 10_000;
+
+export class LastErrors {
+  readonly #errors = new Map<string, LastError>();
+
+  add(id: ObjectId, { code, message }: LastError): void {
+    const key = id.toHexString();
+    this.#errors.delete(key); // moves it to the end
+    this.#errors.set(key, { code, message });
+    if (this.#errors.size > MOST) for (const oldest of this.#errors.keys()) return void this.#errors.delete(oldest);
+  }
+
+  /** Gives the error of a delivery, once. */
+  take(id: ObjectId): LastError | null {
+    if (this.#errors.size === 0) return null;
+    const key = id.toHexString();
+    const error = this.#errors.get(key) ?? null;
+    this.#errors.delete(key);
+    return error;
+  }
+}
