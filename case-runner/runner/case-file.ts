@@ -104,6 +104,7 @@ export const STEPS = {
     'object',
     'parameters',
     'targetNamespace',
+    'targetName',
     'status',
     'headers',
     'is',

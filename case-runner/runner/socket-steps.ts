@@ -24,7 +24,9 @@ export const socketSteps: Record<
     const given = toJson(body.parameters ?? {}) as JsonObject;
     const requestId = given.requestId ?? (isLogin ? undefined : `ask${nextId++}`);
     const parameters = { ...given, ...(requestId === undefined ? {} : { requestId }) };
-    const parts = ['op', 'resourceName', 'resourceId', 'object', 'targetNamespace'].filter((name) => body[name] !== undefined);
+    const parts = ['op', 'resourceName', 'resourceId', 'object', 'targetNamespace', 'targetName'].filter(
+      (name) => body[name] !== undefined,
+    );
     const message = { ...Object.fromEntries(parts.map((name) => [name, toJson(body[name]!)])), parameters };
     socket.send(names.toServer(toJsonText(message)));
     const sent = requestId === undefined ? undefined : parseJson(names.toServer(toJsonText(requestId)));

@@ -3,7 +3,12 @@ import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/val
 import { apiError } from '../../model/errors/index.ts';
 import { isServiceSet } from '../../model/types/index.ts';
 
-export const objectOf = (value: Value): ObjectValue => (isObject(value) ? value : {});
+/** A body whose members may all be left out. @throws cascade.request.body.invalid */
+export function objectOf(value: Value): ObjectValue {
+  if (value === null) return {};
+  if (!isObject(value)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
+  return value;
+}
 
 /** The text of a field; null when it is not set. */
 export function textIn(resource: string, body: ObjectValue, name: string): string | null {

@@ -16,6 +16,8 @@ export interface Message {
   readonly object: Value | undefined;
   readonly parameters: ObjectValue;
   readonly targetNamespace: string | undefined;
+  /** The node that `deleteNode` names. */
+  readonly targetName: string | undefined;
   /** The first member with a value of a wrong kind that cannot count as missing. */
   readonly wrong: { readonly name: string; readonly value: Value } | undefined;
   /** The offset of the first ill-formed text, as of a request. */
@@ -47,6 +49,7 @@ function messageOf(value: Value, illFormedAt: number | undefined): Message {
     object: memberOf(value, 'object') ?? undefined,
     parameters: isObject(parameters) ? parameters : {},
     targetNamespace: textIn(value, 'targetNamespace'),
+    targetName: textIn(value, 'targetName'),
     wrong: wrong && { name: wrong.name, value: memberOf(value, wrong.name) },
     illFormedAt,
   };

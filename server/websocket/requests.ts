@@ -1,5 +1,6 @@
 // Translates a message to a request on a resource in the engine's form (resources-and-api.md 2.17). Pure.
 import { apiError } from '../../model/errors/index.ts';
+import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { ApiRequest, Identity } from '../../engine/index.ts';
 import { federationIn, parameterValues, typedRequest } from '../http/index.ts';
 import { memberOf, type Message } from './message.ts';
@@ -12,11 +13,12 @@ export function apiRequest(message: Message, identity: Identity): ApiRequest {
   const federation = federationIn((header) => headerIn(message, header));
   const isUpdateWhere = federation !== undefined && op === 'update' && message.resourceId === undefined;
   const reading = isUpdateWhere ? UPDATE_WHERE : readingOf(op);
-  const name = required('resourceName', message.resourceName);
+  const name = required('resourceName', message.resourceName).replace(/^system\./, '');
+  const ofNodes = name === 'nodes' && Object.hasOwn(ON_NODES, op) ? ON_NODES[op]!(message) : undefined;
   const request: ApiRequest = {
     identity,
-    op: reading.op ?? op,
-    resourceName: name.replace(/^system\./, ''),
+    op: ofNodes ? 'insert' : (reading.op ?? op),
+    resourceName: name,
     custom: null,
     parameters: parameterValues(message.parameters, reading.parameters),
     ...(message.illFormedAt !== undefined && { illFormedAt: message.illFormedAt }),
@@ -24,6 +26,7 @@ export function apiRequest(message: Message, identity: Identity): ApiRequest {
   };
   const requestId = headerIn(message, 'X-Cascade-Request-Id');
   if (requestId !== undefined && !READS.has(op)) request.requestId = requestId;
+  if (ofNodes) return { ...request, object: ofNodes };
   const id = reading.id === 'required' ? required('resourceId', message.resourceId) : message.resourceId;
   if (id !== undefined && reading.id !== 'none') request.resourceId = id;
   const object = reading.object === 'required' ? required('object', message.object) : message.object;
@@ -46,6 +49,12 @@ export function required<T>(name: string, value: T | undefined): T {
   if (value === undefined) throw apiError('cascade.request.parameter.invalid', name, null);
   return value;
 }
+
+/** Commands on the collection of nodes (2.13), with the bodies that say the same by REST. */
+const ON_NODES: Readonly<Record<string, (message: Message) => ObjectValue>> = {
+  updateNode: ({ object }) => ({ op: 'updateNode', object: required('object', object) }),
+  deleteNode: ({ targetName, resourceId }) => ({ op: 'deleteNode', targetName: required('targetName', targetName ?? resourceId) }),
+};
 
 const unchanged = (request: ApiRequest): ApiRequest => request;
 
