@@ -3,6 +3,7 @@
 import { deepEquals } from '../../stdlib/operators/index.ts';
 import { isInteger, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
+import { checkName } from '../../model/types/index.ts';
 import type { Clock, Timer } from '../../platform/clock/index.ts';
 import { type StoredValue, NOTHING, valueOf } from './stored-value.ts';
 import type { Behaviour } from './shared-objects.ts';
@@ -248,6 +249,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   },
   notifyOnEviction([topic = NOTHING]) {
     const name = valueOf(topic);
+    if (typeof name === 'string') checkName('topic', name);
     this.notifyOnEviction(typeof name === 'string' ? name : null);
     return NOTHING;
   },

@@ -2,7 +2,7 @@
 // object as long as the run lives, so that what is changed inside it is seen through every name; what has changed goes back before the
 // run asks the host for anything, and when the procedure ends.
 import { fail } from '../errors.ts';
-import { encodeShared, getOwn, isObject, isReference, text, typeOf, type ObjectValue, type Value } from '../values/index.ts';
+import { encodeShared, getOwn, isObject, isReal, isReference, text, typeOf, type ObjectValue, type Value } from '../values/index.ts';
 import { materialized, refuseGiant } from './operations.ts';
 import type { ProcedureInfo, StatePayload } from './protocol.ts';
 import type { Run } from './run.ts';
@@ -110,10 +110,10 @@ function inside(run: Run, service: string, access: 'global' | 'partition'): Stat
   return scope?.service === service && (scope.partition === null) === (access === 'global') ? scope : null;
 }
 
-/** A key is a scalar; its text names the partition. */
+/** A key is a scalar, though neither a Boolean nor a Real (language.md Y4); its text names the partition. */
 function partitionOf(info: ProcedureInfo, key: Value): string {
   if (key === null) return fail('cascade.lang.null', 'partitionKey');
-  if (Array.isArray(key) || typeof key === 'boolean' || (isObject(key) && !isReference(key)))
+  if (Array.isArray(key) || typeof key === 'boolean' || isReal(key) || (isObject(key) && !isReference(key)))
     return fail('cascade.procedure.parameter.type', info.name, 'partitionKey', 'String', typeOf(key));
   return text(key);
 }
