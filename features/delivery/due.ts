@@ -152,7 +152,7 @@ export class DueDeliveries {
     // A rule that is deleted, inactive, or no longer matches the event acknowledges implicitly.
     if (!run) return space.transactions.submit({ writes: [removal(delivery)], events: [] }, true);
     const nextAt = untilDeadline(delivery, now + intervalMs(delivery.frequencyMs, attempt));
-    const error = this.errors.take(delivery._id);
+    const error = this.errors.of(delivery._id);
     const writes = continued(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt, ...(error && { error }) });
     await space.transactions.submit({ writes, events: [{ ...event, runs: [run] }] }, true);
   }
@@ -175,7 +175,7 @@ export class DueDeliveries {
     if (subscription && !(await this.#persistent.mayListen(subscription)))
       return space.transactions.submit({ writes: [removal(delivery)], events: [] }, true);
     const event: StoredEvent = { ...delivery.event, runs: [] };
-    const error = this.errors.take(delivery._id) ?? delivery.error ?? null;
+    const error = this.errors.of(delivery._id) ?? delivery.error ?? null;
     const dead = deadLetter(space, { event, target: delivery.target, reason: 'ttl', error, deliveries: delivery.attempts });
     await space.transactions.submit({ writes: [removal(delivery), ...dead.writes], events: dead.events }, true);
   }

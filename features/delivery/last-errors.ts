@@ -9,6 +9,7 @@ export interface LastError {
 }
 
 const MOST = 10_000;
+const LONGEST_MESSAGE = 4_096;
 
 export class LastErrors {
   readonly #errors = new Map<string, LastError>();
@@ -16,16 +17,11 @@ export class LastErrors {
   add(id: ObjectId, { code, message }: LastError): void {
     const key = id.toHexString();
     this.#errors.delete(key); // moves it to the end
-    this.#errors.set(key, { code, message });
+    this.#errors.set(key, { code, message: message.slice(0, LONGEST_MESSAGE) });
     if (this.#errors.size > MOST) for (const oldest of this.#errors.keys()) return void this.#errors.delete(oldest);
   }
 
-  /** Gives the error of a delivery, once. */
-  take(id: ObjectId): LastError | null {
-    if (this.#errors.size === 0) return null;
-    const key = id.toHexString();
-    const error = this.#errors.get(key) ?? null;
-    this.#errors.delete(key);
-    return error;
+  of(id: ObjectId): LastError | null {
+    return this.#errors.size === 0 ? null : (this.#errors.get(id.toHexString()) ?? null);
   }
 }

@@ -487,8 +487,9 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'a redelivery does not count',
     file: 'features/delivery/due.ts',
-    text: 'const writes = continued(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt });',
-    replacement: 'const writes = continued(delivery, `/rules/${run.rule}`, { attempts: delivery.attempts, nextAt });',
+    text: 'const writes = continued(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt, ...(error && { error }) });',
+    replacement:
+      'const writes = continued(delivery, `/rules/${run.rule}`, { attempts: delivery.attempts, nextAt, ...(error && { error }) });',
   },
   {
     what: 'what is due of deliveries is looked for once',
