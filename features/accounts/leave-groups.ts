@@ -6,7 +6,6 @@ import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import { resolve, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
 import { changeDefinition } from '../../resources/definitions/index.ts';
-import { membersOf } from '../groups/index.ts';
 import { ignoreDeleted } from './transfer.ts';
 
 /** @param to the admin who deletes the user, to whom its own groups pass */
@@ -15,7 +14,7 @@ export async function leaveGroups(space: Namespace, username: string, to: Identi
   const actor: Actor = { ...serviceActor(space), identity: { ...to, ofService: true } };
   for (const [name, group] of space.catalog.definitions.list('groups')) {
     const isOwner = getOwn(group, 'owner') === username;
-    const members = membersOf(group);
+    const members = getOwn(group, 'members') as string[];
     if (!isOwner && !members.includes(username)) continue;
     const changes: ObjectValue = { members: members.filter((member) => member !== username), ...(isOwner && { owner: to.username }) };
     await ignoreDeleted(changeDefinition(space, groups, name, changes, actor));
