@@ -17,7 +17,8 @@ import {
 import { CascadeError, apiError } from '../errors/index.ts';
 import { fitsMaxLength } from './check-final.ts';
 import { type BaseType, type PropertyDefinition, type ScalarDefinition, SYSTEM_PROPERTIES, type TypeDefinition } from './definition.ts';
-import { DataError, plainData } from './plain-data.ts';
+import { type InPieces, isDivisible, runsOf } from './pieces.ts';
+import { DataError, plainData, plainDataInPieces } from './plain-data.ts';
 import { Problems } from './problems.ts';
 
 type Coerced = Pick<PropertyDefinition, 'type' | 'base' | 'shared' | 'multi' | 'anything' | 'maxLength' | 'scale' | 'scalar' | 'structure'>;
@@ -37,6 +38,27 @@ interface Place {
  */
 export const coerceProperty = (type: Pick<TypeDefinition, 'name'>, property: PropertyDefinition, value: Value): Value =>
   isStoredForm(property, value) ? value : coerceAt({ typeName: type.name, property, path: property.name }, value);
+
+/** The same for a long value: several of a property, or an Object of any data. Others, and what is refused as a whole, take one piece. */
+export function* coercePropertyInPieces(type: Pick<TypeDefinition, 'name'>, property: PropertyDefinition, value: Value): InPieces<Value> {
+  if (!isDivisible(value) || property.anything || property.shared) return coerceProperty(type, property, value);
+  const place: Place = { typeName: type.name, property, path: property.name };
+  if (Array.isArray(value) && property.multi) {
+    const coerced: Value[] = [];
+    for (const { from, to } of runsOf(value.length, (index) => value[index])) {
+      for (let index = from; index < to; index++) coerced.push(coerceOneOf(place, value[index], index));
+      yield;
+    }
+    return coerced;
+  }
+  if (Array.isArray(value) || property.multi || property.base !== 'Object' || property.structure?.())
+    return coerceProperty(type, property, value);
+  try {
+    return yield* plainDataInPieces(value);
+  } catch (error) {
+    return refuse(place, reasonOf(error));
+  }
+}
 
 /** Whether a single value is as the property stores it, at a glance; false where that takes a closer look. */
 function isStoredForm({ base, multi }: PropertyDefinition, value: Value): boolean {
@@ -83,10 +105,11 @@ function coerceAt(place: Place, given: Value): Value {
   if (place.property.shared) return refuse(place, 'state');
   if (!place.property.multi) return Array.isArray(value) ? refuse(place, 'array') : coerceElement(place, value);
   if (!Array.isArray(value)) return refuse(place, 'multi');
-  return value.map((element, index) =>
-    element === null || element === undefined ? refuse(place, 'null') : coerceElement(place, element, `${place.path}.${index}`),
-  );
+  return value.map((element, index) => coerceOneOf(place, element, index));
 }
+
+const coerceOneOf = (place: Place, element: Value | undefined, index: number): Value =>
+  element === null || element === undefined ? refuse(place, 'null') : coerceElement(place, element, `${place.path}.${index}`);
 
 /** XML for a property: its elements where there are many, the data of integrations.md 2.7 for Objects, else its text. */
 function xmlFor({ multi, anything, base }: Coerced, node: XmlNode): Value {

@@ -25,6 +25,15 @@ export { baseSchema, typeToSchema } from './json-schema.ts';
 export { type MongoIndex, mongoIndexes, storedPath } from './mongo-indexes.ts';
 export { baseNameOf, checkName, isRuleVersion, type NameKind, PUBLIC_EXECUTOR, storedUsername, SYSTEM_RESOURCES } from './names.ts';
 export { ACCESS_LEVELS, parseType, type ParseTypeOptions, typeToValue } from './parse-type.ts';
-export { applyChanges, type Changes, prepareChanges, prepareInsert, prepareUpdate } from './prepare.ts';
+export { type InPieces, isDivisible, isLong, runsOf, spellInPieces } from './pieces.ts';
+export {
+  applyChanges,
+  type Changes,
+  prepareChanges,
+  prepareInsert,
+  prepareInsertInPieces,
+  prepareUpdate,
+  prepareUpdateInPieces,
+} from './prepare.ts';
 export { DataError, plainData } from './plain-data.ts';
 export { Problems } from './problems.ts';

@@ -12,6 +12,7 @@ import {
   significantDigits,
   type Value,
 } from '../../stdlib/values/index.ts';
+import { type InPieces, isDivisible, runsOf } from './pieces.ts';
 
 const STORED_DIGITS = 34;
 
@@ -60,6 +61,32 @@ function plainObject(value: Extract<Value, object>, depth: number): Value {
   if (value instanceof Real) return Number.isFinite(value.value) ? real(value.value) : refused('range');
   const decimal = value instanceof Decimal ? value : value instanceof Currency ? value.amount : null;
   return decimal && significantDigits(decimal) > STORED_DIGITS ? refused('range') : value;
+}
+
+/** The same for a long value. @throws DataError */
+export function* plainDataInPieces(value: Value, depth = 0): InPieces<Value> {
+  if (!isDivisible(value)) return plainData(value, depth);
+  const inside = deeper(depth);
+  if (Array.isArray(value)) {
+    const copy: Value[] = [];
+    for (const run of runsOf(value.length, (index) => value[index])) {
+      if (run.isDivisible) copy.push(yield* plainDataInPieces(value[run.from] as Value, inside));
+      else for (let index = run.from; index < run.to; index++) copy.push(plainData(value[index], inside));
+      yield;
+    }
+    return copy;
+  }
+  const copy: ObjectValue = {};
+  const names = Object.keys(value);
+  for (const run of runsOf(names.length, (index) => value[names[index] as string])) {
+    for (let index = run.from; index < run.to; index++) {
+      const name = names[index] as string;
+      const member = value[name] as Value;
+      setOwn(copy, wellFormed(name), run.isDivisible ? yield* plainDataInPieces(member, inside) : plainData(member, inside));
+    }
+    yield;
+  }
+  return copy;
 }
 
 const refused = (reason: string): never => {

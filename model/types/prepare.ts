@@ -2,8 +2,9 @@
 // told all at once. `required`, maxLength and the group come later, after the BEFORE rules: check-final.ts.
 import { deepCopy, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../errors/index.ts';
-import { coerceProperty, coerceSystemProperty } from './coerce.ts';
+import { coerceProperty, coercePropertyInPieces, coerceSystemProperty } from './coerce.ts';
 import { isServiceSet, SYSTEM_PROPERTIES, type SystemProperty, type TypeDefinition } from './definition.ts';
+import { type InPieces, isDivisible } from './pieces.ts';
 import { Problems } from './problems.ts';
 
 /**
@@ -12,7 +13,16 @@ import { Problems } from './problems.ts';
  */
 export function prepareInsert(type: TypeDefinition, body: Value): ObjectValue {
   if (type.role === 'schema') throw apiError('cascade.type.role.no.instances', type.name);
-  const given = coerceBody(type, body);
+  return completed(type, coerceBody(type, body));
+}
+
+/** The same for a long body. @throws as prepareInsert */
+export function* prepareInsertInPieces(type: TypeDefinition, body: Value): InPieces<ObjectValue> {
+  if (type.role === 'schema') throw apiError('cascade.type.role.no.instances', type.name);
+  return completed(type, yield* coerceBodyInPieces(type, body));
+}
+
+function completed(type: TypeDefinition, given: ObjectValue): ObjectValue {
   for (const property of type.properties.values()) {
     if (property.default !== undefined && !Object.hasOwn(given, property.name)) given[property.name] = deepCopy(property.default);
   }
@@ -44,6 +54,13 @@ export function prepareChanges(type: TypeDefinition, body: Value): Changes {
 export const prepareUpdate = (type: TypeDefinition, stored: ObjectValue, changes: Value): ObjectValue =>
   applyChanges(type, stored, prepareChanges(type, changes).values);
 
+/** The same for long changes. @throws as prepareInsert */
+export function* prepareUpdateInPieces(type: TypeDefinition, stored: ObjectValue, changes: Value): InPieces<ObjectValue> {
+  const values = yield* coerceBodyInPieces(type, changes);
+  coerceSystemProperty(type, 'ars_version', getOwn(changes as ObjectValue, 'ars_version'));
+  return applyChanges(type, stored, values);
+}
+
 /** The stored instance with coerced changes. */
 export const applyChanges = (type: TypeDefinition, stored: ObjectValue, values: ObjectValue): ObjectValue =>
   inOrder(type, { ...stored, ...values });
@@ -61,6 +78,24 @@ function coerceBody(type: TypeDefinition, body: Value): ObjectValue {
     }
   }
   problems?.raise();
+  return coerced;
+}
+
+function* coerceBodyInPieces(type: TypeDefinition, body: Value): InPieces<ObjectValue> {
+  if (!isObject(body)) return coerceBody(type, body);
+  const coerced: ObjectValue = {};
+  const problems = new Problems();
+  for (const name of Object.keys(body)) {
+    const given = body[name] as Value;
+    const property = isDivisible(given) ? type.properties.get(name) : undefined;
+    try {
+      const value = property ? yield* coercePropertyInPieces(type, property, given) : coerceMember(type, name, given);
+      if (value !== undefined) coerced[name] = value;
+    } catch (error) {
+      problems.caught(error);
+    }
+  }
+  problems.raise();
   return coerced;
 }
 

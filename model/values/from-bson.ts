@@ -27,16 +27,18 @@ export const fromBson = (raw: Uint8Array | Document): ObjectValue => documentAt(
 export function instanceFromBson(type: TypeDefinition, raw: Uint8Array | Document): ObjectValue {
   const bytes = bytesOf(raw);
   const instance: ObjectValue = {};
-  eachElement(bytes, 0, (name, kind, at) => {
-    const property = type.properties.get(name);
-    if (property?.encrypted && kind === KIND.binary) {
-      instance[name] = decodeInner(cipherOf(type, name).open(binaryAt(bytes, at), name));
-    } else if (property) instance[name] = propertyAt(property, kind, bytes, at);
-    else if (name === '_id') instance['_id'] = valueAt(kind, bytes, at);
-    else if (Object.hasOwn(SYSTEM_PROPERTIES, name))
-      instance[name] = propertyAt({ base: SYSTEM_PROPERTIES[name as keyof typeof SYSTEM_PROPERTIES] }, kind, bytes, at);
-  });
+  eachElement(bytes, 0, (name, kind, at) => takeMember(type, instance, name, kind, bytes, at));
   return instance;
+}
+
+export function takeMember(type: TypeDefinition, instance: ObjectValue, name: string, kind: number, bytes: Bytes, at: number): void {
+  const property = type.properties.get(name);
+  if (property?.encrypted && kind === KIND.binary) {
+    instance[name] = decodeInner(cipherOf(type, name).open(binaryAt(bytes, at), name));
+  } else if (property) instance[name] = propertyAt(property, kind, bytes, at);
+  else if (name === '_id') instance['_id'] = valueAt(kind, bytes, at);
+  else if (Object.hasOwn(SYSTEM_PROPERTIES, name))
+    instance[name] = propertyAt({ base: SYSTEM_PROPERTIES[name as keyof typeof SYSTEM_PROPERTIES] }, kind, bytes, at);
 }
 
 const bytesOf = (raw: Uint8Array | Document): Bytes => asBytes(raw instanceof Uint8Array ? raw : BSON.serialize(raw));
@@ -59,7 +61,7 @@ function documentAt(bytes: Bytes, start: number): ObjectValue {
   return document;
 }
 
-function valueAt(kind: number, bytes: Bytes, at: number): Value {
+export function valueAt(kind: number, bytes: Bytes, at: number): Value {
   switch (kind) {
     case KIND.string:
       return stringAt(bytes, at);
@@ -89,10 +91,10 @@ function valueAt(kind: number, bytes: Bytes, at: number): Value {
   }
 }
 
-type Stored = Pick<PropertyDefinition, 'base' | 'scale' | 'structure'>;
+export type Stored = Pick<PropertyDefinition, 'base' | 'scale' | 'structure'>;
 
 /** A value of a property: by its declared type where the stored form alone does not tell. */
-function propertyAt(property: Stored, kind: number, bytes: Bytes, at: number): Value {
+export function propertyAt(property: Stored, kind: number, bytes: Bytes, at: number): Value {
   const { base, scale } = property;
   const structure = property.structure?.();
   if (structure) return structuredAt(structure, kind, bytes, at);

@@ -88,7 +88,7 @@ interface MemberWriter {
 }
 const known = new WeakMap<TypeDefinition, readonly MemberWriter[]>();
 
-function writersOf(type: TypeDefinition): readonly MemberWriter[] {
+export function writersOf(type: TypeDefinition): readonly MemberWriter[] {
   let writers = known.get(type);
   if (!writers) {
     const writer = (name: string, property: Written) => ({

@@ -1,10 +1,11 @@
 // Stored bytes to JSON text in one loop, without objects in between: the way of every row of a SELECT, to a client or into the isolate.
 // A transcoder remembers at which position it last met which property, so that a name costs a comparison of bytes, not a string.
 import { decodeInner, isReference } from '../../stdlib/values/index.ts';
-import { type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition, cipherOf } from '../types/index.ts';
+import { type InPieces, type PropertyDefinition, SYSTEM_PROPERTIES, type TypeDefinition, cipherOf } from '../types/index.ts';
 import { asBytes, type Bytes, KIND, nameEnd, sizeOf, stringAt } from './bson-bytes.ts';
 import { decimal128Text } from './decimal128.ts';
 import { binaryAt, currencyOfText, fromBson } from './from-bson.ts';
+import { isDivisibleAt, spellBytesInPieces } from './from-bson-pieces.ts';
 import { escapeKey } from './keys.ts';
 import { jsonName, type Spell, type Spelling, type Spellings, spellings } from './spelling.ts';
 import { propertyToJson, referenceText, topLevel } from './to-json.ts';
@@ -24,7 +25,11 @@ interface Slot {
   readonly spell: Spell | null;
 }
 
-export type Transcoder = (raw: Uint8Array) => string;
+export interface Transcoder {
+  (raw: Uint8Array): string;
+  /** The same for a long document. */
+  inPieces(raw: Uint8Array): InPieces<string>;
+}
 
 const kept: Readonly<Record<Spelling, WeakMap<TypeDefinition, Transcoder>>> = { rest: new WeakMap(), inner: new WeakMap() };
 
@@ -57,7 +62,7 @@ export function transcoder(type: TypeDefinition | null, spelling: Spelling, opti
     );
   };
 
-  return (raw) => {
+  const whole = (raw: Uint8Array): string => {
     const bytes = asBytes(raw);
     let out = '';
     let at = 4;
@@ -71,6 +76,24 @@ export function transcoder(type: TypeDefinition | null, spelling: Spelling, opti
     }
     return out === '' ? '{}' : wholeText(`${out}}`);
   };
+
+  function* inPieces(raw: Uint8Array): InPieces<string> {
+    const bytes = asBytes(raw);
+    let out = '';
+    for (let at = 4; bytes[at] !== 0; ) {
+      const kind = bytes[at] as number;
+      const { name, json, spell } = slotAt(bytes, at + 1);
+      at += name.length + 2;
+      if (spell !== null) {
+        const isAny = spell === spells.value || spell === spells.bare;
+        const text = isDivisibleAt(kind, bytes, at) ? yield* spellBytesInPieces(spell, isAny, kind, bytes, at) : spell(kind, bytes, at);
+        out += `${out === '' ? '{' : ','}${json}${text}`;
+      }
+      at += sizeOf(kind, bytes, at);
+    }
+    return out === '' ? '{}' : wholeText(`${out}}`);
+  }
+  return Object.assign(whole, { inPieces });
 }
 
 function isNamed(bytes: Bytes, at: number, name: Bytes): boolean {

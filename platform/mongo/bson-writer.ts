@@ -3,6 +3,7 @@
 // driver's.
 
 import { BSON, Decimal128, type Document, Double, Long, ObjectId } from 'mongodb';
+import { StoredBytes } from '../../model/values/index.ts';
 
 const KIND = { double: 1, string: 2, document: 3, array: 4, objectId: 7, boolean: 8, date: 9, null: 10, int32: 16, long: 18, decimal: 19 };
 const FIRST_BYTES = 64 * 1024;
@@ -113,6 +114,10 @@ export class BsonWriter {
     } else if (prototype === Decimal128.prototype) {
       this.#begin(KIND.decimal, name);
       this.#append((value as Decimal128).bytes);
+    } else if (prototype === StoredBytes.prototype) {
+      const { kind, bytes } = value as StoredBytes;
+      this.#begin(kind, name);
+      this.#append(bytes);
     } else throw new Unknown();
   }
 

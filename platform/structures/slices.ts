@@ -153,3 +153,21 @@ export async function inSlices<T>(owner: string, parts: Iterable<T>): Promise<T[
   }
   return all;
 }
+
+/** The result of a generator, which yields where it may give way. @param owner see `longWork` */
+export async function finishInSlices<T>(owner: string, work: Generator<undefined, T>): Promise<T> {
+  using turns = longWork(owner);
+  return await finishWithin(turns, work);
+}
+
+/** The same as a part of a longer work: a work that waited for another one of its owner could wait for itself. */
+export async function finishWithin<T>(turns: Pick<LongWork, 'next'>, work: Generator<undefined, T>): Promise<T> {
+  for (;;) {
+    await turns.next();
+    const until = performance.now() + SLICE_MS;
+    do {
+      const { done, value } = work.next();
+      if (done) return value;
+    } while (performance.now() < until);
+  }
+}

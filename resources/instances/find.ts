@@ -6,8 +6,8 @@ import type { Actor } from '../../runtime/context/index.ts';
 import { type ConditionContext, instanceQuery, namedPath, parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { coerceProperty, type TypeDefinition } from '../../model/types/index.ts';
-import { instanceFromBson } from '../../model/values/index.ts';
 import { keyConstant, withConstraints } from '../scalars/index.ts';
+import { instanceIn } from './in-pieces.ts';
 import { timeLimit } from './time-limit.ts';
 import { idOf, versionOf } from '../representation/index.ts';
 import { COMPILED_RESTRICTIONS, both, restriction } from '../access/index.ts';
@@ -96,7 +96,12 @@ function coerced(type: TypeDefinition, property: string, id: Value): Value | und
 
 /** Up to `limit` instances that satisfy the filter, in the order of their ids. */
 export async function read(space: Namespace, resource: InstanceResource, filter: Document, limit: number): Promise<ObjectValue[]> {
-  return (await storedBy(space, resource, filter, limit)).map((raw) => instanceFromBson(resource.type, raw));
+  const found: ObjectValue[] = [];
+  for (const raw of await storedBy(space, resource, filter, limit)) {
+    const instance = instanceIn(space, resource.type, raw);
+    found.push(instance instanceof Promise ? await instance : instance);
+  }
+  return found;
 }
 
 /** These instances in their stored form. */
@@ -120,7 +125,7 @@ export async function storedBy(
  * @throws cascade.resource.not.found
  */
 export async function readAt(space: Namespace, resource: InstanceResource, id: string, actor: Actor | null = null): Promise<ObjectValue> {
-  return instanceFromBson(resource.type, await storedAt(space, resource, id, actor));
+  return instanceIn(space, resource.type, await storedAt(space, resource, id, actor));
 }
 
 /** The instance at an address in its stored form; concurrent look-ups by id share a read. @throws cascade.resource.not.found */

@@ -4,8 +4,8 @@ import { decodeInner, encodeInner, isObject, type ObjectValue, type Value } from
 import type { Actor, Initiator } from '../../runtime/context/index.ts';
 import { DocumentRefused, DuplicateKey, type UnitOfWork, type Write } from '../../runtime/transactions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import type { MaybePromise } from '../../platform/structures/index.ts';
-import { checkFinal, prepareInsert, type TypeDefinition } from '../../model/types/index.ts';
+import { finishInSlices, type MaybePromise } from '../../platform/structures/index.ts';
+import { checkFinal, type InPieces, isLong, prepareInsert, prepareInsertInPieces, type TypeDefinition } from '../../model/types/index.ts';
 import { instanceToBson } from '../../model/values/index.ts';
 import { runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/index.ts';
@@ -15,6 +15,7 @@ import { stampNew } from '../representation/index.ts';
 import { accompanied, admit, requireWithin } from '../access/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { entriesFor } from './dependents.ts';
+import { type LongParts, innerText, longParts, partsInPieces } from './in-pieces.ts';
 import { ensureCollection } from './lazy-collections.ts';
 import { noteType } from './stale-writes.ts';
 import { asApiError, sizeOf, sizeWithin } from './refusals.ts';
@@ -63,7 +64,9 @@ export async function insertStored(
   if (admitted) await admitted;
   const pending = shownOne(space, resource.type, stamped, actor);
   const shown = pending instanceof Promise ? await pending : pending;
-  const { unit, json } = unitOf(space, resource, stamped, shown, actor);
+  const long = longParts(space, resource.type, stamped, shown);
+  const parts = long && (await long);
+  const { unit, json } = unitOf(space, resource, stamped, shown, actor, parts);
   try {
     await actor.commit(unit, new LazyText(json));
   } catch (error) {
@@ -94,8 +97,7 @@ export function insertAtOnce(
   initiator: Initiator,
 ): ReadyInsert | Promise<void> | null {
   const { type } = resource;
-  if (type.maxStorage > 0 || resource.isLazy || resource.guard?.insert || isConverted(type)) return null;
-  if (!type.rulesSuppressed && space.events.before.has(`/types/${type.name}/insert`)) return null;
+  if (!isAtOnce(space, resource)) return null;
   const instance = prepareInsert(type, body);
   checkFinal(type, instance);
   const stamped = stampNew(instance, initiator);
@@ -105,6 +107,34 @@ export function insertAtOnce(
     return waits;
   }
   return { unit: unitOf(space, resource, stamped, stamped, initiator).unit, stamped, shown: stamped };
+}
+
+/** The same for a long instance. @returns in a member: a promise would be waited for */
+export function* insertInPieces(
+  space: Namespace,
+  resource: InstanceResource,
+  body: Value,
+  initiator: Initiator,
+): InPieces<{ readonly ready: ReturnType<typeof insertAtOnce> }> {
+  const { type } = resource;
+  if (!isAtOnce(space, resource)) return { ready: null };
+  const instance = yield* prepareInsertInPieces(type, body);
+  checkFinal(type, instance);
+  const stamped = stampNew(instance, initiator);
+  const waits = admitInsert(space, resource, stamped, initiator);
+  if (waits) {
+    waits.catch(() => undefined);
+    return { ready: waits };
+  }
+  const parts = yield* partsInPieces(type, stamped, stamped);
+  return { ready: { unit: unitOf(space, resource, stamped, stamped, initiator, parts).unit, stamped, shown: stamped } };
+}
+
+/** Whether nothing has to be waited for but the policies. */
+function isAtOnce(space: Namespace, resource: InstanceResource): boolean {
+  const { type } = resource;
+  if (type.maxStorage > 0 || resource.isLazy || resource.guard?.insert || isConverted(type)) return false;
+  return type.rulesSuppressed || !space.events.before.has(`/types/${type.name}/insert`);
 }
 
 /**
@@ -208,7 +238,7 @@ async function storeAll(
     }
     stored.push(shown);
   }
-  if (last) await actor.commit({ writes: [], events: [] }, { ok: encodeInner(stored) });
+  if (last) await actor.commit({ writes: [], events: [] }, { ok: await innerText(space, stored) });
   return stored;
 }
 
@@ -222,7 +252,12 @@ async function storeTogether(
 ): Promise<ObjectValue[] | null> {
   const stamped = ready.map((instance) => stampNew(instance, actor));
   const shown = await toShown(space, resource.type, stamped, actor);
-  const parts = stamped.map((instance, index) => unitOf(space, resource, instance, shown[index] as ObjectValue, actor));
+  const long = new Map<ObjectValue, LongParts>();
+  for (const [index, instance] of stamped.entries()) {
+    const parts = longParts(space, resource.type, instance, shown[index] as ObjectValue);
+    if (parts) long.set(instance, await parts);
+  }
+  const parts = stamped.map((instance, index) => unitOf(space, resource, instance, shown[index] as ObjectValue, actor, long.get(instance)));
   const whole: UnitOfWork = { writes: parts.flatMap(({ unit }) => unit.writes), events: parts.flatMap(({ unit }) => unit.events) };
   const note = `[${parts.map(({ json }) => json()).join(',')}]`;
   try {
@@ -251,6 +286,7 @@ function prepared(space: Namespace, resource: InstanceResource, body: Value, act
 
 /** The instance after the BEFORE rules. */
 function passed(space: Namespace, type: TypeDefinition, body: Value, actor: Actor): MaybePromise<ObjectValue | null> {
+  if (isLong(body)) return passedInSlices(space, type, body, actor);
   const submitted = prepareInsert(type, body);
   const left = type.rulesSuppressed ? submitted : runBefore(space, type, 'insert', submitted, actor);
   const checked = (final: ObjectValue | null): ObjectValue | null => {
@@ -262,6 +298,15 @@ function passed(space: Namespace, type: TypeDefinition, body: Value, actor: Acto
   return left instanceof Promise ? left.then(checked) : checked(left);
 }
 
+async function passedInSlices(space: Namespace, type: TypeDefinition, body: Value, actor: Actor): Promise<ObjectValue | null> {
+  const submitted = await finishInSlices(space.name, prepareInsertInPieces(type, body));
+  const final = type.rulesSuppressed ? submitted : await runBefore(space, type, 'insert', submitted, actor);
+  if (!final) return null;
+  const instance = final === submitted ? final : await finishInSlices(space.name, prepareInsertInPieces(type, final));
+  checkFinal(type, instance);
+  return instance;
+}
+
 /** @throws cascade.authorization.denied, and refusals of policies */
 function admitInsert(space: Namespace, resource: InstanceResource, stamped: ObjectValue, initiator: Initiator): MaybePromise<void> {
   requireWithin(space, resource, 'insert', stamped, initiator);
@@ -269,12 +314,19 @@ function admitInsert(space: Namespace, resource: InstanceResource, stamped: Obje
 }
 
 /** @param stamped the stored form; @param shown the external form @returns the unit, and the external form as text, made on first use */
-function unitOf(space: Namespace, resource: InstanceResource, stamped: ObjectValue, shown: ObjectValue, initiator: Initiator) {
+function unitOf(
+  space: Namespace,
+  resource: InstanceResource,
+  stamped: ObjectValue,
+  shown: ObjectValue,
+  initiator: Initiator,
+  long: LongParts | null = null,
+) {
   const { type, collection } = resource;
-  let text: string | undefined;
+  let text = long?.json;
   const json = (): string => (text ??= encodeInner(shown));
   const events = type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'insert'), shown, initiator, { valueJson: json });
-  const document = instanceToBson(type, stamped) as never;
+  const document = (long?.document ?? instanceToBson(type, stamped)) as never;
   noteType(document, type);
   const mostBytes = sizeWithin(stamped) ?? sizeOf(document);
   const own: Write = { collection, op: 'insert', document, isNew: true, mostBytes };

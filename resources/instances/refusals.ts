@@ -6,6 +6,7 @@ import { getOwn, isObject, type ObjectValue, text, type Value } from '../../stdl
 import { DocumentRefused, DuplicateKey, type QueueFull } from '../../runtime/transactions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
+import { StoredBytes } from '../../model/values/index.ts';
 import type { InstanceResource } from '../catalog/index.ts';
 
 const MOST_BYTES = 15 * 1024 * 1024;
@@ -22,7 +23,14 @@ export function checkSize(json: string, document: Document): void {
 
 /** The size of a document in BSON, in bytes. @throws cascade.resource.too.large */
 export function sizeOf(document: Document): number {
-  const bytes = BSON.calculateObjectSize(document);
+  const short: Document = {};
+  let bytes = 0;
+  for (const name of Object.keys(document)) {
+    const value: unknown = document[name];
+    if (value instanceof StoredBytes) bytes += 2 + Buffer.byteLength(name) + value.bytes.length;
+    else short[name] = value;
+  }
+  bytes += BSON.calculateObjectSize(short);
   if (bytes > MOST_BYTES) throw apiError('cascade.resource.too.large', MOST_BYTES);
   return bytes;
 }

@@ -7,7 +7,7 @@ import { matches, parseProps, parseSort, type Predicate, toFilter, toProjection,
 import type { ApiReply } from '../api.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { Find, Rows } from '../../platform/mongo/index.ts';
-import { instanceFromBson, type Spelling } from '../../model/values/index.ts';
+import { instanceFromBson, instanceHead, type Spelling } from '../../model/values/index.ts';
 import { AHEAD_BYTES, LARGE_RESULTS, readAhead, idOf } from '../representation/index.ts';
 import { type RankedOrder, rankedOrder, type RowForm, writeRows } from '../scalars/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
@@ -218,7 +218,7 @@ export async function selectRows(space: Namespace, resource: InstanceResource, q
       }
     }
     if (actor.readSet && !(isForChange && raw.length > 0)) {
-      let rows = raw.map((row) => instanceFromBson(resource.type, row));
+      let rows = raw.map(instanceHead);
       const turn = await actor.readSet.turn(resource.collection, rows.map(idOf));
       if (turn === 'read again') continue;
       if (turn !== 'go on') {
@@ -272,12 +272,7 @@ export async function* selectPages(
     let bytes = 0;
     while (!rows.isDone) {
       const batch = await rows.next();
-      if (actor.readSet)
-        remember(
-          resource,
-          batch.map((row) => instanceFromBson(resource.type, row)),
-          actor,
-        );
+      if (actor.readSet) remember(resource, batch.map(instanceHead), actor);
       for (const text of await write(batch)) {
         page.push(text);
         bytes += text.length;

@@ -2,6 +2,7 @@
 
 import { BSON, type Db, type Document } from 'mongodb';
 import { DuplicateKey, type UnitOfWork } from '../../runtime/transactions/index.ts';
+import { StoredBytes } from '../../model/values/index.ts';
 import { mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
 
 const known = new WeakMap<TypeDefinition, { name: string; paths: string[] }[]>();
@@ -32,7 +33,8 @@ function keysOf(type: TypeDefinition, document: Document): HeldKey[] {
   for (const { name, paths } of uniqueIndexes(type)) {
     const values = paths.map((path) => document[path.split('.', 1)[0] as string] ?? null);
     if (values.every((value) => value === null)) continue;
-    const exact = values.every((value) => !Array.isArray(value)) && paths.every((path) => !path.includes('.'));
+    const exact =
+      values.every((value) => !Array.isArray(value) && !(value instanceof StoredBytes)) && paths.every((path) => !path.includes('.'));
     held.push({ index: name, paths, values: exact ? values : null });
   }
   return held;

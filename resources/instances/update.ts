@@ -10,7 +10,8 @@ import { matches, type Predicate, toFilter } from '../../model/query/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { deepEquals } from '../../stdlib/operators/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { checkFinal, coerceSystemProperty, prepareUpdate } from '../../model/types/index.ts';
+import { finishInSlices, type MaybePromise } from '../../platform/structures/index.ts';
+import { checkFinal, coerceSystemProperty, isLong, prepareUpdate, prepareUpdateInPieces } from '../../model/types/index.ts';
 import { idToBson, instanceToBson } from '../../model/values/index.ts';
 import { runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/index.ts';
@@ -22,6 +23,7 @@ import { condition, read } from './find.ts';
 import { type Batch, BulkWalk, type Failed, isRefusal } from './bulk.ts';
 import { pendingInstance } from './pending-instances.ts';
 import { entriesFor } from './dependents.ts';
+import { innerText, type LongParts, longParts } from './in-pieces.ts';
 import { noteType } from './stale-writes.ts';
 import { asApiError, checkSize } from './refusals.ts';
 
@@ -46,6 +48,19 @@ export const changeOf = (resource: InstanceResource, body: Value): Change => {
     return prepareUpdate(resource.type, stored, body);
   };
 };
+
+/** The same, in slices where the body is long. */
+export function changeBy(space: Namespace, resource: InstanceResource, body: Value): Change {
+  if (!isObject(body) || !isLong(body)) return changeOf(resource, body);
+  return (stored) => {
+    resource.guard?.change?.(stored, body);
+    return updated(space, resource, stored, body);
+  };
+}
+
+/** The instance after an UPDATE by that body, in slices where it is long. */
+export const updated = ({ name }: Namespace, { type }: InstanceResource, stored: ObjectValue, body: Value): MaybePromise<ObjectValue> =>
+  isLong(body) ? finishInSlices(name, prepareUpdateInPieces(type, stored, body)) : prepareUpdate(type, stored, body);
 
 /** The version that a body expects, for optimistic locking. @throws type.property.invalid, of a definition resource.property.invalid */
 export function versionIn(resource: Pick<Resource, 'kind' | 'name'>, body: Value): bigint | undefined {
@@ -83,9 +98,11 @@ export async function updateOne(
         if (!done) return null;
         const { next } = done;
         const shown = await shownOne(space, resource.type, next, actor);
-        const json = encodeInner(shown);
+        const parts = longParts(space, resource.type, next, shown);
+        const long = parts && (await parts);
+        const json = long?.json ?? encodeInner(shown);
         await actor
-          .commit(unitOf(space, resource, done.stored, { next, shown, json }, actor), { ok: json })
+          .commit(unitOf(space, resource, done.stored, { next, shown, json, long }, actor), { ok: json })
           .catch((error: unknown) => Promise.reject(asApiError(error, resource, next)));
         actor.readSet?.record(resource.collection, idOf(next), versionOf(next));
         return shown;
@@ -193,24 +210,31 @@ interface Changed {
   readonly next: ObjectValue;
   readonly shown: ObjectValue;
   readonly json: string;
+  readonly long: LongParts | null;
 }
 
 function unitOf(
   space: Namespace,
   resource: InstanceResource,
   stored: ObjectValue,
-  { next, shown, json }: Changed,
+  { next, shown, json, long }: Changed,
   actor: Actor,
 ): UnitOfWork {
   const unit: UnitOfWork = {
-    writes: [replacement(resource, stored, next, json), ...entriesFor(resource, next, stored)],
+    writes: [replacement(resource, stored, next, json, long), ...entriesFor(resource, next, stored)],
     events: resource.type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'update'), shown, actor, { valueJson: () => json }),
   };
   return accompanied(space, { operation: 'update', resource, before: stored, after: next, initiator: actor }, unit);
 }
 
-function replacement(resource: InstanceResource, stored: ObjectValue, next: ObjectValue, json: string): UnitOfWork['writes'][number] {
-  const document = instanceToBson(resource.type, next);
+function replacement(
+  resource: InstanceResource,
+  stored: ObjectValue,
+  next: ObjectValue,
+  json: string,
+  long: LongParts | null,
+): UnitOfWork['writes'][number] {
+  const document = long?.document ?? instanceToBson(resource.type, next);
   noteType(document, resource.type);
   checkSize(json, document);
   return { collection: resource.collection, op: 'replace', id: document['_id'], version: versionOf(stored), document, bytes: json.length };
@@ -280,7 +304,7 @@ async function updateFound(
   onError: ResultOf | null,
 ): Promise<string> {
   const find = again(space, resource, one);
-  if (!onError) return encodeInner(await updateOne(space, resource, find, change, actor));
+  if (!onError) return innerText(space, await updateOne(space, resource, find, change, actor));
   const done = { ok: await onError(1, []) };
   try {
     const answering = committing(actor, (unit, answer, part) => actor.commit(unit, answer && done, part));
@@ -348,9 +372,15 @@ async function updateBatch(
     ({ stored, next }) => ({ operation: 'update', resource, before: stored, after: next, initiator: actor, isOneOfMany: true }) as const,
   );
   const added = additionsOf(space, changes) ?? { writes: [], events: [] };
+  const replacements: UnitOfWork['writes'][number][] = [];
+  for (const { stored, next } of ready) {
+    const parts = longParts(space, resource.type, next, next);
+    const long = parts && (await parts);
+    replacements.push(replacement(resource, stored, next, long?.json ?? encodeInner(next), long));
+  }
   try {
     await walk.store(
-      ready.map(({ stored, next }) => replacement(resource, stored, next, encodeInner(next))),
+      replacements,
       last,
       { writes: [...ready.flatMap(({ stored, next }) => entriesFor(resource, next, stored)), ...added.writes], events: added.events },
       isLast,

@@ -5,7 +5,6 @@ import { type Actor, RestartRun } from '../../runtime/context/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { prepareUpdate } from '../../model/types/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { toStored } from '../scalars/index.ts';
 import { idOf } from '../representation/index.ts';
@@ -13,7 +12,7 @@ import { read } from './find.ts';
 import { both, restriction } from '../access/index.ts';
 import { insertStored } from './insert.ts';
 import { keyText, upsertKeys } from './natural-key.ts';
-import { updateOne } from './update.ts';
+import { updated, updateOne } from './update.ts';
 
 const TRIES = 10;
 
@@ -41,7 +40,7 @@ export async function upsertOne(space: Namespace, resource: InstanceResource, bo
         if (!stored) throw new Vanished();
         return stored;
       };
-      return await updateOne(space, resource, find, (stored) => prepareUpdate(resource.type, stored, changes), actor);
+      return await updateOne(space, resource, find, (stored) => updated(space, resource, stored, changes), actor);
     } catch (error) {
       // The loser of two concurrent upserts of a new key continues as an update; in a rule that read the key before, the run restarts with
       // fresh reads.

@@ -39,7 +39,10 @@ import {
   selectPages,
   selectRows,
   type WalkPage,
-  changeOf,
+  changeBy,
+  innerText,
+  innerValue,
+  LONG_TEXT,
   updateMany,
   updateOne,
   versionIn,
@@ -118,7 +121,8 @@ export async function perform(space: Namespace, kind: string, payloadJson: strin
   if (!operation) throw refused(kind);
   const known = acting(space, actor.identity);
   const identity = known instanceof Promise ? await known : known;
-  return operation(space, decodeInner(payloadJson) as ObjectValue, { ...actor, identity });
+  const payload = innerValue(space, payloadJson);
+  return operation(space, (payload instanceof Promise ? await payload : payload) as ObjectValue, { ...actor, identity });
 }
 
 /**
@@ -126,7 +130,7 @@ export async function perform(space: Namespace, kind: string, payloadJson: strin
  * uses `perform`.
  */
 export function changeAtOnce(space: Namespace, kind: string, payloadJson: string, initiator: Initiator): UnitOfWork | null {
-  if (kind !== 'insert') return null;
+  if (kind !== 'insert' || payloadJson.length >= LONG_TEXT) return null;
   const payload = decodeInner(payloadJson) as ObjectValue;
   const values = getOwn(payload, 'values');
   if (!isObject(values) || getOwn(payload, 'series') === true) return null;
@@ -247,8 +251,8 @@ async function insert(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   }
   if (Array.isArray(values) && resource.guard?.insert)
     return { ok: encodeInner(await inOrder(values, actor, (value, part) => insertOne(space, resource, value, part))) };
-  if (Array.isArray(values)) return { ok: encodeInner(await insertMany(space, resource, values, actor)) };
-  return { ok: encodeInner(await insertOne(space, resource, values, actor)) };
+  if (Array.isArray(values)) return { ok: await innerText(space, await insertMany(space, resource, values, actor)) };
+  return { ok: await innerText(space, await insertOne(space, resource, values, actor)) };
 }
 
 /** Checks the values of INSERT SERIES (language.md I6). */
@@ -266,7 +270,7 @@ async function upsert(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   const resource = changeable(space, text(payload, 'resource'), 'upsert', actor.identity);
   const one = (value: Value, by: Actor): Promise<ObjectValue | null> =>
     resource.kind === 'definitions' ? putDefinition(space, resource, value, by, true) : upsertOne(space, resource, value, by);
-  return { ok: encodeInner(Array.isArray(values) ? await inOrder(values, actor, one) : await one(values, actor)) };
+  return { ok: await innerText(space, Array.isArray(values) ? await inOrder(values, actor, one) : await one(values, actor)) };
 }
 
 /** Carries out changes one after the other, each as a part of the statement: a repetition after a crash takes stored parts as they are. */
@@ -294,7 +298,11 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   const query = instanceQuery(await conditionAsked(space, resource, where, actor), resource.type);
   if (version !== undefined && !query) throw apiError('cascade.update.version.query', resource.name);
   const received = withoutVersion(values);
-  const change = changeOf(resource, await toStored(space, resource.type, resource.receive?.(received, actor, false) ?? received, actor));
+  const change = changeBy(
+    space,
+    resource,
+    await toStored(space, resource.type, resource.receive?.(received, actor, false) ?? received, actor),
+  );
   const onError = getOwn(payload, 'onError') === true;
   if (query?.by === 'id' && !onError) {
     const id = idIn(query);
@@ -302,7 +310,7 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
     const shown = computed && (await updateComputed(space, resource, id, { values: received, change, computed }, actor));
     if (shown) return { ok: encodeInner(shown.instance) };
     const find = async (): Promise<ObjectValue> => followedInstance(resource, id, actor) ?? readAt(space, resource, id, actor);
-    return { ok: encodeInner(await updateOne(space, resource, find, change, actor, { version })) };
+    return { ok: await innerText(space, await updateOne(space, resource, find, change, actor, { version })) };
   }
   if (version !== undefined) {
     const find = async (): Promise<ObjectValue> => {
@@ -310,7 +318,7 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
       if (!found) throw apiError('cascade.resource.not.found', namedPath(resource.name, query, resource.type));
       return found;
     };
-    return { ok: encodeInner(await updateOne(space, resource, find, change, actor, { version })) };
+    return { ok: await innerText(space, await updateOne(space, resource, find, change, actor, { version })) };
   }
   const resultOf = async (count: number, failed: readonly Failed[]): Promise<string> => {
     const instances = failed.map(({ instance }) => instance);

@@ -1,12 +1,13 @@
 // UPDATE, PATCH and DELETE (resources-and-api.md 2.5, 2.7, 2.8).
 
-import { isServiceSet, prepareChanges } from '../../model/types/index.ts';
+import { finishWithin, longWork } from '../../platform/structures/index.ts';
+import { isLong, isServiceSet, prepareChanges, type TypeDefinition } from '../../model/types/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { instanceToJson, parseJson, toJson } from '../../model/values/index.ts';
+import { instanceToJson, instanceToJsonInPieces, parseJson, parseLongJson, toJson } from '../../model/values/index.ts';
 import {
   changeDefinition,
   definitionJson,
@@ -16,7 +17,7 @@ import {
   deleteDependents,
   deleteWithDependents,
 } from '../definitions/index.ts';
-import { indexBuildsOf, deleteMany, deleteOne, condition, read, readAt, changeOf, updateOne } from '../instances/index.ts';
+import { indexBuildsOf, deleteMany, deleteOne, condition, read, readAt, changeBy, updateOne } from '../instances/index.ts';
 import { toFilter } from '../../model/query/index.ts';
 import { patchChanges } from '../representation/index.ts';
 import { isConverted, shownOne, toStored } from '../scalars/index.ts';
@@ -24,7 +25,7 @@ import type { DefinitionResource, InstanceResource, Namespace, Resource } from '
 import { perform } from '../operations/index.ts';
 import { runDurably } from '../../runtime/runs/index.ts';
 import { answersArray, bodyOf, checkId, counted, demandedVersion, idOf, NO_CONTENT, reply } from './request.ts';
-import { changedReply, instanceText, typedIf } from './typed.ts';
+import { changedReply, longInstanceText, typedIf } from './typed.ts';
 
 /** Number of persistent subscriptions that a deletion reads at a time. */
 const AT_A_TIME = 1_000;
@@ -61,7 +62,7 @@ export async function patch(space: Namespace, resource: Resource, request: ApiRe
   const removed = new Set<string>();
   const changes: Changes = async (stored) => {
     removed.clear();
-    return patchChanges(external(instanceToJson(type, await shownOne(space, type, stored, actor))), operations, removed);
+    return patchChanges(await externalOf(space, type, await shownOne(space, type, stored, actor)), operations, removed);
   };
   return instanceUpdate(space, resource, request, actor, changes, removed);
 }
@@ -81,6 +82,13 @@ async function updateWhere(space: Namespace, { name }: Resource, request: ApiReq
 
 /** The external form, which a patch applies to. */
 const external = (json: string): ObjectValue => parseJson(json) as ObjectValue;
+
+async function externalOf({ name }: Namespace, type: TypeDefinition, instance: ObjectValue): Promise<ObjectValue> {
+  if (!isLong(instance)) return external(instanceToJson(type, instance));
+  using work = longWork(name);
+  const json = await finishWithin(work, instanceToJsonInPieces(type, instance));
+  return (await parseLongJson(Buffer.from(json), () => work.next())) as ObjectValue;
+}
 
 /** The properties to change in a stored instance; null removes a property, for a patch. */
 type Changes = (stored: ObjectValue) => ObjectValue | Promise<ObjectValue>;
@@ -120,8 +128,8 @@ async function instanceUpdate(
   const first = await readAt(space, resource, id, actor);
   const version = demandedVersion(resource, request, first);
   const { type } = resource;
-  const answered = (instance: ObjectValue): ApiReply => {
-    const json = instanceText(request, type, instance);
+  const answered = async (instance: ObjectValue): Promise<ApiReply> => {
+    const json = await longInstanceText(space, request, type, instance);
     return { ...reply(answersArray(resource) ? `[${json}]` : json), ...typedIf(request, resource) };
   };
   if (namesNothing(await change(first))) return answered(await shownOne(space, type, first, actor));
@@ -133,7 +141,11 @@ async function instanceUpdate(
   };
   const toNext = async (stored: ObjectValue): Promise<ObjectValue> => {
     const changes = await change(stored);
-    const next = await changeOf(resource, await toStored(space, type, resource.receive?.(changes, actor, false) ?? changes, actor))(stored);
+    const next = await changeBy(
+      space,
+      resource,
+      await toStored(space, type, resource.receive?.(changes, actor, false) ?? changes, actor),
+    )(stored);
     for (const name of removed) if (Object.hasOwn(next, name)) delete next[name];
     return next;
   };

@@ -4,15 +4,25 @@ import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, type Enqueue, checkpointing, committing } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
-import { longWork, SLICE_MS } from '../../platform/structures/index.ts';
+import { finishWithin, longWork, SLICE_MS } from '../../platform/structures/index.ts';
 import { CascadeErrors, errorDocument, apiError, retryAfterSeconds } from '../../model/errors/index.ts';
-import { toJson } from '../../model/values/index.ts';
+import { isLong } from '../../model/types/index.ts';
+import { instanceToJsonInPieces, toJson } from '../../model/values/index.ts';
 import { definitionJson, putDefinition, shown } from '../definitions/index.ts';
-import { convertedInserts, insertAtOnce, insertOne, type ReadyInsert, asApiError, tooFull, upsertOne } from '../instances/index.ts';
+import {
+  convertedInserts,
+  insertAtOnce,
+  insertInPieces,
+  insertOne,
+  type ReadyInsert,
+  asApiError,
+  tooFull,
+  upsertOne,
+} from '../instances/index.ts';
 import { isConverted } from '../scalars/index.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/index.ts';
 import { answersArray, bodyOf, counted, NO_CONTENT } from './request.ts';
-import { instanceText, typedIf } from './typed.ts';
+import { instanceText, longInstanceText, typedIf } from './typed.ts';
 
 const MOST_INSTANCES = 10_000;
 /** Bound of the errors in one reply; each refused instance has at least its first one. */
@@ -36,7 +46,8 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
   if (!Array.isArray(body)) {
     const stored = await one(body, actor);
     if (stored === null) return { ...NO_CONTENT, ...counted(request, 0) };
-    return { status: 200, body: answersArray(resource) ? `[${textOf(stored)}]` : textOf(stored), ...counted(request, 1), ...typed };
+    const text = resource.kind === 'instances' ? await longInstanceText(space, request, resource.type, stored) : textOf(stored);
+    return { status: 200, body: answersArray(resource) ? `[${text}]` : text, ...counted(request, 1), ...typed };
   }
   if (body.length > MOST_INSTANCES) throw apiError('cascade.request.too.many.instances', MOST_INSTANCES);
   // Instances without user code in between share a batch, which keeps their order; otherwise, and for definitions, they are stored one
@@ -55,16 +66,29 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
     return stored && textOf(stored);
   };
   const { enqueue } = actor;
-  if (enqueue && resource.kind === 'instances' && !apart)
-    return { ...several(request, await insertedEach(resource, await readyEach(space, resource, body, actor), textOf, enqueue)), ...typed };
+  if (enqueue && resource.kind === 'instances' && !apart) {
+    const texts: Texts = new Map();
+    const ready = await readyEach(space, resource, body, actor, request.federation?.isTyped ? null : texts);
+    const text = (stored: ObjectValue): string => texts.get(stored) ?? textOf(stored);
+    return { ...several(request, await insertedEach(resource, ready, text, enqueue)), ...typed };
+  }
   return { ...several(request, await (apart ? inTurn(body, part) : pipelined(body, part))), ...typed };
 }
 
 /** The unit of an instance, or a function that stores it where preparing has to wait; an Error for an invalid instance. */
 type Ready = ReadyInsert | (() => Promise<ObjectValue | null>) | Error;
 
+/** Of long instances in their external form, made ahead: when they are stored there is no time. */
+type Texts = Map<ObjectValue, string>;
+
 /** Prepares the instances in slices, between which other work gets a turn. None is stored before all are ready: that keeps their order. */
-async function readyEach(space: Namespace, resource: InstanceResource, bodies: readonly Value[], actor: Actor): Promise<Ready[]> {
+async function readyEach(
+  space: Namespace,
+  resource: InstanceResource,
+  bodies: readonly Value[],
+  actor: Actor,
+  texts: Texts | null,
+): Promise<Ready[]> {
   if (isConverted(resource.type)) return convertedInserts(space, resource, bodies, actor);
   const all: Ready[] = [];
   const waits: Promise<void>[] = [];
@@ -76,7 +100,10 @@ async function readyEach(space: Namespace, resource: InstanceResource, bodies: r
       until = performance.now() + SLICE_MS;
     }
     try {
-      const ready = insertAtOnce(space, resource, body, actor);
+      const isLongOne = isLong(body);
+      const ready = isLongOne
+        ? (await finishWithin(work, insertInPieces(space, resource, body, actor))).ready
+        : insertAtOnce(space, resource, body, actor);
       if (ready instanceof Promise) {
         const place = all.push(NOT_ADMITTED) - 1;
         const admitted = (): void => void (all[place] = () => insertOne(space, resource, body, actor, true));
@@ -91,6 +118,7 @@ async function readyEach(space: Namespace, resource: InstanceResource, bodies: r
         while (all.length < bodies.length) all.push(refusal);
         break;
       }
+      if (isLongOne && ready && texts) texts.set(ready.shown, await finishWithin(work, instanceToJsonInPieces(resource.type, ready.shown)));
       all.push(ready ?? (() => insertOne(space, resource, body, actor)));
     } catch (error) {
       all.push(asError(error));

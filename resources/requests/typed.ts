@@ -1,7 +1,8 @@
 // Replies to another installation (integrations.md 11.3): instances whose values keep their types.
 import { getOwn, isObject, type ObjectValue, parseDateTime, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { TypeDefinition } from '../../model/types/index.ts';
-import { instanceToJson, instanceToTypedJson, parseJson, toJson, toTypedJson } from '../../model/values/index.ts';
+import { finishInSlices, type MaybePromise } from '../../platform/structures/index.ts';
+import { isLong, type TypeDefinition } from '../../model/types/index.ts';
+import { instanceToJson, instanceToJsonInPieces, instanceToTypedJson, parseJson, toJson, toTypedJson } from '../../model/values/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { resolve, type Namespace, type Resource } from '../catalog/index.ts';
 import { reply } from './request.ts';
@@ -9,6 +10,17 @@ import { reply } from './request.ts';
 /** The text of an instance in the form that the request asks for. */
 export const instanceText = ({ federation }: ApiRequest, type: TypeDefinition, instance: ObjectValue): string =>
   federation?.isTyped ? instanceToTypedJson(type, instance) : instanceToJson(type, instance);
+
+/** The same, in slices where the instance is long. */
+export const longInstanceText = (
+  { name }: Namespace,
+  request: ApiRequest,
+  type: TypeDefinition,
+  instance: ObjectValue,
+): MaybePromise<string> =>
+  isLong(instance) && !request.federation?.isTyped
+    ? finishInSlices(name, instanceToJsonInPieces(type, instance))
+    : instanceText(request, type, instance);
 
 /** Marks a reply with instances as typed, where the request asks for types. */
 export const typedIf = ({ federation }: ApiRequest, { kind }: Resource): Pick<ApiReply, 'isTyped'> =>

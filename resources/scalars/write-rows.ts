@@ -3,9 +3,19 @@
 
 import { decodeInner, encodeInner } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
-import type { TypeDefinition } from '../../model/types/index.ts';
-import { instanceFromBson, instanceToJson, type Spelling, toTypedJson, transcoder, wholeTranscoder } from '../../model/values/index.ts';
-import { inSlices } from '../../platform/structures/index.ts';
+import type { InPieces, TypeDefinition } from '../../model/types/index.ts';
+import {
+  encodeInnerInPieces,
+  instanceFromBson,
+  instanceFromBsonInPieces,
+  instanceToJson,
+  isLongBson,
+  type Spelling,
+  toTypedJson,
+  transcoder,
+  wholeTranscoder,
+} from '../../model/values/index.ts';
+import { finishInSlices, inSlices } from '../../platform/structures/index.ts';
 import { projected } from '../representation/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { isShownOtherwise, toShown } from './convert.ts';
@@ -30,10 +40,18 @@ function writeSpelt(space: Namespace, type: TypeDefinition, spelling: Spelling, 
   // For REST the store projects parts of an Object already; a program's rows come whole, since its read set remembers them.
   const cuts = props !== null && spelling === 'inner' && props.some((path) => path.includes('.'));
   if (cuts && !isShownOtherwise(type))
-    return (rows) => writeEach(space, rows, (row) => encodeInner(projected(instanceFromBson(type, row), props)));
+    return (rows) =>
+      writeEach(
+        space,
+        rows,
+        (row) => encodeInner(projected(instanceFromBson(type, row), props)),
+        function* (row) {
+          return yield* encodeInnerInPieces(projected(yield* instanceFromBsonInPieces(type, row), props));
+        },
+      );
   if (!isShownOtherwise(type)) {
     const write = props ? transcoder(type, spelling, { props }) : wholeTranscoder(type, spelling);
-    return (rows) => writeEach(space, rows, write);
+    return (rows) => writeEach(space, rows, write, write.inPieces);
   }
   return async (rows) => {
     const shown = await toShown(
@@ -53,10 +71,16 @@ function writeSpelt(space: Namespace, type: TypeDefinition, spelling: Spelling, 
 /** Bound up to which rows are written without a pause, which takes a few milliseconds. */
 const FEW_BYTES = 32 * 1024;
 
-function writeEach(space: Namespace, rows: readonly Uint8Array[], write: (row: Uint8Array) => string): string[] | Promise<string[]> {
+/** @param inPieces the same as `write` for a long row */
+function writeEach(
+  space: Namespace,
+  rows: readonly Uint8Array[],
+  write: (row: Uint8Array) => string,
+  inPieces: (row: Uint8Array) => InPieces<string>,
+): string[] | Promise<string[]> {
   let bytes = 0;
   for (const row of rows) bytes += row.byteLength;
-  return bytes <= FEW_BYTES ? rows.map(write) : writeMany(space, rows, bytes, write);
+  return bytes <= FEW_BYTES ? rows.map(write) : writeMany(space, rows, bytes, write, inPieces);
 }
 
 /** Whose work it is: apart from the bodies of a namespace, a few of which may take long. */
@@ -68,10 +92,16 @@ async function writeMany(
   rows: readonly Uint8Array[],
   bytes: number,
   write: (row: Uint8Array) => string,
+  inPieces: (row: Uint8Array) => InPieces<string>,
 ): Promise<string[]> {
-  function* texts(): Generator<string> {
-    for (const row of rows) yield write(row);
+  function* texts(): InPieces<string[]> {
+    const all: string[] = [];
+    for (const row of rows) {
+      all.push(isLongBson(row) ? yield* inPieces(row) : write(row));
+      yield;
+    }
+    return all;
   }
   using _held = storage.rows.hold(bytes);
-  return await inSlices(resultsOf(name), texts());
+  return await finishInSlices(resultsOf(name), texts());
 }

@@ -12,6 +12,7 @@ import {
   replaceAll,
   type WriteError,
 } from '../../platform/mongo/index.ts';
+import { StoredBytes } from '../../model/values/index.ts';
 import { overflowOf, writeOverflow } from './overflow.ts';
 import { storedRow } from './row-form.ts';
 import { DocumentRefused, DuplicateKey, Fenced, type JournalRow, type UnitOfWork, VersionConflict, type Write } from './types.ts';
@@ -187,7 +188,17 @@ function mustHold({ count, errors }: Changed, name: string, changes: readonly Pl
 
 /** In several messages, where there are many. */
 async function writeLongChanges(db: Db, { name, changes }: Group, session: ClientSession): Promise<void> {
-  if (changes.length === 0) return;
+  // Long values are bytes already, which the driver would read and write once more.
+  const ready = changes.filter(isReplacement).filter(({ write }) => holdsBytes(write.document));
+  for (const one of ready)
+    mustHold(await replaceAll(db, name, [{ filter: conditionOf(one), replacement: one.write.document }], session), name, [one]);
+  const rest = ready.length === 0 ? changes : changes.filter((one) => !ready.includes(one as ChangeOf<'replace'>));
+  if (rest.length > 0) await writeByDriver(db, name, rest, session);
+}
+
+const holdsBytes = (document: Document): boolean => Object.values(document).some((value) => value instanceof StoredBytes);
+
+async function writeByDriver(db: Db, name: string, changes: readonly Placed[], session: ClientSession): Promise<void> {
   const operations = [
     ...changes.filter(isReplacement).map((one) => ({ replaceOne: { filter: conditionOf(one), replacement: one.write.document } })),
     ...changes.filter(isRemoval).map((one) => ({ deleteOne: { filter: conditionOf(one) } })),

@@ -1,0 +1,49 @@
+// Texts of long values and values of long texts, in pieces: the JSON of clients and the inner one.
+import { encodeInner, fromInner, isPlainInner, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import { type InPieces, isDivisible, runsOf, spellInPieces, type TypeDefinition } from '../types/index.ts';
+import { exactReader } from './exact-json.ts';
+import { propertyToJson, writersOf } from './to-json.ts';
+import { wholeText } from './whole-text.ts';
+
+/** The text of a long instance as `instanceToJson` makes it. */
+export function* instanceToJsonInPieces(type: TypeDefinition, instance: ObjectValue): InPieces<string> {
+  let json = '';
+  for (const { name, label, property } of writersOf(type)) {
+    const value = Object.hasOwn(instance, name) ? instance[name] : undefined;
+    if (value === undefined) continue;
+    const isByParts = isDivisible(value) && (Array.isArray(value) || !property.structure?.());
+    const spell = (part: Value): string => propertyToJson(property, part);
+    const text = isByParts ? yield* spellInPieces(value, spell) : spell(value);
+    json += json === '' ? label + text : `,${label}${text}`;
+  }
+  return wholeText(`{${json}}`);
+}
+
+/** The inner JSON of a long value. */
+export function* encodeInnerInPieces(value: Value): InPieces<string> {
+  return wholeText(yield* spellInPieces(value, encodeInner));
+}
+
+/** The value of a long inner JSON text: JSON.parse would not give way. */
+export function* decodeInnerInPieces(json: string): InPieces<Value> {
+  const reader = exactReader(json, { maxDepth: Number.POSITIVE_INFINITY, maxValues: Number.POSITIVE_INFINITY }, () => undefined);
+  while (!reader.read(PIECE_CHARACTERS)) yield;
+  return isPlainInner(json) ? reader.value : yield* fromInnerInPieces(reader.value);
+}
+
+const PIECE_CHARACTERS = 2_048;
+
+function* fromInnerInPieces(parsed: Value): InPieces<Value> {
+  if (!isDivisible(parsed)) return fromInner(parsed);
+  const names = Array.isArray(parsed) ? null : Object.keys(parsed);
+  const place = (index: number): string => (names ? (names[index] as string) : String(index));
+  const members = parsed as ObjectValue;
+  for (const run of runsOf(names ? names.length : (parsed as Value[]).length, (index) => members[place(index)])) {
+    for (let index = run.from; index < run.to; index++) {
+      const member = members[place(index)] as Value;
+      setOwn(members, place(index), run.isDivisible ? yield* fromInnerInPieces(member) : fromInner(member));
+    }
+    yield;
+  }
+  return parsed;
+}
