@@ -29,6 +29,8 @@ const bomb = gzipSync(Buffer.from(values(500_000, '1.00000000000000000')));
 const reals = values(400_000, '1.0');
 const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
 const wide = JSON.stringify({ what: 'none', o: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, i])) });
+const vastNumbers = `"o":{"v":${values(200_000, '1234')}}`;
+const vastTexts = `"o":${JSON.stringify(Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, Array.from({ length: 9 }, (_, j) => `t${j}`)])))}`;
 const longRule = (n: number): string =>
   `RULE long${n % 3} WHEN EVENT OCCURS ON "/topics/never" AS e\nvar a = ${n}\n${Array.from({ length: 6_000 }, (_, i) => `a = a + ${i} * (a - 3)`).join('\n')}`;
 const mistyped = (n: number): string =>
@@ -149,6 +151,20 @@ export const CLIENTS: readonly HostileClient[] = [
   { does: 'nests arrays', at: 2, once: (target) => ask(target, 'POST', `${resources}/custom/Trap`, deep) },
   { does: 'inserts Objects of many keys', at: 1, once: (target) => ask(target, 'POST', `${resources}/custom/Heap`, wide) },
   {
+    does: 'keeps one instance of many values, and has a program change it',
+    at: 1,
+    once: async (target) => {
+      const vast = `${resources}/custom/Vast`;
+      for (const values of [vastNumbers, vastTexts]) {
+        await ask(target, 'POST', `${vast}?upsert=true`, `{"code":"a",${values}}`);
+        await ask(target, 'PUT', `${vast}/a`, `{"n":1,${values}}`);
+        await ask(target, 'PATCH', `${vast}/a`, '[{"op":"replace","path":"/n","value":2}]');
+        await ask(target, 'GET', `${vast}/a`);
+        await ask(target, 'POST', `${resources}/procedures/changesVast`, '{}');
+      }
+    },
+  },
+  {
     does: 'patches by copies that double',
     at: 1,
     once: async (target) => {
@@ -240,6 +256,7 @@ export const CLIENTS: readonly HostileClient[] = [
 export const PREPARED: readonly string[] = [
   'PROCEDURE returnsMuch()\nvar s = "xxxxxxxxxxxxxxxx"\nfor (i in range(0, 18)) { s = s + s }\nreturn s',
   'PROCEDURE publishesMuch()\nvar s = "xxxxxxxxxxxxxxxx"\nfor (i in range(0, 20)) { s = s + s }\nvar a = [s, s, s, s, s]\ntry { PUBLISH {v: a} TO TOPIC "/loud" } catch (e) { log.info("refused") }\nreturn 1',
+  'PROCEDURE changesVast()\nvar v = SELECT ONE FROM Vast WHERE code == "a"\nUPDATE Vast(n: 3, o: v.o) WHERE code == "a"\nPUBLISH {v: v.o} TO TOPIC "/loud"\nreturn v.n',
   'PROCEDURE spins()\nvar i = 0\nwhile (i < 3000000) { i = i + 1 }\nreturn i',
 ];
 

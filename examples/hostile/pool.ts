@@ -116,6 +116,8 @@ async function prepareAttacker(url: string, client: RestClient): Promise<string>
     await must(attacker, 'POST', '/types', { name: 'Trap', properties: { what: { type: 'String' }, o: { type: 'Object' } } });
     const heap = { n: { type: 'Integer' }, s: { type: 'String' }, o: { type: 'Object' } };
     await must(attacker, 'POST', '/types', { name: 'Heap', properties: heap });
+    const vast = { code: { type: 'String' }, n: { type: 'Integer' }, o: { type: 'Object' } };
+    await must(attacker, 'POST', '/types', { name: 'Vast', naturalKey: ['code'], properties: vast });
     for (let i = 0; i < 5; i++) {
       const rows = Array.from({ length: 1_000 }, (_, n) => ({ n: i * 1_000 + n, s: `${'ab'.repeat(100)}${n}` }));
       await must(attacker, 'POST', '/custom/Heap', rows);

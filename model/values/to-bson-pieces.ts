@@ -1,7 +1,7 @@
 // Long values to BSON in pieces, straight to bytes: the objects that the driver knows values by would take several times their memory.
 import { BSON, type Document } from 'mongodb';
 import { isObject, type ObjectValue, Real, type Value } from '../../stdlib/values/index.ts';
-import { type BaseType, type InPieces, isDivisible, isLong, runsOf, type TypeDefinition } from '../types/index.ts';
+import { type BaseType, type InPieces, isLong, runsOf, type TypeDefinition } from '../types/index.ts';
 import { KIND } from './bson-bytes.ts';
 import { escapeKey } from './keys.ts';
 import { StoredBytes } from './stored-bytes.ts';

@@ -3,7 +3,7 @@
 import type { Document } from 'mongodb';
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { finishInSlices, type MaybePromise } from '../../platform/structures/index.ts';
-import { type InPieces, isLong, type TypeDefinition } from '../../model/types/index.ts';
+import { type InPieces, isLong, prepareUpdate, prepareUpdateInPieces, type TypeDefinition } from '../../model/types/index.ts';
 import {
   decodeInnerInPieces,
   encodeInnerInPieces,
@@ -43,6 +43,10 @@ export const innerValue = ({ name }: Owner, json: string): MaybePromise<Value> =
 /** The instance in a stored document. */
 export const instanceIn = ({ name }: Owner, type: TypeDefinition, raw: Uint8Array): MaybePromise<ObjectValue> =>
   isLongBson(raw) ? finishInSlices(name, instanceFromBsonInPieces(type, raw)) : instanceFromBson(type, raw);
+
+/** The instance after an UPDATE by that body. */
+export const updated = ({ name }: Owner, type: TypeDefinition, stored: ObjectValue, body: Value): MaybePromise<ObjectValue> =>
+  isLong(body) ? finishInSlices(name, prepareUpdateInPieces(type, stored, body)) : prepareUpdate(type, stored, body);
 
 /** What the unit of a long instance is made of. */
 export interface LongParts {

@@ -21,5 +21,5 @@ export { refusalOf } from './stale-writes.ts';
 export { pipelineLimit } from './time-limit.ts';
 export { addedBy, removeInBackground, removeValues } from './type-storage.ts';
 export { findTaken, uniqueKeysOf } from './unique.ts';
-export { changeBy, changeOf, updateMany, updateOne, versionIn } from './update.ts';
+export { changeOf, updateMany, updateOne, versionIn } from './update.ts';
 export { upsertOne } from './upsert.ts';

@@ -5,13 +5,12 @@ import { randomUUID } from 'node:crypto';
 import type { Document } from 'mongodb';
 import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, OwnChanges, RestartRun, committing } from '../../runtime/context/index.ts';
-import { type Pending, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
+import { type Pending, type UnitOfWork, VersionConflict, type Write } from '../../runtime/transactions/index.ts';
 import { matches, type Predicate, toFilter } from '../../model/query/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { deepEquals } from '../../stdlib/operators/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { finishInSlices, type MaybePromise } from '../../platform/structures/index.ts';
-import { checkFinal, coerceSystemProperty, isLong, prepareUpdate, prepareUpdateInPieces } from '../../model/types/index.ts';
+import { checkFinal, coerceSystemProperty, prepareUpdate } from '../../model/types/index.ts';
 import { idToBson, instanceToBson } from '../../model/values/index.ts';
 import { runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/index.ts';
@@ -23,7 +22,7 @@ import { condition, read } from './find.ts';
 import { type Batch, BulkWalk, type Failed, isRefusal } from './bulk.ts';
 import { pendingInstance } from './pending-instances.ts';
 import { entriesFor } from './dependents.ts';
-import { innerText, type LongParts, longParts } from './in-pieces.ts';
+import { innerText, type LongParts, longParts, updated } from './in-pieces.ts';
 import { noteType } from './stale-writes.ts';
 import { asApiError, checkSize } from './refusals.ts';
 
@@ -40,27 +39,17 @@ export interface Locked {
   readonly isDecided?: true;
 }
 
-/** The change by a body in its stored form (scalars/): the named properties are set, the others stay. */
-export const changeOf = (resource: InstanceResource, body: Value): Change => {
+/**
+ * The change by a body in its stored form (scalars/): the named properties are set, the others stay.
+ * @param space by which a long body is worked on in slices; absent: at once
+ */
+export const changeOf = (resource: InstanceResource, body: Value, space?: Namespace): Change => {
   if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   return (stored) => {
     resource.guard?.change?.(stored, body);
-    return prepareUpdate(resource.type, stored, body);
+    return space ? updated(space, resource.type, stored, body) : prepareUpdate(resource.type, stored, body);
   };
 };
-
-/** The same, in slices where the body is long. */
-export function changeBy(space: Namespace, resource: InstanceResource, body: Value): Change {
-  if (!isObject(body) || !isLong(body)) return changeOf(resource, body);
-  return (stored) => {
-    resource.guard?.change?.(stored, body);
-    return updated(space, resource, stored, body);
-  };
-}
-
-/** The instance after an UPDATE by that body, in slices where it is long. */
-export const updated = ({ name }: Namespace, { type }: InstanceResource, stored: ObjectValue, body: Value): MaybePromise<ObjectValue> =>
-  isLong(body) ? finishInSlices(name, prepareUpdateInPieces(type, stored, body)) : prepareUpdate(type, stored, body);
 
 /** The version that a body expects, for optimistic locking. @throws type.property.invalid, of a definition resource.property.invalid */
 export function versionIn(resource: Pick<Resource, 'kind' | 'name'>, body: Value): bigint | undefined {
@@ -221,19 +210,13 @@ function unitOf(
   actor: Actor,
 ): UnitOfWork {
   const unit: UnitOfWork = {
-    writes: [replacement(resource, stored, next, json, long), ...entriesFor(resource, next, stored)],
+    writes: [replacement(resource, stored, { next, json, long }), ...entriesFor(resource, next, stored)],
     events: resource.type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'update'), shown, actor, { valueJson: () => json }),
   };
   return accompanied(space, { operation: 'update', resource, before: stored, after: next, initiator: actor }, unit);
 }
 
-function replacement(
-  resource: InstanceResource,
-  stored: ObjectValue,
-  next: ObjectValue,
-  json: string,
-  long: LongParts | null,
-): UnitOfWork['writes'][number] {
+function replacement(resource: InstanceResource, stored: ObjectValue, { next, json, long }: Omit<Changed, 'shown'>): Write {
   const document = long?.document ?? instanceToBson(resource.type, next);
   noteType(document, resource.type);
   checkSize(json, document);
@@ -372,11 +355,11 @@ async function updateBatch(
     ({ stored, next }) => ({ operation: 'update', resource, before: stored, after: next, initiator: actor, isOneOfMany: true }) as const,
   );
   const added = additionsOf(space, changes) ?? { writes: [], events: [] };
-  const replacements: UnitOfWork['writes'][number][] = [];
+  const replacements: Write[] = [];
   for (const { stored, next } of ready) {
     const parts = longParts(space, resource.type, next, next);
     const long = parts && (await parts);
-    replacements.push(replacement(resource, stored, next, long?.json ?? encodeInner(next), long));
+    replacements.push(replacement(resource, stored, { next, json: long?.json ?? encodeInner(next), long }));
   }
   try {
     await walk.store(

@@ -10,9 +10,10 @@ import { toStored } from '../scalars/index.ts';
 import { idOf } from '../representation/index.ts';
 import { read } from './find.ts';
 import { both, restriction } from '../access/index.ts';
+import { updated } from './in-pieces.ts';
 import { insertStored } from './insert.ts';
 import { keyText, upsertKeys } from './natural-key.ts';
-import { updated, updateOne } from './update.ts';
+import { updateOne } from './update.ts';
 
 const TRIES = 10;
 
@@ -40,7 +41,7 @@ export async function upsertOne(space: Namespace, resource: InstanceResource, bo
         if (!stored) throw new Vanished();
         return stored;
       };
-      return await updateOne(space, resource, find, (stored) => updated(space, resource, stored, changes), actor);
+      return await updateOne(space, resource, find, (stored) => updated(space, resource.type, stored, changes), actor);
     } catch (error) {
       // The loser of two concurrent upserts of a new key continues as an update; in a rule that read the key before, the run restarts with
       // fresh reads.

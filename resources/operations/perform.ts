@@ -39,7 +39,7 @@ import {
   selectPages,
   selectRows,
   type WalkPage,
-  changeBy,
+  changeOf,
   innerText,
   innerValue,
   LONG_TEXT,
@@ -298,10 +298,10 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   const query = instanceQuery(await conditionAsked(space, resource, where, actor), resource.type);
   if (version !== undefined && !query) throw apiError('cascade.update.version.query', resource.name);
   const received = withoutVersion(values);
-  const change = changeBy(
-    space,
+  const change = changeOf(
     resource,
     await toStored(space, resource.type, resource.receive?.(received, actor, false) ?? received, actor),
+    space,
   );
   const onError = getOwn(payload, 'onError') === true;
   if (query?.by === 'id' && !onError) {

@@ -17,7 +17,7 @@ import {
   deleteDependents,
   deleteWithDependents,
 } from '../definitions/index.ts';
-import { indexBuildsOf, deleteMany, deleteOne, condition, read, readAt, changeBy, updateOne } from '../instances/index.ts';
+import { indexBuildsOf, deleteMany, deleteOne, condition, read, readAt, changeOf, updateOne } from '../instances/index.ts';
 import { toFilter } from '../../model/query/index.ts';
 import { patchChanges } from '../representation/index.ts';
 import { isConverted, shownOne, toStored } from '../scalars/index.ts';
@@ -141,10 +141,10 @@ async function instanceUpdate(
   };
   const toNext = async (stored: ObjectValue): Promise<ObjectValue> => {
     const changes = await change(stored);
-    const next = await changeBy(
-      space,
+    const next = await changeOf(
       resource,
       await toStored(space, type, resource.receive?.(changes, actor, false) ?? changes, actor),
+      space,
     )(stored);
     for (const name of removed) if (Object.hasOwn(next, name)) delete next[name];
     return next;
