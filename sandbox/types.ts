@@ -1,7 +1,7 @@
 // The words between the sandbox and who uses it. Texts named …Json are inner JSON (stdlib/values/inner-json.ts), passed on as they are.
 import type { Logger } from 'pino';
 import type { Value } from '../stdlib/values/index.ts';
-import type { Confinement, Level } from './confinement/index.ts';
+import type { Level } from './confinement/index.ts';
 import type { ProcessEntry } from './entries.ts';
 import type { Stalls } from '../platform/stalls/index.ts';
 import type { Clock } from '../platform/clock/index.ts';
