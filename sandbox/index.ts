@@ -1,5 +1,5 @@
 // The sandbox: user code runs in isolates inside a supervised process of its own, never in ours. This index is the folder's door.
-export { type Confinement, LEVELS, type Level } from './confinement/index.ts';
+export { LEVELS, type Level } from './confinement/index.ts';
 export { openSandbox } from './sandbox.ts';
 export type {
   OpenRun,
