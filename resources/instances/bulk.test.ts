@@ -1,9 +1,12 @@
 // Statements of clients over many instances: those that fit in a batch are one commit, larger ones a run of their own (language.md U5, U6,
 // resources-and-api.md 2.7). Crashes within them: crash-simulation, conformance/crash-points.
-import { MongoClient } from 'mongodb';
+import { BSON, MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
-import { BATCH } from './bulk.ts';
+import { parseType } from '../../model/types/index.ts';
+import type { Actor } from '../../runtime/context/index.ts';
+import type { InstanceResource, Namespace } from '../catalog/index.ts';
+import { BATCH, BulkWalk } from './bulk.ts';
 
 const { instances: usual } = BATCH;
 let t: TestEngine;
@@ -119,4 +122,28 @@ test('a rule that fails in such a statement fails, though its event is raised', 
   const failed = await t.eventually('ArsRuleSnapshot', { resource: '/rules/goes', entryType: 'error' }, 1);
   expect(JSON.stringify(failed)).toContain('row.kept');
   await t.ask('update', 'Row', { id: String(last?.['_id']), body: '{"n":0}' });
+});
+
+test('others have turns while a batch of long instances is read', async () => {
+  const raw = BSON.serialize({ _id: new ObjectId(), a: Array.from({ length: 60_000 }, (_, index) => index) });
+  const rows = { isDone: false, next: async () => ((rows.isDone = true), [raw, raw, raw]), close: async () => undefined };
+  const space = { name: 'main', storage: { rows: { find: () => rows } } } as unknown as Namespace;
+  const type = parseType({ name: 'Vast', properties: { a: { type: 'Integer', multi: true } } }, { types: new Map(), scalars: new Map() });
+  const walk = new BulkWalk(
+    space,
+    { type, collection: 'vast' } as InstanceResource,
+    { operation: 'update', where: {}, filter: {}, resultOf: String },
+    { checkpoints: null } as unknown as Actor,
+  );
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const { instances, isLast } = await walk.read();
+  isOver = true;
+  expect([instances.length, isLast]).toEqual([3, true]);
+  expect(turns).toBeGreaterThan(4);
 });

@@ -8,12 +8,13 @@ import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, t
 import type { Actor } from '../../runtime/context/index.ts';
 import { DocumentRefused, DuplicateKey, type StoredEvent, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { apiError, isApiError } from '../../model/errors/index.ts';
-import { idToBson, instanceFromBson } from '../../model/values/index.ts';
+import { idToBson } from '../../model/values/index.ts';
 import { toWireError } from '../../runtime/runs/index.ts';
 import { auditOfMany } from '../access/index.ts';
 import { instanceEvent, raise } from '../../runtime/events/index.ts';
 import { idOf, versionOf } from '../representation/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
+import { instanceIn } from './in-pieces.ts';
 import { timeLimit } from './time-limit.ts';
 
 /** Bounds of a batch: instances, and about so many bytes of them. */
@@ -194,7 +195,8 @@ async function readBatch(space: Namespace, resource: InstanceResource, filter: D
     while (!rows.isDone && bytes < BATCH.bytes)
       for (const raw of await rows.next()) {
         if (instances.length === most) return { instances, isLast: false };
-        instances.push(instanceFromBson(resource.type, raw));
+        const instance = instanceIn(space, resource.type, raw);
+        instances.push(instance instanceof Promise ? await instance : instance);
         bytes += raw.length;
       }
     return { instances, isLast: rows.isDone };
