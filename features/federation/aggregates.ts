@@ -3,6 +3,7 @@
 import type { AggregateName } from '../../stdlib/isolate/index.ts';
 import { encodeInner, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { aggregateRows } from '../../resources/aggregate/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 import { own } from '../../resources/operations/index.ts';
 import { whole } from './options.ts';
 
@@ -38,17 +39,23 @@ const ABSENT: ReadonlySet<string> = new Set(['null', 'missing', 'undefined']);
 const ORDERED: ReadonlySet<string> = new Set(['string', 'date', 'decimal']);
 
 /** @throws errors of `page` and `pipeline`; cascade.query.aggregate.value, cascade.query.limit.range */
-export async function aggregated(statement: ObjectValue, rows: NodeRows): Promise<Value[]> {
+export async function aggregated(space: Namespace, statement: ObjectValue, rows: NodeRows): Promise<Value[]> {
   const groupBy = (own(statement, 'groupBy') ?? []) as string[];
   const wanted = Object.entries(own(statement, 'aggregates') ?? {}) as unknown as Wanted;
-  const found = (await byPipeline(wanted, groupBy, statement, rows)) ?? (await byRows(wanted, groupBy, statement, rows));
+  const found = (await byPipeline(wanted, groupBy, statement, rows)) ?? (await byRows(space, wanted, groupBy, statement, rows));
   const single = ['one', 'exactlyOne'].includes(String(own(statement, 'cardinality')));
   const [limit, skip] = [whole(statement, 'limit'), whole(statement, 'skip') ?? 0];
   return single ? found.slice(0, 1) : found.slice(skip, limit === null ? undefined : skip + limit);
 }
 
 /** Computes the aggregates from all rows of the node, reading only the properties that they need. */
-async function byRows(wanted: Wanted, groupBy: readonly string[], statement: ObjectValue, { page, pageRows }: NodeRows): Promise<Value[]> {
+async function byRows(
+  space: Namespace,
+  wanted: Wanted,
+  groupBy: readonly string[],
+  statement: ObjectValue,
+  { page, pageRows }: NodeRows,
+): Promise<Value[]> {
   const paths = [...groupBy, ...wanted.flatMap(([, [, path]]) => path ?? [])];
   const props = [...new Set(paths.map((path) => path.split('.')[0] ?? path))];
   const query = { ...statement, props: props.length > 0 ? props : ['_id'] };
@@ -59,7 +66,7 @@ async function byRows(wanted: Wanted, groupBy: readonly string[], statement: Obj
       if (found.length < pageRows) return;
     }
   })();
-  return aggregateRows(String(own(statement, 'resource')), pages, wanted, groupBy);
+  return aggregateRows(space, String(own(statement, 'resource')), pages, wanted, groupBy);
 }
 
 /** Computes the aggregates by a pipeline; null: the rows themselves are needed. */

@@ -209,7 +209,7 @@ async function* selected(space: Namespace, asked: Asked, send: Send, from: numbe
     const pageOf = (query: ObjectValue, skip: number): Promise<Value[]> => page(space, query, send, skip, PAGE_ROWS);
     const pipeline = async (stages: Value[]): Promise<Value[]> =>
       rowsIn(await send({ op: 'aggregate', ...resourceOf(space, statement), object: json(stages, true) }));
-    yield await aggregated(statement, { page: pageOf, pageRows: PAGE_ROWS, pipeline, order: sortOf(statement) });
+    yield await aggregated(space, statement, { page: pageOf, pageRows: PAGE_ROWS, pipeline, order: sortOf(statement) });
     return;
   }
   if (cardinality === 'one' || cardinality === 'exactlyOne') {

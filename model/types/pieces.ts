@@ -4,6 +4,14 @@ import { isObject, type ObjectValue, type Value } from '../../stdlib/values/inde
 /** Work that yields where it may give way. */
 export type InPieces<Result> = Generator<undefined, Result>;
 
+/** The result of such work without a pause, for what is short. */
+export function atOnce<Result>(work: InPieces<Result>): Result {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
+
 /** What is worked on at once: scalars, members and elements at all depths, and so many characters of text for each. */
 const PIECE = 256;
 const CHARACTERS = 64;

@@ -31,6 +31,11 @@ export function* instanceFromBsonInPieces(type: TypeDefinition, raw: Uint8Array)
   return instance;
 }
 
+/** A document without a type, as `fromBson` gives it. */
+export function* fromBsonInPieces(raw: Uint8Array): InPieces<ObjectValue> {
+  return (yield* valueInPieces(KIND.document, asBytes(raw), 0)) as ObjectValue;
+}
+
 /** Of a stored document only what says which version of which instance it is. */
 export function instanceHead(raw: Uint8Array): ObjectValue {
   const bytes = asBytes(raw);

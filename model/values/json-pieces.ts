@@ -2,7 +2,7 @@
 import { encodeInner, fromInner, isPlainInner, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { type InPieces, isDivisible, runsOf, spellInPieces, type TypeDefinition } from '../types/index.ts';
 import { exactReader } from './exact-json.ts';
-import { propertyToJson, writersOf } from './to-json.ts';
+import { propertyToJson, toJson, writersOf, type Written } from './to-json.ts';
 import { wholeText } from './whole-text.ts';
 
 /** The text of a long instance as `instanceToJson` makes it. */
@@ -11,12 +11,22 @@ export function* instanceToJsonInPieces(type: TypeDefinition, instance: ObjectVa
   for (const { name, label, property } of writersOf(type)) {
     const value = Object.hasOwn(instance, name) ? instance[name] : undefined;
     if (value === undefined) continue;
-    const isByParts = isDivisible(value) && (Array.isArray(value) || !property.structure?.());
-    const spell = (part: Value): string => propertyToJson(property, part);
-    const text = isByParts ? yield* spellInPieces(value, spell) : spell(value);
+    const text = yield* propertyToJsonInPieces(property, value);
     json += json === '' ? label + text : `,${label}${text}`;
   }
   return wholeText(`{${json}}`);
+}
+
+/** The text of a value as `propertyToJson` makes it. */
+export function* propertyToJsonInPieces(property: Written, value: Value): InPieces<string> {
+  const isByParts = isDivisible(value) && (Array.isArray(value) || !property.structure?.());
+  const spell = (part: Value): string => propertyToJson(property, part);
+  return isByParts ? yield* spellInPieces(value, spell) : spell(value);
+}
+
+/** The text of a long value as `toJson` makes it. */
+export function* toJsonInPieces(value: Value): InPieces<string> {
+  return wholeText(yield* spellInPieces(value, toJson));
 }
 
 /** The inner JSON of a long value. */

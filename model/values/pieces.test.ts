@@ -19,6 +19,8 @@ import {
 import {
   decodeInnerInPieces,
   encodeInnerInPieces,
+  fromBson,
+  fromBsonInPieces,
   instanceFromBson,
   instanceFromBsonInPieces,
   instanceHead,
@@ -27,6 +29,8 @@ import {
   instanceToJson,
   instanceToJsonInPieces,
   StoredBytes,
+  toJson,
+  toJsonInPieces,
   transcoder,
 } from './index.ts';
 
@@ -112,12 +116,14 @@ function expectSame(instance: ObjectValue): void {
     expect(Buffer.compare(Buffer.from(bytes), Buffer.from(raw))).toBe(0);
   expect(BSON.calculateObjectSize(document)).toBe(raw.length);
   same(result(instanceFromBsonInPieces(type, raw)), instanceFromBson(type, raw));
+  same(result(fromBsonInPieces(raw)), fromBson(raw));
   for (const spelling of ['rest', 'inner'] as const)
     for (const props of [undefined, ['n', 'o.list', 's']]) {
       const write = transcoder(type, spelling, props ? { props } : {});
       expect(result(write.inPieces(raw)) === write(raw)).toBe(true);
     }
   expect(result(instanceToJsonInPieces(type, instance)) === instanceToJson(type, instance)).toBe(true);
+  expect(result(toJsonInPieces(instance)) === toJson(instance)).toBe(true);
   const inner = encodeInner(instance);
   expect(result(encodeInnerInPieces(instance)) === inner).toBe(true);
   same(result(decodeInnerInPieces(inner)), decodeInner(inner));

@@ -54,7 +54,7 @@ function writeReference(value: Value): string {
   return isReference(value) ? JSON.stringify(referenceText(value.resource, value.resourceId)) : write(value, false);
 }
 
-type Written = Pick<PropertyDefinition, 'base' | 'structure'>;
+export type Written = Pick<PropertyDefinition, 'base' | 'structure'>;
 
 /** How a value of the property reads outside; an element of a multi property as the property itself. */
 export function propertyToJson(property: Written, value: Value): string {

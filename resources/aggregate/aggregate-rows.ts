@@ -3,12 +3,14 @@
 
 import { aggregate } from '../../stdlib/builtins/index.ts';
 import type { AggregateName } from '../../stdlib/isolate/index.ts';
-import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import type { WalkPage } from '../instances/index.ts';
+import type { Namespace } from '../catalog/index.ts';
+import { innerText, innerValue, type WalkPage } from '../instances/index.ts';
 
 /** One row for each distinct combination of the grouped paths, in the order of first appearance; without grouped paths one row. */
 export async function aggregateRows(
+  space: Namespace,
   resource: string,
   pages: AsyncGenerator<WalkPage>,
   wanted: readonly (readonly [name: string, [AggregateName, string | null]])[],
@@ -19,10 +21,12 @@ export async function aggregateRows(
   if (groupBy.length === 0) groups.set('{}', begin({}));
   for await (const { rows } of pages)
     for (const text of rows) {
-      const row = decodeInner(text);
+      const read = innerValue(space, text);
+      const row = read instanceof Promise ? await read : read;
       const key: ObjectValue = {};
       for (const path of groupBy) setOwn(key, path, at(row, path));
-      const id = encodeInner(key);
+      const written = innerText(space, key);
+      const id = written instanceof Promise ? await written : written;
       const group = groups.get(id) ?? begin(key);
       groups.set(id, group);
       group.count++;

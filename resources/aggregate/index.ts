@@ -17,12 +17,12 @@ import {
 import { pipelineLimit } from '../instances/index.ts';
 import { asRefusedShape } from '../../platform/mongo/index.ts';
 import { AHEAD_BYTES, LARGE_RESULTS, readAhead } from '../representation/index.ts';
-import type { TypeDefinition } from '../../model/types/index.ts';
+import { atOnce, type TypeDefinition } from '../../model/types/index.ts';
 import { toBson } from '../../model/values/index.ts';
 import { Budget } from './expressions.ts';
 import { definitionsFor, restriction } from '../access/index.ts';
-import { toShown, toShownMembers, withConstraints } from '../scalars/index.ts';
-import { computedPart, rowToJson, rowToTypedJson, typedPart } from './results.ts';
+import { ofEach, toShown, toShownMembers, withConstraints } from '../scalars/index.ts';
+import { computedPart, rowToJson, rowToTypedJson, typedPart, typedPartInPieces } from './results.ts';
 import { shapeOf } from './shape.ts';
 import { buildPipeline } from './stages.ts';
 
@@ -104,14 +104,19 @@ export async function aggregate(
     const isMore = ahead.isAll ? ahead.rows.length > MOST_ROWS : await hasMore(space, collection, whole, maxTimeMS);
     const truncated = isMore ? { truncated: true } : {};
     const write = async (batch: readonly Uint8Array[]): Promise<string[]> => {
-      const parts = batch.map((row) => typedPart(shape, row));
+      const parts = await ofEach(
+        space,
+        batch,
+        (row) => typedPart(shape, row),
+        (row) => typedPartInPieces(shape, row),
+      );
       const typed = await toShown(space, shape.type, parts, actor);
       const made = shape.computed.size > 0 ? batch.map((row) => computedPart(shape, row)) : [];
       const computed = await toShownMembers(space, { properties: shape.computed }, made, actor);
-      return batch.map((row, index) => {
-        const own = { typed: typed[index] as ObjectValue, computed: computed[index] ?? {} };
-        return isTyped ? rowToTypedJson(shape, row, own) : rowToJson(shape, row, own, exactReals);
-      });
+      const ownOf = (index: number) => ({ typed: typed[index] as ObjectValue, computed: computed[index] ?? {} });
+      if (isTyped) return batch.map((row, index) => rowToTypedJson(shape, row, ownOf(index)));
+      const inPieces = (row: Uint8Array, index: number) => rowToJson(shape, row, ownOf(index), exactReals);
+      return ofEach(space, batch, (row, index) => atOnce(inPieces(row, index)), inPieces);
     };
     if (ahead.isAll && (!streams || ahead.bytes <= AHEAD_BYTES)) {
       const texts = await write(isMore ? ahead.rows.slice(0, MOST_ROWS) : ahead.rows);

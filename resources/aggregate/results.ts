@@ -1,16 +1,32 @@
 // Rows of a pipeline in the external form: members that the type still describes as its properties, others by their kind in the store.
 
 import { Decimal, getOwn, isObject, isReference, type ObjectValue, parseCurrency, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { SYSTEM_PROPERTIES, type SystemProperty } from '../../model/types/index.ts';
-import { fromBson, instanceFromBson, propertyToJson, referenceText, toTypedJson } from '../../model/values/index.ts';
+import { type InPieces, isDivisible, runsOf, SYSTEM_PROPERTIES, type SystemProperty } from '../../model/types/index.ts';
+import {
+  fromBson,
+  fromBsonInPieces,
+  instanceFromBson,
+  instanceFromBsonInPieces,
+  propertyToJsonInPieces,
+  referenceText,
+  toTypedJson,
+} from '../../model/values/index.ts';
 import type { Shape } from './shape.ts';
 
 /** The members of a row that the type still describes. */
 export function typedPart(shape: Shape, raw: Uint8Array): ObjectValue {
   if (shape.typed.size === 0) return {};
-  const instance = instanceFromBson(shape.type, raw);
-  return Object.fromEntries(Object.entries(instance).filter(([name]) => shape.typed.has(name)));
+  return typedOf(shape, instanceFromBson(shape.type, raw));
 }
+
+/** The same of a long row. */
+export function* typedPartInPieces(shape: Shape, raw: Uint8Array): InPieces<ObjectValue> {
+  if (shape.typed.size === 0) return {};
+  return typedOf(shape, yield* instanceFromBsonInPieces(shape.type, raw));
+}
+
+const typedOf = (shape: Shape, instance: ObjectValue): ObjectValue =>
+  Object.fromEntries(Object.entries(instance).filter(([name]) => shape.typed.has(name)));
 
 /** The members of a row that are made of values of scalars. */
 export function computedPart(shape: Shape, raw: Uint8Array): ObjectValue {
@@ -26,14 +42,18 @@ export interface ShownParts {
   readonly computed: ObjectValue;
 }
 
+/** Of a row, written at once. */
+const MEMBERS = 64;
+
 /** @param raw one row of BSON; @param exactReals whether a Real is written with its point */
-export function rowToJson(shape: Shape, raw: Uint8Array, { typed, computed }: ShownParts, exactReals: boolean): string {
-  const row = { ...fromBson(raw), ...computed };
+export function* rowToJson(shape: Shape, raw: Uint8Array, { typed, computed }: ShownParts, exactReals: boolean): InPieces<string> {
+  const row = { ...(yield* fromBsonInPieces(raw)), ...computed };
   const members: string[] = [];
   for (const name of Object.keys(row)) {
     const isTyped = Object.hasOwn(typed, name);
-    const json = isTyped ? typedJson(shape, name, typed[name] as Value, exactReals) : untypedJson(shape, row, name, exactReals);
+    const json = yield* isTyped ? typedJson(shape, name, typed[name] as Value, exactReals) : untypedJson(shape, row, name, exactReals);
     if (json !== null) members.push(`${JSON.stringify(name)}:${json}`);
+    if (members.length % MEMBERS === 0) yield;
   }
   return `{${members.join(',')}}`;
 }
@@ -62,15 +82,15 @@ function inside(value: Value): Value {
   return result;
 }
 
-function typedJson(shape: Shape, name: string, value: Value, exactReals: boolean): string {
+function typedJson(shape: Shape, name: string, value: Value, exactReals: boolean): InPieces<string> {
   const system = Object.hasOwn(SYSTEM_PROPERTIES, name) ? { base: SYSTEM_PROPERTIES[name as SystemProperty] } : { base: 'String' as const };
   const declared = shape.type.properties.get(name) ?? system;
-  return propertyToJson(declared.base === 'Real' ? asReal(exactReals) : declared, value);
+  return propertyToJsonInPieces(declared.base === 'Real' ? asReal(exactReals) : declared, value);
 }
 
-function untypedJson(shape: Shape, row: ObjectValue, name: string, exactReals: boolean): string | null {
+function* untypedJson(shape: Shape, row: ObjectValue, name: string, exactReals: boolean): InPieces<string | null> {
   if (shape.whole && name !== '_id') return null; // a property that the type no longer declares
-  return propertyToJson(asReal(exactReals), outside(row[name] as Value));
+  return yield* propertyToJsonInPieces(asReal(exactReals), yield* outsideInPieces(row[name] as Value));
 }
 
 /** Numbers in Objects always keep their kind. */
@@ -81,12 +101,43 @@ function outside(value: Value): Value {
   if (Array.isArray(value)) return value.map(outside);
   if (!isObject(value)) return value;
   const names = Object.keys(value);
-  if (names.length === 2) {
-    const { c: code, v: amount } = value;
-    if (typeof code === 'string' && amount instanceof Decimal) return `${code}:${amount.toString()}`;
-    if (isReference(value)) return referenceText(value.resource, value.resourceId);
-  }
+  const text = textOf(value, names);
+  if (text !== null) return text;
   const result: ObjectValue = {};
-  for (const name of names) result[name] = outside(value[name] as Value);
+  for (const name of names) setOwn(result, name, outside(value[name] as Value));
+  return result;
+}
+
+/** Of a Currency or a reference; null for another object. */
+function textOf(value: ObjectValue, names: readonly string[]): string | null {
+  if (names.length !== 2) return null;
+  const { c: code, v: amount } = value;
+  if (typeof code === 'string' && amount instanceof Decimal) return `${code}:${amount.toString()}`;
+  return isReference(value) ? referenceText(value.resource, value.resourceId) : null;
+}
+
+/** The same as `outside` for a long value. */
+function* outsideInPieces(value: Value): InPieces<Value> {
+  if (!isDivisible(value)) return outside(value);
+  if (Array.isArray(value)) {
+    const all: Value[] = [];
+    for (const run of runsOf(value.length, (index) => value[index])) {
+      const items = value.slice(run.from, run.to);
+      for (const item of items) all.push(run.isDivisible ? yield* outsideInPieces(item) : outside(item));
+      yield;
+    }
+    return all;
+  }
+  const names = Object.keys(value);
+  const text = textOf(value, names);
+  if (text !== null) return text;
+  const result: ObjectValue = {};
+  for (const run of runsOf(names.length, (index) => value[names[index] as string])) {
+    for (const name of names.slice(run.from, run.to)) {
+      const member = value[name] as Value;
+      setOwn(result, name, run.isDivisible ? yield* outsideInPieces(member) : outside(member));
+    }
+    yield;
+  }
   return result;
 }

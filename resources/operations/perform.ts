@@ -155,9 +155,9 @@ async function select(space: Namespace, asked: ObjectValue, actor: Actor): Promi
   const single = cardinality === 'one' || cardinality === 'exactlyOne';
   if (aggregates || groupBy.length > 0) {
     const rows = await aggregated(space, resource, payload, aggregates ?? {}, groupBy, actor);
-    if (single) return { ok: encodeInner(rows[0] ?? null) };
+    if (single) return { ok: await innerText(space, rows[0] ?? null) };
     const [from, most] = [wholeOption(payload, 'skip') ?? 0, wholeOption(payload, 'limit') ?? rows.length];
-    return { list: encodeInner(rows.slice(from, from + most)) };
+    return { list: await innerText(space, rows.slice(from, from + most)) };
   }
   const limit = wholeOption(payload, 'limit') ?? ARRAY_ROWS;
   if (limit > MOST_ARRAY_ROWS) throw apiError('cascade.query.limit.range', 'limit', 0, MOST_ARRAY_ROWS);
@@ -234,7 +234,7 @@ async function aggregated(
       ? selectPages(space, resource, query, { ...actor, readSet: null }, 1 << 20)
       : onePage(await rowsOf(space, resource, query, actor));
   const wanted = Object.entries(aggregates) as [string, [AggregateName, string | null]][];
-  return aggregateRows(resource.name, pages, wanted, groupBy);
+  return aggregateRows(space, resource.name, pages, wanted, groupBy);
 }
 
 // ---------------------------------------------------------------- changes

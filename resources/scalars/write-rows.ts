@@ -41,7 +41,7 @@ function writeSpelt(space: Namespace, type: TypeDefinition, spelling: Spelling, 
   const cuts = props !== null && spelling === 'inner' && props.some((path) => path.includes('.'));
   if (cuts && !isShownOtherwise(type))
     return (rows) =>
-      writeEach(
+      ofEach(
         space,
         rows,
         (row) => encodeInner(projected(instanceFromBson(type, row), props)),
@@ -51,7 +51,7 @@ function writeSpelt(space: Namespace, type: TypeDefinition, spelling: Spelling, 
       );
   if (!isShownOtherwise(type)) {
     const write = props ? transcoder(type, spelling, { props }) : wholeTranscoder(type, spelling);
-    return (rows) => writeEach(space, rows, write, write.inPieces);
+    return (rows) => ofEach(space, rows, write, write.inPieces);
   }
   return async (rows) => {
     const shown = await toShown(
@@ -71,37 +71,40 @@ function writeSpelt(space: Namespace, type: TypeDefinition, spelling: Spelling, 
 /** Bound up to which rows are written without a pause, which takes a few milliseconds. */
 const FEW_BYTES = 32 * 1024;
 
-/** @param inPieces the same as `write` for a long row */
-function writeEach(
+/**
+ * What is made of each row, at once where they are few bytes, else in slices.
+ * @param inPieces the same as `make` for a long row
+ */
+export function ofEach<T>(
   space: Namespace,
   rows: readonly Uint8Array[],
-  write: (row: Uint8Array) => string,
-  inPieces: (row: Uint8Array) => InPieces<string>,
-): string[] | Promise<string[]> {
+  make: (row: Uint8Array, index: number) => T,
+  inPieces: (row: Uint8Array, index: number) => InPieces<T>,
+): T[] | Promise<T[]> {
   let bytes = 0;
   for (const row of rows) bytes += row.byteLength;
-  return bytes <= FEW_BYTES ? rows.map(write) : writeMany(space, rows, bytes, write, inPieces);
+  return bytes <= FEW_BYTES ? rows.map(make) : ofMany(space, rows, bytes, make, inPieces);
 }
 
 /** Whose work it is: apart from the bodies of a namespace, a few of which may take long. */
 const resultsOf = (namespace: string): string => `results of ${namespace}`;
 
 /** Large results queue for a turn, since many may be written at once; no more is read meanwhile than is written. */
-async function writeMany(
+async function ofMany<T>(
   { name, storage }: Namespace,
   rows: readonly Uint8Array[],
   bytes: number,
-  write: (row: Uint8Array) => string,
-  inPieces: (row: Uint8Array) => InPieces<string>,
-): Promise<string[]> {
-  function* texts(): InPieces<string[]> {
-    const all: string[] = [];
-    for (const row of rows) {
-      all.push(isLongBson(row) ? yield* inPieces(row) : write(row));
+  make: (row: Uint8Array, index: number) => T,
+  inPieces: (row: Uint8Array, index: number) => InPieces<T>,
+): Promise<T[]> {
+  function* each(): InPieces<T[]> {
+    const all: T[] = [];
+    for (const [index, row] of rows.entries()) {
+      all.push(isLongBson(row) ? yield* inPieces(row, index) : make(row, index));
       yield;
     }
     return all;
   }
   using _held = storage.rows.hold(bytes);
-  return await finishInSlices(resultsOf(name), texts());
+  return await finishInSlices(resultsOf(name), each());
 }

@@ -1,5 +1,7 @@
 // resources-and-api.md 2.14 and the public instances of 1.1: the requests that reach the engine, and their identity.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { batch as answerBatch } from './batch.ts';
+import type { HttpRequest } from './types.ts';
 import { type FakeServer, openFakeServer, TOKEN } from '../testing/fake-engine.ts';
 
 let server: FakeServer;
@@ -123,3 +125,24 @@ test.each(['public/main', 'public/main/procedures', 'public/main/procedures/', '
     expect(server.requests).toEqual([]);
   },
 );
+
+test('others have turns while the body of a request is made, which is the same', async () => {
+  const list = Array.from({ length: 100_000 }, (_, index) => index);
+  const whole = Buffer.from(JSON.stringify([{ method: 'POST', uri: '/custom/Vast', body: { list, r: 1 } }]));
+  const outer = { method: 'POST', path: '/api/v1/batch', query: '', headers: new Map(), address: '', peer: '', body: () => whole };
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  let body = '';
+  await answerBatch(outer as unknown as HttpRequest, 'main', async (one) => {
+    setImmediate(count);
+    body = Buffer.from(await one.body()).toString();
+    isOver = true;
+    return { status: 200 };
+  });
+  expect(body).toBe(JSON.stringify({ list, r: 1 }));
+  expect(turns).toBeGreaterThan(2);
+});

@@ -2,7 +2,9 @@
 // time.
 import { apiError } from '../../model/errors/index.ts';
 import type { Pieces } from '../../resources/api.ts';
-import { toJson } from '../../model/values/index.ts';
+import { isLong } from '../../model/types/index.ts';
+import { toJson, toJsonInPieces } from '../../model/values/index.ts';
+import { finishInSlices, type MaybePromise } from '../../platform/structures/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { readBody } from './read-body.ts';
 import { RESOURCES } from './routes.ts';
@@ -29,7 +31,7 @@ export async function batch(http: HttpRequest, namespace: string, answer: (one: 
   const requests = await readBody(await http.body(), namespace);
   if (!Array.isArray(requests)) throw apiError('cascade.request.body.invalid', 'an array of requests is expected', 0);
   if (requests.length > MOST_REQUESTS) throw apiError('cascade.request.too.many.instances', MOST_REQUESTS);
-  const read = requests.map((one, index) => readRequest(one, index, http));
+  const read = requests.map((one, index) => readRequest(one, index, http, namespace));
   const replies = await Promise.all(read.map(answer));
   const texts = replies.map((reply, index) => replyText(reply, read[index]!.method === 'HEAD'));
   const length = texts.reduce((sum, text) => sum + text.length, 0);
@@ -52,7 +54,7 @@ function inPieces(texts: readonly string[]): Pieces {
   };
 }
 
-function readRequest(value: Value, index: number, outer: HttpRequest): HttpRequest {
+function readRequest(value: Value, index: number, outer: HttpRequest, namespace: string): HttpRequest {
   const invalid = (reason: string) => apiError('cascade.request.body.invalid', `request ${index}: ${reason}`, 0);
   if (!isObject(value)) throw invalid('an object is expected');
   const method = memberOf(value, 'method') ?? 'GET';
@@ -86,7 +88,7 @@ function readRequest(value: Value, index: number, outer: HttpRequest): HttpReque
     isGone: () => outer.isGone?.() === true,
     mostRows: MOST_ROWS,
     ...(batchId && { partId: `${batchId}\n${index}` }), // no header of a client holds a line break
-    body: () => bytesOf(body, headers.get('content-type')),
+    body: () => bytesOf(body, headers.get('content-type'), namespace),
     stream: () => {
       throw apiError('cascade.request.content.type', headers.get('content-type') ?? '');
     },
@@ -106,9 +108,10 @@ function readHeaders(value: Value, invalid: (reason: string) => Error): Map<stri
 }
 
 /** The bytes of a body: a text with another content type than JSON is program text; everything else is sent as JSON. */
-function bytesOf(body: Value, contentType: string | undefined): Uint8Array {
+function bytesOf(body: Value, contentType: string | undefined, namespace: string): MaybePromise<Uint8Array> {
   if (body === null) return new Uint8Array();
   const isJson = contentType === undefined || /^application\/json\b/i.test(contentType.trim());
+  if (isLong(body)) return finishInSlices(namespace, toJsonInPieces(body)).then((text) => Buffer.from(text));
   return Buffer.from(typeof body === 'string' && !isJson ? body : toJson(body));
 }
 
