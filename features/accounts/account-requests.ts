@@ -2,7 +2,7 @@
 // instances nor definitions of a namespace. Rights are those of 7.5 for the default profiles: admins may access all, others what belongs to
 // them.
 
-import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../../resources/api.ts';
 import { parseProps } from '../../model/query/index.ts';
@@ -47,8 +47,10 @@ export const operationsOf = ({ insert, update, upserts, unpatched, remove }: Acc
   ]);
 
 /** The version that `If-Match` or `ars_version` requires. The id of the request may be a token itself, which no error may show. */
-const versionOfRequest = ({ name }: AccountResource, request: ApiRequest, stored: ObjectValue): bigint | undefined =>
-  demandedVersion({ kind: 'definitions', name }, { ...request, resourceId: String(getOwn(stored, '_id')) }, stored);
+const versionOfRequest = ({ name, type }: AccountResource, request: ApiRequest, stored: ObjectValue): bigint | undefined => {
+  const key = name === TOKENS.name ? '_id' : (type.naturalKey[0] ?? '_id');
+  return demandedVersion({ kind: 'definitions', name }, { ...request, resourceId: String(getOwn(stored, key)) }, stored);
+};
 
 export async function carryOutAccount(space: Namespace, resource: AccountResource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { parameters, resourceId } = request;
@@ -85,7 +87,11 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
     case 'upsert': {
       const put = op === 'upsert' ? upsertAccount : insertAccount;
       const one = async (body: Value): Promise<string> => definitionJson(await put(space, resource, body, by));
-      if (Array.isArray(request.object)) return eachInserted(request, request.object, one);
+      const element = async (body: Value, index: number): Promise<string> => {
+        if (!isObject(body)) throw apiError('cascade.request.body.invalid', `an object was expected as element ${index}`, index);
+        return one(body);
+      };
+      if (Array.isArray(request.object)) return eachInserted(request, request.object, element);
       return { ...reply(await one(request.object ?? null)), ...counted(request, 1) };
     }
     case 'update':

@@ -38,21 +38,25 @@ export const TRACKS = keptByService('ArsActiveTrack', {
   collaborationId: 'indexed String',
 });
 
-export const COLLABORATIONS = keptByService(
-  'ArsCollaboration',
-  {
-    id: 'required unique String',
-    name: 'String',
-    status: 'String',
-    entities: 'Object',
-    collaborators: 'Object',
-    results: 'Object',
-    createdAt: 'DateTime',
-    closedAt: 'DateTime',
-  },
-  ['id'],
-  'collaborations',
-);
+/** A system resource: it answers an object for an object. */
+export const COLLABORATIONS: InstanceResource = {
+  ...keptByService(
+    'ArsCollaboration',
+    {
+      id: 'required unique String',
+      name: 'String',
+      status: 'String',
+      entities: 'Object',
+      collaborators: 'Object',
+      results: 'Object',
+      createdAt: 'DateTime',
+      closedAt: 'DateTime',
+    },
+    ['id'],
+    'collaborations',
+  ),
+  answers: 'object',
+};
 
 export const ACTIVITY_PATTERNS = keptByService(
   'ArsActivityPattern',

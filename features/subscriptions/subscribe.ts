@@ -4,7 +4,7 @@
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { narrowed } from '../../identity/index.ts';
-import { mayAnybodyUse, resourceOfPath, sightOf, withTokenOf } from '../../resources/access/index.ts';
+import { mayAnybodyUse, raisedPath, resourceOfPath, sightOf, withTokenOf } from '../../resources/access/index.ts';
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
@@ -25,7 +25,8 @@ export async function subscribe(
   deliver: (notice: Notice) => void,
 ): Promise<Subscription> {
   const filter = eventFilter ?? null;
-  const at = parseEventPath(path);
+  const named = parseEventPath(path);
+  const at: EventPath = { ...named, path: raisedPath(space, named) };
   if (at.resource === 'inbox') {
     if (persistent === true || subscriptionName !== undefined) throw apiError('cascade.request.parameter.invalid', 'persistent', true);
     return listen(space, identity, at.name, filter, deliver);

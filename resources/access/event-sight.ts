@@ -65,3 +65,18 @@ function sightOfType(space: Namespace, name: string, caller: Identity): SeesNow 
 
 /** In event paths `system.<resource>` is a resource of the service, any other name a type. */
 export const resourceOfPath = (space: Namespace, name: string) => resolve(space, name, !name.startsWith('system.'));
+
+/** The path on which events of a type are raised: those of system resources may be named by their type, too. */
+export function raisedPath(space: Namespace, { resource, name, path }: EventPath): string {
+  if (resource !== 'types' || name.startsWith('system.')) return path;
+  const operation = path.slice(path.lastIndexOf('/') + 1);
+  const account = space.catalog.features.installationResource(name, true);
+  const own = account?.name ?? ownNameOf(space, name);
+  return own === null ? path : `/types/system.${own}/${operation}`;
+}
+
+/** The name of a system resource with this type; null for any other. */
+function ownNameOf(space: Namespace, typeName: string): string | null {
+  const found = space.catalog.features.ofType(typeName);
+  return found && found.name !== typeName ? found.name : null;
+}

@@ -2,7 +2,7 @@
 export { AUDITS, AUDIT_TYPE, auditOf, auditOfMany, auditWrite, audited, entryFor, newAudit } from './audits.ts';
 export { COMPILED_RESTRICTIONS } from './compiled.ts';
 export { storedConstraint } from './constraints.ts';
-export { resourceOfPath, sightOf } from './event-sight.ts';
+export { raisedPath, resourceOfPath, sightOf } from './event-sight.ts';
 export {
   accompanied,
   additionsOf,

@@ -17,7 +17,8 @@ import { apiError } from '../../model/errors/index.ts';
 import { StateKey } from '../states.ts';
 import { ANSWER_ROOM } from './answer-room.ts';
 import { carryOut } from './carry-out.ts';
-import { NO_CONTENT, reply } from './request.ts';
+import { ReadUpload, type Upload } from './read-upload.ts';
+import { answersArray, NO_CONTENT, reply } from './request.ts';
 import { changedReply, instanceText, typedIf } from './typed.ts';
 
 export const IDEMPOTENCY_RECORDS = 'answers';
@@ -77,12 +78,43 @@ function requireSame(requestId: string, stored: string | undefined, digest: stri
 /** Carries out a request; one with a request id at most once per day and identity. @throws as `carryOut` */
 export function carryOutIdempotently(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { requestId } = request;
-  return requestId === undefined ? carryOut(space, request, actor) : recorded(space, request, requestId, actor);
+  if (requestId === undefined) return carryOut(space, request, actor);
+  if (request.transfer?.kind === 'upload') return recordedUpload(space, request, request.transfer, requestId, actor);
+  return recorded(space, request, requestId, actor);
 }
 
+/** As `recorded`, for a body that is known only when all of it has been read: whoever has the same id waits for the one in work. */
+async function recordedUpload(space: Namespace, request: ApiRequest, upload: Upload, requestId: string, actor: Actor): Promise<ApiReply> {
+  const key = keyOf(request, requestId);
+  const inWork = space.states.get(RUNNING);
+  for (let other = inWork.get(key); other; other = inWork.get(key)) await other.work.catch(() => undefined);
+  const read = new ReadUpload(upload, digestOf(request));
+  const records: Records = {
+    id: ObjectId.createFromHexString(key),
+    prefix: '',
+    steps: '',
+    requestId,
+    get digest() {
+      return read.digest();
+    },
+  };
+  const work = answerOnce(space, { ...request, transfer: read.transfer }, actor, records, () => read.rest());
+  inWork.set(key, { digest: read.head, work });
+  try {
+    return await work;
+  } finally {
+    inWork.delete(key);
+  }
+}
+
+const textOf = ({ identity }: ApiRequest, requestId: string): string => `${identity.username}\n${requestId}`;
+
+const keyOf = (request: ApiRequest, requestId: string): string =>
+  createHash('sha256').update(textOf(request, requestId)).digest('hex').slice(0, 24);
+
 async function recorded(space: Namespace, request: ApiRequest, requestId: string, actor: Actor): Promise<ApiReply> {
-  const text = `${request.identity.username}\n${requestId}`;
-  const key = createHash('sha256').update(text).digest('hex').slice(0, 24);
+  const text = textOf(request, requestId);
+  const key = keyOf(request, requestId);
   const digest = digestOf(request);
   const inWork = space.states.get(RUNNING);
   const known = inWork.get(key);
@@ -112,15 +144,23 @@ interface Records {
   readonly digest: string;
 }
 
-async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, records: Records): Promise<ApiReply> {
-  const { id, requestId, digest } = records;
+/** @param readAll reads what the digest still lacks, where the request is not carried out */
+async function answerOnce(
+  space: Namespace,
+  request: ApiRequest,
+  actor: Actor,
+  records: Records,
+  readAll?: () => Promise<void>,
+): Promise<ApiReply> {
+  const { id, requestId } = records;
   const answers = space.storage.db.collection<StoredAnswer>(IDEMPOTENCY_RECORDS);
   // Steps are read before the reply: a former owner that is late stores the reply and then removes the steps, so a missing step implies
   // that the reply is found.
   const stepStore = request.op === 'execute' ? await keepSteps(space, answers, records) : undefined;
   const parts = !stepStore && Array.isArray(request.object) ? await storedParts(space, answers, records) : new Map<number, string>();
   const stored = await answers.findOne({ _id: id });
-  if (stored) requireSame(requestId, stored.digest, digest);
+  if (stored) await readAll?.();
+  if (stored) requireSame(requestId, stored.digest, records.digest);
   const recorded = stored && replyFrom(space, request, stored);
   if (recorded) return recorded;
   let given: ApiReply;
@@ -133,7 +173,7 @@ async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, r
   } catch (error) {
     if (!(error instanceof AnsweredElsewhere)) throw error;
     const other = await answers.findOne({ _id: id });
-    if (other) requireSame(requestId, other.digest, digest);
+    if (other) requireSame(requestId, other.digest, records.digest);
     return (other && replyFrom(space, request, other)) ?? NO_CONTENT;
   }
   const isKept = (given.body?.length ?? 0) <= space.states.get(ANSWER_ROOM).longest(request.op);
@@ -142,7 +182,7 @@ async function answerOnce(space: Namespace, request: ApiRequest, actor: Actor, r
   if (kept)
     await answers.updateOne(
       { _id: id },
-      { $set: { at: new Date(), reply: keptReply(space, request, id, kept), digest }, $setOnInsert: { answer: null } },
+      { $set: { at: new Date(), reply: keptReply(space, request, id, kept), digest: records.digest }, $setOnInsert: { answer: null } },
       { upsert: true },
     );
   if (request.op === 'execute') await answers.deleteMany({ _id: idsFrom(records.steps) });
@@ -238,10 +278,10 @@ async function storedParts(space: Namespace, answers: Collection<StoredAnswer>, 
 
 /** An actor that stores the record with the first change, or with each part. */
 function recording(space: Namespace, actor: Actor, records: Records, isRecorded: boolean): Actor {
-  const { digest } = records;
   let recorded = isRecorded;
   return committing(actor, async (unit, answer, part) => {
-    if (part) return actor.commit(withRecord(space, unit, { id: partId(records, part.number), digest }, part.note), answer, part);
+    if (part)
+      return actor.commit(withRecord(space, unit, { id: partId(records, part.number), digest: records.digest }, part.note), answer, part);
     if (recorded || (unit.writes.length === 0 && unit.events.length === 0)) return actor.commit(unit, answer);
     recorded = true;
     try {
@@ -285,8 +325,13 @@ function replyOf(space: Namespace, request: ApiRequest, answer: string | null): 
   if (request.op === 'rename') return reply(definitionJson(decodeInner(answer) as ObjectValue));
   if (request.op !== 'insert' && request.op !== 'upsert') return undefined;
   const resource = resolve(space, request.resourceName, request.custom);
-  const stored = decodeInner(answer) as ObjectValue;
-  const json =
-    resource.kind === 'instances' ? `[${instanceText(request, resource.type, stored)}]` : definitionJson(shown(space, resource, stored));
+  const given = decodeInner(answer);
+  const jsonOf = (one: Value): string =>
+    resource.kind === 'instances'
+      ? instanceText(request, resource.type, one as ObjectValue)
+      : definitionJson(shown(space, resource, one as ObjectValue));
+  const isList = Array.isArray(given); // of an upload's parts
+  const items = isList ? given.map(jsonOf).join(',') : jsonOf(given);
+  const json = isList || answersArray(resource) ? `[${items}]` : items;
   return { ...reply(json), ...(request.parameters['count'] === true ? { count: 1 } : {}), ...typedIf(request, resource) };
 }

@@ -176,7 +176,7 @@ function insertedEach(
 export async function eachInserted(
   request: ApiRequest,
   bodies: readonly Value[],
-  one: (body: Value) => Promise<string>,
+  one: (body: Value, index: number) => Promise<string>,
 ): Promise<ApiReply> {
   if (bodies.length > MOST_INSTANCES) throw apiError('cascade.request.too.many.instances', MOST_INSTANCES);
   return several(request, await inTurn(bodies, one));

@@ -17,7 +17,9 @@ export function uploadRequest(http: HttpRequest, identity: Identity, limitBytes:
   const boundary = boundaryOf(http.headers.get('content-type'));
   if (boundary === null) throw apiError('cascade.request.body.invalid', 'the content type has no boundary', 0);
   const parts = partsOf(http.stream(), boundary, http.headers.get('content-encoding'));
+  const requestId = http.headers.get('x-cascade-request-id');
   return {
+    ...(requestId && { requestId }),
     identity,
     op: 'insert',
     resourceName: 'documents',
