@@ -10,7 +10,7 @@ import { type Executable, programOf } from '../../runtime/programs/index.ts';
 import type { IndexedRule } from '../../runtime/triggers/index.ts';
 import { baseNameOf, checkName } from '../../model/types/index.ts';
 import { editorOf } from '../../resources/representation/index.ts';
-import { RULE_RIGHTS, requireMayChange, requireMayTake } from '../../resources/access/index.ts';
+import { RULE_RIGHTS, raisedPath, requireMayChange, requireMayTake } from '../../resources/access/index.ts';
 import { findType, RULE_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
 import type { IndexedProgram } from '../../runtime/events/index.ts';
 import {
@@ -24,6 +24,8 @@ import {
 import { nodeConditionFault } from '../nodes/index.ts';
 import { deliveriesOf } from '../delivery/index.ts';
 import { ruleGraphOf } from './namespace-state.ts';
+
+const TYPE_OF_PATH = /^\/types\/([^/]+)\//;
 
 export const RULES: DefinitionResource = {
   kind: 'definitions',
@@ -39,7 +41,7 @@ export const RULES: DefinitionResource = {
   async define(space, body, stored, actor) {
     const text = textField('rules', body, 'ruleText');
     const ours = actor.ofService === true || stored !== null; // a stored rule keeps its name
-    const rule = await space.execution.compilations.compile(text, { kind: 'rule', ofService: ours });
+    const rule = onRaisedPaths(space, await space.execution.compilations.compile(text, { kind: 'rule', ofService: ours }));
     if (!ours) checkName('rule', rule.name);
     const activationConstraint = activationOf(rule, text);
     await checkVersions(space, rule);
@@ -113,9 +115,19 @@ function requireTriggers(space: Namespace, rule: CompiledRule, editor: Identity)
   }
 }
 
+/** The rule with its triggers on the paths on which events are raised: one on a system type's name hears those of its resource. */
+function onRaisedPaths(space: Namespace, rule: CompiledRule): CompiledRule {
+  const raisedAt = (path: string): string => {
+    const [, name] = TYPE_OF_PATH.exec(path) ?? [];
+    return name === undefined ? path : raisedPath(space, { resource: 'types', name, path });
+  };
+  if (rule.triggers.every(({ paths }) => paths.every((path) => raisedAt(path) === path))) return rule;
+  return { ...rule, triggers: rule.triggers.map((trigger) => ({ ...trigger, paths: trigger.paths.map(raisedAt) })) };
+}
+
 function triggeringTypes(stored: ObjectValue): string[] {
   const triggers = getOwn(stored, 'triggers');
-  const names = (Array.isArray(triggers) ? triggers : []).map((trigger) => /^\/types\/([^/]+)\//.exec(pathOf(trigger))?.[1]);
+  const names = (Array.isArray(triggers) ? triggers : []).map((trigger) => TYPE_OF_PATH.exec(pathOf(trigger))?.[1]);
   return names.filter((name): name is string => name !== undefined);
 }
 
@@ -135,7 +147,7 @@ export function leaveForce(space: Namespace, name: string): void {
  * is reported.
  */
 export function loadRule(space: Namespace, object: ObjectValue): void {
-  const rule = space.execution.compilations.load(String(getOwn(object, 'ruleText')));
+  const rule = onRaisedPaths(space, space.execution.compilations.load(String(getOwn(object, 'ruleText'))));
   enforce(space, rule, executableOf(space, rule, editorOf(object) ?? 'system'), getOwn(object, 'active') === true);
 }
 
