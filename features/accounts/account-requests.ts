@@ -2,10 +2,11 @@
 // instances nor definitions of a namespace. Rights are those of 7.5 for the default profiles: admins may access all, others what belongs to
 // them.
 
-import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../../resources/api.ts';
 import { parseProps } from '../../model/query/index.ts';
+import { mustBeObject } from '../../resources/instances/index.ts';
 import { apiError, notOffered } from '../../model/errors/index.ts';
 import { aggregate } from '../../resources/aggregate/index.ts';
 import { definitionJson, selectedFrom } from '../../resources/definitions/index.ts';
@@ -88,7 +89,7 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
       const put = op === 'upsert' ? upsertAccount : insertAccount;
       const one = async (body: Value): Promise<string> => definitionJson(await put(space, resource, body, by));
       const element = async (body: Value, index: number): Promise<string> => {
-        if (!isObject(body)) throw apiError('cascade.request.body.invalid', `an object was expected as element ${index}`, index);
+        mustBeObject(body, index);
         return one(body);
       };
       if (Array.isArray(request.object)) return eachInserted(request, request.object, element);

@@ -155,6 +155,7 @@ export class DueDeliveries {
     const error = this.errors.of(delivery._id);
     const writes = continued(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt, ...(error && { error }) });
     await space.transactions.submit({ writes, events: [{ ...event, runs: [run] }] }, true);
+    if (error) this.errors.stored(delivery._id, error);
   }
 
   async #sendAgain(delivery: Delivery, now: number): Promise<void> {
@@ -178,6 +179,7 @@ export class DueDeliveries {
     const error = this.errors.of(delivery._id) ?? delivery.error ?? null;
     const dead = deadLetter(space, { event, target: delivery.target, reason: 'ttl', error, deliveries: delivery.attempts });
     await space.transactions.submit({ writes: [removal(delivery), ...dead.writes], events: dead.events }, true);
+    if (error) this.errors.stored(delivery._id, error);
   }
 }
 

@@ -8,8 +8,8 @@ export interface LastError {
   readonly message: string;
 }
 
-const MOST = 10_000;
-const LONGEST_MESSAGE = 4_096;
+const MOST = 2_000;
+const LONGEST_MESSAGE = 1_024;
 
 export class LastErrors {
   readonly #errors = new Map<string, LastError>();
@@ -19,6 +19,12 @@ export class LastErrors {
     this.#errors.delete(key); // moves it to the end
     this.#errors.set(key, { code, message: message.slice(0, LONGEST_MESSAGE) });
     if (this.#errors.size > MOST) for (const oldest of this.#errors.keys()) return void this.#errors.delete(oldest);
+  }
+
+  /** It is kept elsewhere now; another one that came meanwhile stays. */
+  stored(id: ObjectId, error: LastError): void {
+    const key = id.toHexString();
+    if (this.#errors.get(key) === error) this.#errors.delete(key);
   }
 
   of(id: ObjectId): LastError | null {

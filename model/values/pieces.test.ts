@@ -16,6 +16,7 @@ import {
   prepareUpdateInPieces,
   type TypeDefinition,
 } from '../types/index.ts';
+import { finished } from '../types/testing/finished.ts';
 import {
   decodeInnerInPieces,
   encodeInnerInPieces,
@@ -58,13 +59,6 @@ const type = parseType(
   { types, scalars: new Map() },
 );
 
-/** @returns the result, and how often it gave way */
-function finished<T>(work: InPieces<T>): [result: T, pauses: number] {
-  for (let pauses = 0; ; pauses++) {
-    const { done, value } = work.next();
-    if (done) return [value, pauses];
-  }
-}
 const result = <T>(work: InPieces<T>): T => finished(work)[0];
 const outcome = (work: () => unknown): unknown => {
   try {

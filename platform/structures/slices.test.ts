@@ -1,22 +1,6 @@
 import { expect, test } from 'vitest';
 import { inSlices, longWork, SliceTurns } from './slices.ts';
-
-/** Counts the turns of the event loop. */
-function countTurns(): { readonly turn: number } & Disposable {
-  let turn = 0;
-  let isOver = false;
-  const count = (): void => {
-    turn++;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
-  return {
-    get turn() {
-      return turn;
-    },
-    [Symbol.dispose]: () => void (isOver = true),
-  };
-}
+import { countTurns } from './testing/count-turns.ts';
 
 test('all parts come in their order, and others have their turn between them', async () => {
   using counted = countTurns();

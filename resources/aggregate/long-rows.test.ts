@@ -2,6 +2,8 @@
 import { BSON, Decimal128 } from 'mongodb';
 import { expect, test } from 'vitest';
 import { type InPieces, parseType } from '../../model/types/index.ts';
+import { finished } from '../../model/types/testing/finished.ts';
+import { countTurns } from '../../platform/structures/testing/count-turns.ts';
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { ofEach } from '../scalars/index.ts';
@@ -16,26 +18,11 @@ const properties = { n: { type: 'Integer' }, o: { type: 'Object' }, a: { type: '
 const shape = shapeOf(parseType({ name: 'Vast', properties }, known), false);
 const space = { name: 'main', storage: { rows: { hold: () => ({ [Symbol.dispose]: () => undefined }) } } } as unknown as Namespace;
 
-/** @returns the result, and how often it gave way */
-function finished<T>(work: InPieces<T>): [result: T, pauses: number] {
-  for (let pauses = 0; ; pauses++) {
-    const { done, value } = work.next();
-    if (done) return [value, pauses];
-  }
-}
-
 /** Turns of the event loop that others have; nothing in the work waits for anything else. */
 async function turnsDuring(work: () => unknown): Promise<number> {
-  let turns = 0;
-  let isOver = false;
-  const count = (): void => {
-    turns++;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
+  using count = countTurns();
   await work();
-  isOver = true;
-  return turns;
+  return count.turn;
 }
 
 const stored = {

@@ -4,6 +4,7 @@ import { BSON, MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { parseType } from '../../model/types/index.ts';
+import { countTurns } from '../../platform/structures/testing/count-turns.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { BATCH, BulkWalk } from './bulk.ts';
@@ -135,15 +136,8 @@ test('others have turns while a batch of long instances is read', async () => {
     { operation: 'update', where: {}, filter: {}, resultOf: String },
     { checkpoints: null } as unknown as Actor,
   );
-  let turns = 0;
-  let isOver = false;
-  const count = (): void => {
-    turns++;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
+  using count = countTurns();
   const { instances, isLast } = await walk.read();
-  isOver = true;
   expect([instances.length, isLast]).toEqual([3, true]);
-  expect(turns).toBeGreaterThan(4);
+  expect(count.turn).toBeGreaterThan(4);
 });

@@ -1,6 +1,7 @@
 // One instance of many values: the answers are those of short ones, and others have many turns before each.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { countSlices } from '../../platform/structures/testing/count-slices.ts';
 
 let t: TestEngine;
 const properties = { n: { type: 'Integer' }, o: { type: 'Object' }, a: { type: 'Integer', multi: true } };
@@ -17,18 +18,11 @@ const numbers = Array.from({ length: COUNT }, (_, index) => index);
 const objects = Object.fromEntries(numbers.slice(0, 6_000).map((index) => [`k${index}`, { a: index, b: [1.5, `t${index}`], c: null }]));
 type Shown = { _id: string; n: number; o?: unknown; a?: unknown; ars_version: number };
 
-/** Done with at least so many turns of the event loop for others: work in one turn leaves them none. */
+/** Done in at least so many slices, between which others have their turn. */
 async function givingWay<T>(work: () => Promise<T>): Promise<T> {
-  let turns = 0;
-  let isOver = false;
-  const count = (): void => {
-    turns++;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
+  using count = countSlices();
   const result = await work();
-  isOver = true;
-  expect(turns).toBeGreaterThan(8);
+  expect(count.slices).toBeGreaterThan(8);
   return result;
 }
 

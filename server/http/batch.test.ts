@@ -1,5 +1,6 @@
 // resources-and-api.md 2.14 and the public instances of 1.1: the requests that reach the engine, and their identity.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { countTurns } from '../../platform/structures/testing/count-turns.ts';
 import { batch as answerBatch } from './batch.ts';
 import type { HttpRequest } from './types.ts';
 import { type FakeServer, openFakeServer, TOKEN } from '../testing/fake-engine.ts';
@@ -131,16 +132,11 @@ test('others have turns while the body of a request is made, which is the same',
   const whole = Buffer.from(JSON.stringify([{ method: 'POST', uri: '/custom/Vast', body: { list, r: 1 } }]));
   const outer = { method: 'POST', path: '/api/v1/batch', query: '', headers: new Map(), address: '', peer: '', body: () => whole };
   let turns = 0;
-  let isOver = false;
-  const count = (): void => {
-    turns++;
-    if (!isOver) setImmediate(count);
-  };
   let body = '';
   await answerBatch(outer as unknown as HttpRequest, 'main', async (one) => {
-    setImmediate(count);
+    using count = countTurns();
     body = Buffer.from(await one.body()).toString();
-    isOver = true;
+    turns = count.turn;
     return { status: 200 };
   });
   expect(body).toBe(JSON.stringify({ list, r: 1 }));
