@@ -273,13 +273,13 @@ type Params<C extends ApiErrorCode> = ValueEach<(typeof CATALOGUE)[C]['params']>
 
 /**
  * An operation that is refused. The number of params is that of the code's row in the specification. What is told to a client has no stack:
- * nobody reads it, and one body may be refused for thousands of reasons.
+ * nobody reads it, and one body may be refused for thousands of reasons, or a thousand requests at once for the end of their connection.
  */
 export function apiError<C extends ApiErrorCode>(code: C, ...params: Params<C>): CascadeError {
   const { status, template } = CATALOGUE[code];
   const values: Value[] = [...params];
   const usual = Error.stackTraceLimit;
-  if (status < 500) Error.stackTraceLimit = 0;
+  if (status !== 500) Error.stackTraceLimit = 0;
   const error = new CascadeError(code, fillTemplate(template, values), values, status);
   Error.stackTraceLimit = usual;
   return error;

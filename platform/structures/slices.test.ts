@@ -83,3 +83,42 @@ test('where there is no other work, slices follow one another', async () => {
   }
   expect(counted.turn).toBeLessThan(40);
 });
+
+/** Turns of the event loop that twenty slices of an owner take, with a sender of a request some ms ago. */
+async function turnsBeside(sender: string, owner: string, sentMsAgo = 0): Promise<number> {
+  let now = 1_000;
+  const turns = new SliceTurns(() => now);
+  turns.sent(sender, now - sentMsAgo);
+  using counted = countTurns();
+  using work = turns.begin(owner);
+  for (let n = 0; n < 20; n++) {
+    await work.next();
+    now += 2;
+  }
+  return counted.turn;
+}
+
+test('while another namespace sends requests, three quarters of the thread are kept free for it, busy or not', async () => {
+  const turns = new SliceTurns();
+  const sending = setInterval(() => turns.sent('b', performance.now()), 5);
+  turns.sent('b', performance.now());
+  let slicesMs = 0;
+  const begun = performance.now();
+  using work = turns.begin('a');
+  for (let n = 0; n < 10; n++) {
+    await work.next();
+    const from = performance.now();
+    while (performance.now() < from + 2);
+    slicesMs += performance.now() - from;
+  }
+  await work.next();
+  clearInterval(sending);
+  expect((performance.now() - begun) / slicesMs).toBeGreaterThan(3.5);
+});
+
+test('nothing is kept free for a namespace that has long works itself, of bodies or of results, nor for one that sends no more', async () => {
+  expect(await turnsBeside('a', 'a')).toBeLessThan(40);
+  expect(await turnsBeside('a', 'results of a')).toBeLessThan(40);
+  expect(await turnsBeside('b', 'a', 201)).toBeLessThan(40);
+  expect(await turnsBeside('b', 'a')).toBeGreaterThan(80);
+});

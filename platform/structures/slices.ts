@@ -1,5 +1,7 @@
 // Work that may be long, done in slices of some milliseconds: between two of them everything else of this process has its turn, and while there
-// is other work, all that is long together gets a fixed share of the thread. Where there is none, nothing waits.
+// is other work, all that is long together gets a fixed share of the thread. Where there is none, nothing waits. While a namespace sends
+// requests and has no long work itself, the rest of the thread is kept free for it even when it has nothing ready: one of its requests waits for
+// the store or the sandbox some twenty times, and each time would come back to a thread that is busy with a slice or its garbage.
 
 import { Fifo } from './fifo.ts';
 
@@ -11,6 +13,9 @@ const OTHERS = 3;
 
 /** A turn of the event loop in which everything else took no longer had no other work. */
 const IDLE_MS = 0.2;
+
+/** How long the thread is kept free for a namespace after its last request: longer than most requests take. */
+const SENDS_MS = 200;
 
 /** Works of one owner that take turns; its others wait for the end of one of these, as what a work has made so far takes memory. */
 const MOST_AT_WORK = 4;
@@ -46,11 +51,18 @@ export class SliceTurns {
   #begunAt = 0;
   #endedAt = 0;
   #othersMs = 0;
+  /** When each namespace sent its last request; the old ones are forgotten when it is looked through. */
+  readonly #sentAt = new Map<string, number>();
   readonly #now: () => number;
 
   /** @param now milliseconds of a steady clock; a parameter for the tests */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
+  }
+
+  /** A namespace has sent a request. */
+  sent(namespace: string, now: number): void {
+    this.#sentAt.set(namespace, now);
   }
 
   begin(owner: string): LongWork {
@@ -93,11 +105,27 @@ export class SliceTurns {
     if (!this.#isPlanned) this.#plan();
   }
 
-  /** The second follows at once, when what the first has resolved is done: it knows how long the slice took, the collector's pauses included. */
   #plan(): void {
     this.#isPlanned = true;
+    const now = this.#now();
+    const leftMs = this.#endedAt + this.#othersMs - now;
+    if (leftMs > 0 && this.#isKeptFree(now)) setTimeout(this.#planTurn, leftMs);
+    else this.#planTurn();
+  }
+
+  /** The second follows at once, when what the first has resolved is done: it knows how long the slice took, the collector's pauses included. */
+  readonly #planTurn = (): void => {
     setImmediate(this.#resume);
     setImmediate(this.#leave);
+  };
+
+  /** Namespaces with long works are not waited for: they would wait for one another. */
+  #isKeptFree(now: number): boolean {
+    for (const [namespace, sentAt] of this.#sentAt) {
+      if (now - sentAt > SENDS_MS) this.#sentAt.delete(namespace);
+      else if (!this.#owners.has(namespace) && !this.#owners.has(resultsOf(namespace))) return true;
+    }
+    return false;
   }
 
   readonly #resume = (): void => {
@@ -132,6 +160,12 @@ const turns = new SliceTurns();
 
 /** @param owner of the work: the name of a namespace, or who else is to have no more than its share */
 export const longWork = (owner: string): LongWork => turns.begin(owner);
+
+/** Told of each request of a namespace, as the thread is then kept free for it (see above). @param now of `performance` */
+export const sendsRequest = (namespace: string, now: number): void => turns.sent(namespace, now);
+
+/** The owner of a namespace's results, apart from its bodies, a few of which may take long. */
+export const resultsOf = (namespace: string): string => `results of ${namespace}`;
 
 /** To be awaited before a slice of a work that waits for other things, too, and is therefore no `LongWork`. */
 export async function nextSlice(owner: string): Promise<void> {

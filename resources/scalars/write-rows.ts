@@ -15,7 +15,7 @@ import {
   transcoder,
   wholeTranscoder,
 } from '../../model/values/index.ts';
-import { finishInSlices, inSlices } from '../../platform/structures/index.ts';
+import { finishInSlices, inSlices, resultsOf } from '../../platform/structures/index.ts';
 import { projected } from '../representation/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { isShownOtherwise, toShown } from './convert.ts';
@@ -85,9 +85,6 @@ export function ofEach<T>(
   for (const row of rows) bytes += row.byteLength;
   return bytes <= FEW_BYTES ? rows.map(make) : ofMany(space, rows, bytes, make, inPieces);
 }
-
-/** Whose work it is: apart from the bodies of a namespace, a few of which may take long. */
-const resultsOf = (namespace: string): string => `results of ${namespace}`;
 
 /** Large results queue for a turn, since many may be written at once; no more is read meanwhile than is written. */
 async function ofMany<T>(

@@ -66,6 +66,19 @@ describe('the shares of namespaces', () => {
     expect(noisy.begun).toEqual(upTo(42)); // not before those that wait
   });
 
+  it('begin no more of its queue in one turn of the event loop than it may have under way, however soon these end', async () => {
+    const shares = new FairScheduler();
+    const noisy = new Asker(shares, 'noisy');
+    await new Asker(shares, 'quiet').ask();
+    await noisy.ask(200);
+    for (let n = 0; n < 10; n++) await noisy.answered(32);
+    expect(noisy.begun).toEqual(upTo(64));
+    vi.advanceTimersToNextTimer(); // the next turn
+    await reported();
+    for (let n = 0; n < 10; n++) await noisy.answered(32);
+    expect(noisy.begun).toEqual(upTo(96));
+  });
+
   it('end a second after the other one has asked last', async () => {
     const shares = new FairScheduler();
     const noisy = new Asker(shares, 'noisy');

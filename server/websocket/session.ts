@@ -1,7 +1,7 @@
 // One connection of the WebSocket binding, in either framing: logs in, sends requests, gets answers, subscribes (resources-and-api.md 2.15,
 // 6.7). Messages are admitted to the engine in order; there they run concurrently.
 import type { Logger } from 'pino';
-import { apiError } from '../../model/errors/index.ts';
+import { apiError, isApiError } from '../../model/errors/index.ts';
 import type { Pieces } from '../../resources/api.ts';
 import type { Identity } from '../../engine/index.ts';
 import {
@@ -369,6 +369,7 @@ export class Session {
   }
 
   #sendError(error: unknown, headers: string | null): void {
+    if (this.#isClosed && isApiError(error)) return; // a thousand requests may end with their connection
     const { status, body } = errorReply(error, this.#options.log);
     this.#options.wire.send(answerText({ status, body }, headers));
   }
