@@ -3,7 +3,7 @@
 
 import { type ClientSession, type Db, type Document, Long, type RunCommandOptions } from 'mongodb';
 import { type Batch, batchIn } from './batch.ts';
-import { Fifo } from '../structures/index.ts';
+import { Fifo, PerTurn } from '../structures/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { asRefused, asTooExpensive, inTime, isClosed, isUnavailable } from './errors.ts';
 
@@ -21,6 +21,8 @@ const LONGEST_MS = 30_000;
 const MOST_ASKED = 12;
 /** Of these, with work that the store may need all of its time for. */
 const MOST_SLOW = 2;
+/** Of those that waited, how many begin in one turn of the event loop. */
+const MOST_IN_A_TURN = 32;
 /** Of a namespace's rows that are being collected, or wait to be written as text; with more, no further query begins before some of them are. */
 const MOST_HELD_BYTES = 8 * 1024 * 1024;
 
@@ -219,6 +221,7 @@ class StoreTurns {
   #taken = 0;
   readonly #begun = new Fifo<() => void>();
   readonly #first = new Fifo<() => void>();
+  readonly #inTurn = new PerTurn(MOST_IN_A_TURN, () => this.beginWaiting());
 
   constructor(most: number, isFull: () => boolean) {
     this.#most = most;
@@ -240,7 +243,7 @@ class StoreTurns {
 
   beginWaiting(): void {
     for (const [waiting, isFirst] of [[this.#begun, false] as const, [this.#first, true] as const])
-      while (waiting.size > 0 && this.#hasRoom(isFirst)) {
+      while (waiting.size > 0 && this.#hasRoom(isFirst) && this.#inTurn.take()) {
         this.#taken++;
         waiting.shift()?.();
       }

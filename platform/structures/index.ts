@@ -4,5 +4,6 @@ export { Fifo } from './fifo.ts';
 export { LinkedList, type ListNode, unlinked } from './linked-list.ts';
 export { type HistogramData, LogHistogram } from './log-histogram.ts';
 export type { MaybePromise } from './maybe-promise.ts';
+export { PerTurn } from './per-turn.ts';
 export { finishInSlices, finishWithin, inSlices, longWork, nextSlice, resultsOf, sendsRequest, SLICE_MS } from './slices.ts';
 export { TaskTracker } from './task-tracker.ts';

@@ -2,12 +2,12 @@
 // turn of the event loop, a commit and a batch of the sandbox stay small, whatever one namespace sends. A namespace that sends alone is not
 // limited.
 
-import { LinkedList, type ListNode, unlinked, Fifo, type MaybePromise, sendsRequest } from '../../platform/structures/index.ts';
+import { LinkedList, type ListNode, unlinked, Fifo, type MaybePromise, PerTurn, sendsRequest } from '../../platform/structures/index.ts';
 import { QueueFull } from '../transactions/index.ts';
 
 /** Requests in flight a namespace: enough that a commit is worth its price (half as many cost half of the throughput). */
 const MOST_UNDER_WAY = 32;
-/** Queued requests of a namespace that begin in one turn of the event loop: those that end at once would otherwise all have the same turn. */
+/** Queued requests of a namespace that begin in one turn of the event loop. */
 const MOST_IN_A_TURN = 32;
 /** How long namespaces count as concurrent after the last change from one to another. */
 const TOGETHER_MS = 1_000;
@@ -25,8 +25,12 @@ export interface Permit extends ListNode {
 class Share {
   readonly underWay = new LinkedList<Permit>();
   readonly waiting = new Fifo<Permit>();
-  /** Of its queued requests, how many have begun in this turn of the event loop. */
-  begun = 0;
+  /** Of those that were queued. */
+  readonly inTurn: PerTurn;
+
+  constructor(beginNext: (share: Share) => void) {
+    this.inTurn = new PerTurn(MOST_IN_A_TURN, () => beginNext(this));
+  }
 }
 
 export class FairScheduler {
@@ -36,8 +40,6 @@ export class FairScheduler {
   #changedAt = Number.NEGATIVE_INFINITY;
   #waiting = 0;
   #timer: NodeJS.Timeout | null = null;
-  /** Those of which queued requests have begun in this turn. */
-  readonly #beginning = new Set<Share>();
 
   /** Number of queued requests. */
   get waiting(): number {
@@ -73,9 +75,13 @@ export class FairScheduler {
     if (share.waiting.size > 0) this.#beginNext(share, performance.now());
   }
 
+  readonly #goOn = (share: Share): void => {
+    if (share.waiting.size > 0) this.#beginNext(share, performance.now());
+  };
+
   #of(namespace: string): Share {
     let share = this.#shares.get(namespace);
-    if (!share) this.#shares.set(namespace, (share = new Share()));
+    if (!share) this.#shares.set(namespace, (share = new Share(this.#goOn)));
     return share;
   }
 
@@ -84,28 +90,13 @@ export class FairScheduler {
   }
 
   #beginNext(share: Share, now: number): void {
-    while (share.waiting.size > 0 && share.begun < MOST_IN_A_TURN && this.#hasRoom(share, now)) {
-      if (share.begun++ === 0) this.#countTurn(share);
+    while (share.waiting.size > 0 && this.#hasRoom(share, now) && share.inTurn.take()) {
       const next = share.waiting.shift() as Permit;
       this.#waiting--;
       next.begunAt = now;
       share.underWay.add(next);
       next.begin?.(next);
       next.begin = null;
-    }
-  }
-
-  #countTurn(share: Share): void {
-    if (this.#beginning.size === 0) setImmediate(() => this.#nextTurn());
-    this.#beginning.add(share);
-  }
-
-  #nextTurn(): void {
-    const shares = [...this.#beginning];
-    this.#beginning.clear();
-    for (const share of shares) {
-      share.begun = 0;
-      this.#beginNext(share, performance.now());
     }
   }
 
