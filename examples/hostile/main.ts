@@ -22,8 +22,8 @@ const onOutput = (text: string): void => {
   for (const line of text.split('\n')) if (values.clients && line.includes('the main thread was kept')) console.log(line.slice(0, 250));
 };
 /** The neighbour's latencies under attack, as ratios to those in quiet. */
-const MOST_P50 = 4;
-const MOST_P99 = 12;
+const MOST_P50 = 3;
+const MOST_P99 = 8;
 /** What a process may hold in the second half of an attack, as a ratio to the first. */
 const GROWTH = 1.25;
 
