@@ -35,6 +35,7 @@ export const SCHEDULED_EVENTS: DefinitionResource = {
   systemType: 'ArsScheduledEvent',
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
   onExisting: (stored) => (isPeriodic(stored) ? 'update' : 'conflict'),
+  requireChangeable,
   replaces: { interval: ['cron', 'zone'], cron: ['interval'] },
   type: SCHEDULED_EVENT_SHAPE,
   fromFile,
@@ -80,8 +81,7 @@ export async function scheduleByStatement(space: Namespace, topic: string, messa
 function defined(space: Namespace, body: ObjectValue, stored: ObjectValue | null, past: 'refused' | 'at once'): Defined {
   const nowMs = space.clock.now();
   const name = Object.hasOwn(body, 'name') && getOwn(body, 'name') !== null ? textField(NAME, body, 'name') : newId();
-  if (stored && !isPeriodic(stored))
-    throw apiError('cascade.scheduledevent.onetime.immutable', name, 'a one-time event is never changed, only deleted');
+  if (stored) requireChangeable(stored);
   if (!stored && Object.hasOwn(body, 'name') && getOwn(body, 'name') !== null) checkName('scheduledevent', name);
   const fields = checkFields(SCHEDULED_EVENTS, omit(body, ['message', 'interval', 'cron', 'zone', LAST]), 'refused');
   const periodic = getOwn(fields, 'periodic') === true;
@@ -113,6 +113,12 @@ function defined(space: Namespace, body: ObjectValue, stored: ObjectValue | null
     ...(stored && Object.hasOwn(stored, LAST) ? { [LAST]: getOwn(stored, LAST) } : {}),
   };
   return { name, object, apply: (kept) => scheduleOf(space).put(name, kept) };
+}
+
+/** @throws cascade.scheduledevent.onetime.immutable (10.3) */
+function requireChangeable(stored: ObjectValue): void {
+  if (isPeriodic(stored)) return;
+  throw apiError('cascade.scheduledevent.onetime.immutable', getOwn(stored, 'name'), 'a one-time event is never changed, only deleted');
 }
 
 interface Schedule extends Wanted {

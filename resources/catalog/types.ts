@@ -162,6 +162,8 @@ export interface DefinitionResource {
   readonly operations: ReadonlySet<string>;
   /** The effect of a POST on an existing name: an update, or a refusal with 409. */
   readonly onExisting: 'update' | 'conflict' | ((stored: ObjectValue) => 'update' | 'conflict');
+  /** Refuses to change a stored one, whatever the change names. @throws CascadeError */
+  readonly requireChangeable?: (stored: ObjectValue) => void;
   /** Lists whose elements a patch removes by value (2.8), with the form in which elements are compared. */
   readonly removedByValue?: Readonly<Record<string, (element: Value) => Value>>;
   /** Alternatives: a change that sets a property removes these stored ones, unless it sets them, too. */

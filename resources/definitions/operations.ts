@@ -104,6 +104,7 @@ async function changeOnce(
 ): Promise<ObjectValue> {
   if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   const { name, object: stored } = findDefinition(space, kind, id, 'update', actor);
+  kind.requireChangeable?.(stored);
   if (version !== undefined && version !== versionOf(stored))
     throw apiError('cascade.update.authorization.or.version.conflict', `/${kind.name}/${name}`, version, versionOf(stored));
   if (Object.hasOwn(body, 'name') && getOwn(body, 'name') !== getOwn(stored, 'name'))

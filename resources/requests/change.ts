@@ -105,6 +105,7 @@ async function definitionUpdate(
 ): Promise<ApiReply> {
   const id = idOf(request);
   const { object: stored } = findDefinition(space, resource, id, 'update', actor);
+  resource.requireChangeable?.(stored); // before the change is read, which may name anything
   const version = demandedVersion(resource, request, stored);
   const changes = await change(stored);
   if (namesNothing(changes)) return reply(definitionJson(shown(space, resource, stored)));
