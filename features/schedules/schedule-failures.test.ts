@@ -152,3 +152,20 @@ test('an event that was deleted during its delivery is not due again', async () 
   await world.pass(60_000);
   expect(world.stored).toEqual([]);
 });
+
+// spec: integrations.md 10.4
+test('a delivery has the same uuids in each attempt, and every delivery others', async () => {
+  const attempts: (string | undefined)[][] = [];
+  publish.mockImplementation((_space, _topic, _value, actor) => {
+    attempts.push([actor.eventUuids?.(), actor.eventUuids?.()]); // as of a message that is unwound
+    return actor.commit({ writes: [], events: [EVENT] });
+  });
+  world.failures.push(new Error('no'), null, null);
+  await world.pass(20_000);
+  const [failed, first, second] = attempts;
+  expect(attempts).toHaveLength(3);
+  expect(failed).toEqual(first);
+  expect(new Set(attempts.flat()).size).toBe(4);
+  for (const uuid of [...(first ?? []), ...(second ?? [])])
+    expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+});

@@ -10,6 +10,7 @@ import { Fenced, type UnitOfWork, VersionConflict, type Write } from '../../runt
 import { runDirect } from '../../runtime/runs/index.ts';
 import { DueHeap } from '../../runtime/timers/index.ts';
 import { isRetryable } from '../../platform/mongo/index.ts';
+import { tickUuids } from './tick-uuids.ts';
 import { afterTick, dueOf, isActive } from './scheduledevents-kind.ts';
 import { refresh } from '../../resources/definitions/index.ts';
 import { definitionRemoval, definitionWrite, type Namespace } from '../../resources/catalog/index.ts';
@@ -215,7 +216,10 @@ export class Schedule implements AsyncDisposable {
       }
       isStored = true;
     };
-    const creator: Actor = { ...serviceActor(space), identity: identityOf(space, getOwn(stored, 'ars_createdBy')), commit };
+    const identity = identityOf(space, getOwn(stored, 'ars_createdBy'));
+    const tick = { namespace: space.name, name, plannedMs: dueOf(stored), id: String(getOwn(stored, '_id')), version: versionOf(stored) };
+    // Of one that is not stored no commit tells whether an earlier attempt has come through: its events must not meet their own uuids.
+    const creator: Actor = { ...serviceActor(space), identity, commit, ...(!isTransient && { eventUuids: tickUuids(tick) }) };
     try {
       await publishTopic(space, String(getOwn(stored, 'topic')), getOwn(stored, 'message'), creator);
     } catch (error) {

@@ -20,6 +20,8 @@ export interface Initiator {
   readonly chain: CausalChain<string | null>;
   /** From when on the stages of what follows are measured; absent: from when its events are raised. */
   readonly since?: Since | undefined;
+  /** Gives the uuids of the events that are raised here, one after the other; absent: random ones. */
+  readonly eventUuids?: () => string;
 }
 
 export interface Actor extends Initiator {

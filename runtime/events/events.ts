@@ -44,7 +44,7 @@ function raiseOn(space: EventContext, path: string, value: Value, actor: Actor, 
   const isSubscribed = space.events.subscribers.has(path) || space.events.deliveries.hasSubscribers(path);
   const awaited = space.events.correlations.has(path);
   if (!isSubscribed && !awaited && !space.events.when.has(path)) return [];
-  const uuid = randomUUID();
+  const uuid = actor.eventUuids?.() ?? randomUUID();
   const at = new Date(space.clock.now());
   const event = (): ObjectValue => eventObject({ uuid, path, atMs: at.getTime(), ...(transport && { transport }) }, value, space.name);
   const by = actor.identity.username;
