@@ -287,7 +287,7 @@ export class Deliveries {
     const reliability = reliabilityOf(space.catalog.definitions, event.path);
     const now = space.clock.now();
     if (target.startsWith('/')) {
-      const run = runOf(space, event, target);
+      const run = runOf(space, { ...event, redelivered: true }, target);
       if (!run) return null;
       const again: StoredEvent = { ...event, runs: [run], redelivered: true };
       if (!reliability) return { writes: [], events: [again] };

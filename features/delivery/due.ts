@@ -3,7 +3,14 @@
 import type { Filter } from 'mongodb';
 import { decodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { Timer } from '../../platform/clock/index.ts';
-import { Fenced, type RunReference, type StoredEvent, VersionConflict } from '../../runtime/transactions/index.ts';
+import {
+  attemptOf,
+  Fenced,
+  isRedelivered,
+  type RunReference,
+  type StoredEvent,
+  VersionConflict,
+} from '../../runtime/transactions/index.ts';
 import { eventObject, referenceOf } from '../../runtime/events/index.ts';
 import { deadLetter } from './dead-letters.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
@@ -183,11 +190,19 @@ export class DueDeliveries {
   }
 }
 
-/** The version of the rule that would run for the event now, if any: all versions are one rule (language.md V2). */
-export function runOf(space: Namespace, { uuid, path, value, at, by, transport }: StoredEvent, target: string): RunReference | null {
+/** The version of the rule that would run for this delivery of the event, if any: all versions are one rule (language.md V2). */
+export function runOf(space: Namespace, event: StoredEvent, target: string): RunReference | null {
+  const { uuid, path, value, at, by, transport } = event;
   const payload: Value = decodeInner(value);
   const name = baseNameOf(target.slice('/rules/'.length));
-  const facts = { uuid, path, atMs: at.getTime(), ...(transport && { transport }) };
+  const facts = {
+    uuid,
+    path,
+    atMs: at.getTime(),
+    redelivered: isRedelivered(event),
+    deliveryCount: attemptOf(event),
+    ...(transport && { transport }),
+  };
   const matched = space.events.when.match(path, payload, () => eventObject(facts, payload, space.name), by);
   const chosen = matched.find(({ rule }) => rule.baseName === name);
   return chosen ? referenceOf(chosen, path) : null;
