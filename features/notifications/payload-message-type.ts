@@ -23,6 +23,7 @@ const MESSAGES = keptByService('ArsPayloadMessage', {
 export const PAYLOAD_MESSAGES: InstanceResource = {
   ...MESSAGES,
   seen: {
+    inPart: ['recipients'],
     instance(shown, username) {
       const recipients = Object.hasOwn(shown, 'recipients') ? getOwn(shown, 'recipients') : null;
       if (!Array.isArray(recipients)) return shown;

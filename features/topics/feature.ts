@@ -15,7 +15,8 @@ export const topics: Feature = {
   answers: {
     topics: {
       publish: async (space, request, actor) => {
-        const id = idOf(request);
+        const asked = idOf(request);
+        const id = space.catalog.definitions.find('topics', asked)?.name ?? asked;
         if (!id.startsWith('/')) throw apiError('cascade.resource.not.found', `/topics/${id}`);
         requireUse(space, 'topics', id, 'publish', actor.identity);
         await publishTopic(space, id, request.object ?? null, actor);

@@ -136,6 +136,8 @@ export interface InstanceResource {
   receive?(body: Value, initiator: Initiator, isNew: boolean): Value;
   /** The view of an instance for users with rights on their own part only; absent: the whole instance. */
   readonly seen?: {
+    /** Properties of which only a part is seen. Their conditions and sort orders are refused: the answer would tell of the rest. */
+    readonly inPart: readonly string[];
     instance(shown: ObjectValue, username: string): ObjectValue;
     /** The same view as stages of an aggregation. */
     stages(username: string): Value[];

@@ -13,5 +13,7 @@ export async function command(space: Namespace, resource: Resource, request: Api
   const known = space.catalog.features.commandsOf(resource.name);
   const carryOut = Object.hasOwn(known, request.op) ? known[request.op] : undefined;
   if (!carryOut) throw apiError('cascade.operation.unknown', request.op);
-  return carryOut(space, idOf(request), request, actor);
+  const id = idOf(request);
+  const definition = resource.kind === 'definitions' ? space.catalog.definitions.find(resource.name, id) : undefined;
+  return carryOut(space, definition?.name ?? id, request, actor);
 }

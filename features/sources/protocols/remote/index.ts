@@ -75,7 +75,7 @@ export const REMOTE: Protocol = {
   required: [['uri', 'serverURIs']],
   fields: {
     ...COMMON,
-    uri: address('https?'),
+    uri: (value) => text(value) ?? address('https?')(value),
     serverURIs: address('https?'),
     username: text,
     password: text,
