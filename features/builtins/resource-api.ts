@@ -16,7 +16,7 @@ import {
 } from '../../resources/catalog/index.ts';
 import { CURSORS, remember, insertMany, selectPages } from '../../resources/instances/index.ts';
 import { carryOut, executeProcedure, idOf as requestedId } from '../../resources/requests/index.ts';
-import { ownOnly, requireRight, withOwn } from '../../resources/access/index.ts';
+import { ownOnly, refuseInPart, requireRight, withOwn } from '../../resources/access/index.ts';
 import { idOf } from '../../resources/representation/index.ts';
 import { parseJson } from '../../model/values/index.ts';
 import { requestOf } from './messages.ts';
@@ -57,10 +57,18 @@ function walkOf(
   if (resource.kind !== 'instances') return null;
   requireRight(space, resource, op, actor.identity);
   const { sort = {}, props } = parameters;
-  const where = withOwn(parameters['where'], ownOnly(space, resource, op, actor.identity));
+  const own = ownOnly(space, resource, op, actor.identity);
+  if (own) refuseInPart(resource, parameters['where'], sort);
+  const where = withOwn(parameters['where'], own);
+  const partOf = own ? actor.identity.username : undefined;
   parseSort(sort, resource.type);
   const orderBy = Object.entries(sort as ObjectValue).map(([path, direction]) => [path, numberOf(direction) < 0] as const);
-  return selectPages(space, resource, { where, orderBy, props: props === undefined ? null : parseProps(props), skip: 0, limit: 0 }, actor);
+  return selectPages(
+    space,
+    resource,
+    { where, orderBy, props: props === undefined ? null : parseProps(props), skip: 0, limit: 0, partOf },
+    actor,
+  );
 }
 
 const INSTANCE_OPERATIONS: ReadonlySet<string> = new Set(['insert', 'upsert', 'update', 'patch']);

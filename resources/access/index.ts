@@ -33,3 +33,4 @@ export {
   withOwn,
   withTokenOf,
 } from './rights.ts';
+export { refuseInPart } from './in-part.ts';

@@ -1,7 +1,7 @@
 // SELECT of instances of a type for clients (resources-and-api.md 2.2, 2.3) and for programs (language.md 5.7).
 
 import type { Document } from 'mongodb';
-import { isInteger, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { decodeInner, encodeInner, isInteger, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { matches, parseProps, parseSort, type Predicate, toFilter, toProjection, toSort } from '../../model/query/index.ts';
 import type { ApiReply } from '../api.ts';
@@ -197,6 +197,8 @@ export interface ProgramQuery {
   readonly limit: number;
   /** The row is read for a computed change (computed-change.ts) and used for nothing else. */
   readonly forChange?: boolean;
+  /** The user who sees a part of each instance only (`seen` of the resource); absent: all of it is seen. */
+  readonly partOf?: string | undefined;
 }
 
 /**
@@ -235,11 +237,19 @@ export async function selectRows(space: Namespace, resource: InstanceResource, q
       const key = rows.length === 0 ? keyText(predicate, resource.type) : null;
       if (key !== null) actor.readSet.record(resource.collection, key, 0n);
     }
-    return writeRows(space, resource.type, INNER, query.props, actor)(raw);
+    return programRows(space, resource, query, actor)(raw);
   }
 }
 
 const INNER: Spelling = 'inner';
+
+/** Writes rows for a program, as its user sees them. */
+function programRows(space: Namespace, { type, seen }: InstanceResource, { props, partOf }: ProgramQuery, actor: Actor) {
+  const write = writeRows(space, type, INNER, props, actor);
+  if (!seen || partOf === undefined) return write;
+  const cut = (row: string): string => encodeInner(seen.instance(decodeInner(row) as ObjectValue, partOf));
+  return async (raw: readonly Uint8Array[]): Promise<string[]> => (await write(raw)).map(cut);
+}
 
 function sortObject(orderBy: ProgramQuery['orderBy']): ObjectValue | undefined {
   if (orderBy.length === 0) return undefined;
@@ -266,7 +276,7 @@ export async function* selectPages(
   const order = await orderOf(space, resource, predicate, sortObject(query.orderBy), actor);
   const batchBytes = space.states.get(CURSORS).areMany ? pageBytes : undefined;
   const rows = rowsOf(space, resource, predicate, order, { ...query, batchBytes });
-  const write = writeRows(space, resource.type, INNER, query.props, actor);
+  const write = programRows(space, resource, query, actor);
   try {
     let page: string[] = [];
     let bytes = 0;

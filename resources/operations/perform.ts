@@ -62,7 +62,7 @@ import {
 } from '../definitions/index.ts';
 import { asyncCall } from '../../runtime/events/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
-import { requireUse, actingIn, acting, ownOnly, payloadWith, requireRight, withOwn } from '../access/index.ts';
+import { requireUse, actingIn, acting, ownOnly, payloadWith, refuseInPart, requireRight, withOwn } from '../access/index.ts';
 import { toShown, toStored } from '../scalars/index.ts';
 import { describe } from './describe.ts';
 import { text, typeName } from './payload.ts';
@@ -148,20 +148,20 @@ const refused = (statement: string): CascadeError =>
 
 // ---------------------------------------------------------------- select
 async function select(space: Namespace, asked: ObjectValue, actor: Actor): Promise<Answer> {
-  const [resource, payload] = readable(space, asked, 'select', actor.identity);
+  const [resource, payload, partOf] = readable(space, asked, 'select', actor.identity);
   const cardinality = getOwn(payload, 'cardinality');
   const aggregates = Object.hasOwn(payload, 'aggregates') ? (getOwn(payload, 'aggregates') as ObjectValue) : null;
   const groupBy = (Object.hasOwn(payload, 'groupBy') ? getOwn(payload, 'groupBy') : []) as string[];
   const single = cardinality === 'one' || cardinality === 'exactlyOne';
   if (aggregates || groupBy.length > 0) {
-    const rows = await aggregated(space, resource, payload, aggregates ?? {}, groupBy, actor);
+    const rows = await aggregated(space, resource, { ...queryOf(payload, 0), partOf }, aggregates ?? {}, groupBy, actor);
     if (single) return { ok: await innerText(space, rows[0] ?? null) };
     const [from, most] = [wholeOption(payload, 'skip') ?? 0, wholeOption(payload, 'limit') ?? rows.length];
     return { list: await innerText(space, rows.slice(from, from + most)) };
   }
   const limit = wholeOption(payload, 'limit') ?? ARRAY_ROWS;
   if (limit > MOST_ARRAY_ROWS) throw apiError('cascade.query.limit.range', 'limit', 0, MOST_ARRAY_ROWS);
-  const query = queryOf(payload, single ? 2 : limit);
+  const query = { ...queryOf(payload, single ? 2 : limit), partOf };
   const rows = limit === 0 ? [] : await rowsOf(space, resource, query, actor);
   if (!single) return { list: `[${rows.join(',')}]` };
   if (rows.length > 1) throw apiError('cascade.query.not.unique', resource.name);
@@ -207,8 +207,8 @@ function inMemory(found: ObjectValue[], type: TypeDefinition, query: ProgramQuer
 }
 
 async function open(space: Namespace, asked: ObjectValue, actor: Actor): Promise<Answer> {
-  const [resource, payload] = readable(space, asked, 'select', actor.identity);
-  const query = queryOf(payload, wholeOption(payload, 'limit') ?? 0);
+  const [resource, payload, partOf] = readable(space, asked, 'select', actor.identity);
+  const query = { ...queryOf(payload, wholeOption(payload, 'limit') ?? 0), partOf };
   const pages =
     'kind' in resource && resource.kind === 'instances'
       ? selectPages(space, resource, query, actor)
@@ -223,12 +223,12 @@ async function* onePage(rows: string[]): AsyncGenerator<WalkPage> {
 async function aggregated(
   space: Namespace,
   resource: Selectable,
-  payload: ObjectValue,
+  asked: ProgramQuery,
   aggregates: ObjectValue,
   groupBy: readonly string[],
   actor: Actor,
 ): Promise<ObjectValue[]> {
-  const query: ProgramQuery = { ...queryOf(payload, 0), skip: 0, props: null }; // limit and skip apply to the groups
+  const query: ProgramQuery = { ...asked, skip: 0, props: null }; // limit and skip apply to the groups
   const pages =
     'kind' in resource && resource.kind === 'instances'
       ? selectPages(space, resource, query, { ...actor, readSet: null }, 1 << 20)
@@ -491,15 +491,21 @@ function aliased(where: Value): Value {
 /** Users, tokens and namespaces belong to the installation. */
 type Selectable = Resource | InstallationResource;
 
-/** The resource of a read, and the payload restricted to what the caller may see. @throws cascade.authorization.denied */
-function readable(space: Namespace, payload: ObjectValue, operation: string, caller: Identity): [Selectable, ObjectValue] {
+/**
+ * The resource of a read, the payload restricted to what the caller may see, and the caller where it sees a part of each instance only.
+ * @throws cascade.authorization.denied, cascade.query.property.forbidden
+ */
+function readable(space: Namespace, payload: ObjectValue, operation: string, caller: Identity): [Selectable, ObjectValue, partOf?: string] {
   const name = text(payload, 'resource');
   const account = space.catalog.features.installationResource(name, null);
   if (account) return [account, payload];
   const resource = resolve(space, name, null);
   requireRight(space, resource, operation, caller);
   const own = ownOnly(space, resource, operation, caller);
-  return [resource, own ? payloadWith(payload, withOwn(getOwn(payload, 'where'), own)) : payload];
+  if (!own) return [resource, payload];
+  const where = getOwn(payload, 'where');
+  refuseInPart(resource, where, Object.fromEntries(getOwn(payload, 'orderBy') as [string, boolean][]));
+  return [resource, payloadWith(payload, withOwn(where, own)), caller.username];
 }
 
 /**

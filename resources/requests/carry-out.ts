@@ -8,7 +8,7 @@ import { parseJson, toJson } from '../../model/values/index.ts';
 import { apiError, notOffered } from '../../model/errors/index.ts';
 import { resolve, type InstanceResource, type Namespace, type Resource } from '../catalog/index.ts';
 import { condition, notFound, read, readAt } from '../instances/index.ts';
-import { ownOnly, requireRight, withOwn } from '../access/index.ts';
+import { ownOnly, refuseInPart, requireRight, withOwn } from '../access/index.ts';
 import { aggregate } from './aggregate.ts';
 import { patch, remove, update } from './change.ts';
 import { command, commandsOf } from './commands.ts';
@@ -85,8 +85,7 @@ function admitted(space: Namespace, request: ApiRequest, actor: Actor): Promise<
 async function carryOutOwn(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor, own: ObjectValue): Promise<ApiReply> {
   const { op, resourceId, parameters } = request;
   const operation = CARRIED_OUT[op] as CarryOut;
-  const inPart = resource.kind === 'instances' ? (resource.seen?.inPart ?? []) : [];
-  for (const parameter of ['where', 'sort']) refuseNamed(inPart, parameters[parameter]);
+  refuseInPart(resource, parameters['where'], parameters['sort']);
   if (op === 'aggregate') {
     const pipeline = request.object ?? parameters['pipeline'];
     const first: Value[] = [{ $match: own }, ...((resource.kind === 'instances' && resource.seen?.stages(actor.identity.username)) || [])];
@@ -102,16 +101,6 @@ async function carryOutOwn(space: Namespace, resource: Resource, request: ApiReq
   }
   if (op === 'delete' && parameters['where'] === undefined) return operation(space, resource, request, actor); // it refuses
   return operation(space, resource, { ...request, parameters: { ...parameters, where: withOwn(parameters['where'], own) } }, actor);
-}
-
-/** Refuses a condition or sort order that names one of the properties. @throws cascade.query.property.forbidden */
-function refuseNamed(properties: readonly string[], asked: Value | undefined): void {
-  if (Array.isArray(asked)) for (const one of asked) refuseNamed(properties, one);
-  if (asked === undefined || !isObject(asked) || properties.length === 0) return;
-  for (const path of Object.keys(asked)) {
-    if (properties.includes(path.split('.', 1)[0] as string)) throw apiError('cascade.query.property.forbidden', path);
-    if (path.startsWith('$')) refuseNamed(properties, getOwn(asked, path));
-  }
 }
 
 /** SELECT where the caller sees only a part of each instance. */
