@@ -277,7 +277,7 @@ export class Sources {
       deliver: (message) => inbox.deliver(message),
       room: () => inbox.room(),
       lost: (error) => life.lost(error),
-      troubled: (error) => life.troubled(error),
+      troubled: (error, nextAttemptAt) => life.troubled(error, nextAttemptAt),
       recovered: () => life.recovered(),
       log: (level, message) => this.#inBackground(logLine(space, name, level, message)),
       audit: (op, message) => this.#audit(name, op, message),

@@ -109,12 +109,12 @@ export class Life {
   }
 
   /** An attempt failed while the connection stays open; the protocol itself schedules the next one. */
-  troubled(error: unknown): void {
+  troubled(error: unknown, nextAttemptAt = this.#state.nextAttemptAt): void {
     if (this.#isEnded) return;
     const failure = toFailure(error);
     this.#failingSince ??= this.#options.now();
     this.#failures++;
-    this.#become({ state: 'error', error: failure, attempts: this.#failures }, failure);
+    this.#become({ state: 'error', error: failure, attempts: this.#failures, nextAttemptAt }, failure);
   }
 
   recovered(): void {

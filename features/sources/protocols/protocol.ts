@@ -152,7 +152,7 @@ export interface SourceContext {
   /** Reports that the open connection was lost: the framework closes it and opens another with back-off. */
   lost(error: unknown): void;
   /** Reports that an attempt (a poll) failed, while the connection stays open; `recovered` reports that one succeeded again. */
-  troubled(error: unknown): void;
+  troubled(error: unknown, nextAttemptAt?: number): void;
   recovered(): void;
   /** Writes to the namespace's logs, with the source's name as invocation id. */
   log(level: 'WARN' | 'ERROR', message: string): void;

@@ -231,14 +231,15 @@ class Remote implements Connection {
       intervalMs,
       now: () => context.now(),
       polledAt: () => context.polledAt(),
-      poll: async () => {
+      poll: async (leftMs) => {
         try {
           await context.poll(async () => {
             for (const path of paths) await this.#poll(path);
           });
           setImmediate(() => context.recovered());
         } catch (error) {
-          setImmediate(() => context.troubled(error)); // deferred, so that a failure of the first poll follows the state "connected"
+          const nextAttemptAt = context.now() + Math.floor(leftMs());
+          setImmediate(() => context.troubled(error, nextAttemptAt)); // deferred, so that a failure of the first poll follows the state "connected"
         }
       },
     });

@@ -6,8 +6,8 @@ export interface PollingOptions {
   /** When the previous poll began, by the clock of the service; null: there was none. */
   readonly polledAt: () => Promise<number | null>;
   readonly now: () => number;
-  /** Runs one poll. Never throws. */
-  readonly poll: () => Promise<void>;
+  /** Runs one poll. Never throws. @param leftMs the time until the next one */
+  readonly poll: (leftMs: () => number) => Promise<void>;
 }
 
 export class Polling {
@@ -43,10 +43,10 @@ export class Polling {
 
   async #tick(): Promise<void> {
     const started = performance.now();
-    this.#round = this.#options.poll();
-    await this.#round;
     const { intervalMs } = this.#options;
-    const passed = performance.now() - started;
-    this.#plan(passed < intervalMs ? intervalMs - passed : intervalMs - (passed % intervalMs));
+    const leftMs = (): number => intervalMs - ((performance.now() - started) % intervalMs);
+    this.#round = this.#options.poll(leftMs);
+    await this.#round;
+    this.#plan(leftMs());
   }
 }

@@ -249,6 +249,15 @@ test('2.8: each poll raises an event', async () => {
   await expect.poll(() => polls).toBe(after + 1);
 });
 
+// spec: integrations.md 1.2 2.8
+test('2.8: the status of a source whose polls fail says when the next one is', async () => {
+  await source('pollsNowhere', { uri: 'http://127.0.0.1:1/', pollingInterval: 500 });
+  await expect.poll(() => status('pollsNowhere')).toMatchObject({ state: 'error', attempts: 1 });
+  const { since, nextAttemptAt } = (await status('pollsNowhere')) as Record<'since' | 'nextAttemptAt', string>;
+  const left = Date.parse(nextAttemptAt) - Date.parse(since);
+  expect([left > 400_000, left <= 500_000]).toEqual([true, true]);
+});
+
 // spec: integrations.md 2.2/15
 test('2.2: the body of an answer is stored as a document, and replaces the previous one', async () => {
   await source('keeping', { uri: server.url });
