@@ -94,14 +94,14 @@ export async function builtins(): Promise<Figure[]> {
 /** One isolate with the bundle, as a lane has it. */
 class Calls {
   readonly #isolate = new ivm.Isolate({ memoryLimit: 256 });
-  readonly #step: ivm.Reference<(batch: string) => string>;
+  readonly #step: ivm.Reference<(batch: readonly [string]) => [string]>;
   #runs = 0;
 
   constructor(bundle: string) {
     const context = this.#isolate.createContextSync();
     this.#isolate.compileScriptSync(bundle).runSync(context);
     context.evalSync(`$cascade.define('bench', ${MODULE})`);
-    this.#step = context.evalSync('$cascade.step', { reference: true }) as ivm.Reference<(batch: string) => string>;
+    this.#step = context.evalSync('$cascade.step', { reference: true }) as ivm.Reference<(batch: readonly [string]) => [string]>;
     this.#send([['bind', 'bench', 'bench', []]]);
   }
 
@@ -128,7 +128,7 @@ class Calls {
   }
 
   #send(items: unknown[]): string {
-    return String(this.#step.applySync(undefined, [JSON.stringify(items)]));
+    return String(this.#step.applySync(undefined, [[JSON.stringify(items)]], { arguments: { copy: true }, result: { copy: true } }));
   }
 }
 

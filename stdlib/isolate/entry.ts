@@ -12,10 +12,10 @@ removeUnneeded(globalThis);
 
 const cascade = {
   ...driver,
-  step(batch: string): string {
+  step([batch]: readonly [string]): [string] {
     // Not when the script runs: it runs for a snapshot, and V8 puts a limit of its own there when a context is made from one.
     Error.stackTraceLimit = FRAMES;
-    return driver.step(batch);
+    return [driver.step(batch)];
   },
 };
 Object.defineProperty(globalThis, '$cascade', { value: Object.freeze(cascade), enumerable: false });
