@@ -1,15 +1,15 @@
 // SELECT of instances of a type for clients (resources-and-api.md 2.2, 2.3) and for programs (language.md 5.7).
 
 import type { Document } from 'mongodb';
-import { decodeInner, encodeInner, isInteger, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { isInteger, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { matches, parseProps, parseSort, type Predicate, toFilter, toProjection, toSort } from '../../model/query/index.ts';
 import type { ApiReply } from '../api.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { Find, Rows } from '../../platform/mongo/index.ts';
-import { instanceFromBson, instanceHead, type Spelling } from '../../model/values/index.ts';
+import { instanceFromBson, instanceHead } from '../../model/values/index.ts';
 import { AHEAD_BYTES, LARGE_RESULTS, readAhead, idOf } from '../representation/index.ts';
-import { type RankedOrder, rankedOrder, type RowForm, writeRows } from '../scalars/index.ts';
+import { type RankedOrder, rankedOrder, type RowForm, writeRows, writeSeenRows } from '../scalars/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { CURSORS } from './cursors.ts';
 import { condition, remember } from './find.ts';
@@ -237,18 +237,8 @@ export async function selectRows(space: Namespace, resource: InstanceResource, q
       const key = rows.length === 0 ? keyText(predicate, resource.type) : null;
       if (key !== null) actor.readSet.record(resource.collection, key, 0n);
     }
-    return programRows(space, resource, query, actor)(raw);
+    return writeSeenRows(space, resource, query, actor)(raw);
   }
-}
-
-const INNER: Spelling = 'inner';
-
-/** Writes rows for a program, as its user sees them. */
-function programRows(space: Namespace, { type, seen }: InstanceResource, { props, partOf }: ProgramQuery, actor: Actor) {
-  const write = writeRows(space, type, INNER, props, actor);
-  if (!seen || partOf === undefined) return write;
-  const cut = (row: string): string => encodeInner(seen.instance(decodeInner(row) as ObjectValue, partOf));
-  return async (raw: readonly Uint8Array[]): Promise<string[]> => (await write(raw)).map(cut);
 }
 
 function sortObject(orderBy: ProgramQuery['orderBy']): ObjectValue | undefined {
@@ -276,7 +266,7 @@ export async function* selectPages(
   const order = await orderOf(space, resource, predicate, sortObject(query.orderBy), actor);
   const batchBytes = space.states.get(CURSORS).areMany ? pageBytes : undefined;
   const rows = rowsOf(space, resource, predicate, order, { ...query, batchBytes });
-  const write = programRows(space, resource, query, actor);
+  const write = writeSeenRows(space, resource, query, actor);
   try {
     let page: string[] = [];
     let bytes = 0;

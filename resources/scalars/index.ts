@@ -2,5 +2,5 @@
 export { isConverted, isShownOtherwise, returned, shownOne, toShown, toShownMembers, toStored } from './convert.ts';
 export { type Holder, holds } from './slots.ts';
 export { keyConstant, withConstraints } from './constraints.ts';
-export { ofEach, type RowForm, writeRows } from './write-rows.ts';
+export { ofEach, type RowForm, writeRows, writeSeenRows } from './write-rows.ts';
 export { type RankedOrder, rankedOrder } from './order.ts';

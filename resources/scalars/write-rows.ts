@@ -1,7 +1,7 @@
 // Writes stored rows as text, for a client or a program: transcoded byte by byte, or, where scalars have another external form, converted
 // by their procedures, all rows of a call at once.
 
-import { decodeInner, encodeInner } from '../../stdlib/values/index.ts';
+import { decodeInner, encodeInner, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { InPieces, TypeDefinition } from '../../model/types/index.ts';
 import {
@@ -17,7 +17,7 @@ import {
 } from '../../model/values/index.ts';
 import { finishInSlices, inSlices, resultsOf } from '../../platform/structures/index.ts';
 import { projected } from '../representation/index.ts';
-import type { Namespace } from '../catalog/index.ts';
+import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { isShownOtherwise, toShown } from './convert.ts';
 
 export type WriteRows = (rows: readonly Uint8Array[]) => string[] | Promise<string[]>;
@@ -30,6 +30,19 @@ export function writeRows(space: Namespace, type: TypeDefinition, form: RowForm,
   if (form !== 'typed') return writeSpelt(space, type, form, props, actor);
   const write = writeSpelt(space, type, 'inner', props, actor);
   return async (rows) => inSlices(resultsOf(space.name), typedTexts(await write(rows)));
+}
+
+/** Writes rows for a program. `partOf`: its user, where that sees a part of each instance only. */
+export function writeSeenRows(
+  space: Namespace,
+  { type, seen }: InstanceResource,
+  { props, partOf }: { readonly props: readonly string[] | null; readonly partOf?: string | undefined },
+  actor: Actor,
+): WriteRows {
+  const write = writeSpelt(space, type, 'inner', props, actor);
+  if (!seen || partOf === undefined) return write;
+  const cut = (row: string): string => encodeInner(seen.instance(decodeInner(row) as ObjectValue, partOf));
+  return async (rows) => (await write(rows)).map(cut);
 }
 
 function* typedTexts(inner: readonly string[]): Generator<string> {

@@ -124,11 +124,11 @@ const handlers = {
 
 globalThis.$cascade = {
   define: (mod, factory) => { factories.set(mod, factory); },
-  step: (batch) => {
+  step: ([batch]) => {
     out = [];
     texts = '';
     for (const item of JSON.parse(batch)) handlers[item[0]](item);
-    return texts === '' ? JSON.stringify(out) : JSON.stringify(out) + '\\n' + texts;
+    return [texts === '' ? JSON.stringify(out) : JSON.stringify(out) + '\\n' + texts];
   },
 };
 })();`;
