@@ -2,14 +2,15 @@
 // store must be as after an undisturbed run. A failing seed is named; CASCADE_SIMULATION_SEED=<seed> repeats that one alone and reports
 // each step, CASCADE_SIMULATION_SEEDS=<n> tries as many, from CASCADE_SIMULATION_FROM=<seed> on.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { amount } from '../scripts/testing/amount.ts';
 import { CRASH_POINTS, Simulation } from './testing/simulation/index.ts';
 
 const number = (name: string, otherwise: number): number => Number(process.env[`CASCADE_SIMULATION_${name}`] ?? otherwise);
 const ONE = number('SEED', 0);
 /** The nightly run tries new seeds for many minutes (scripts/testing/nightly-plan.mjs). */
-const SEEDS = number('SEEDS', 600);
+const SEEDS = number('SEEDS', amount(300, 600));
 /** Number of seeds from which on every crash point must have occurred. */
-const MANY = 500;
+const MANY = 300;
 const FROM = number('FROM', 1);
 
 let simulation: Simulation;

@@ -1,6 +1,7 @@
 // What a statement on nodes gives, with an installation that asks and another that is three nodes, over REST requests and over standing WebSockets.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cascade as command } from '../../server/testing/fake-terminal.ts';
+import { amount } from '../../scripts/testing/amount.ts';
 import { type Fleet, must, openFleet, until } from './fleet.ts';
 import { ALIKE, bothOf, goRound, prepareAlike, speakToItself } from './alike.ts';
 import { play, SCENARIOS } from './scenarios.ts';
@@ -25,7 +26,7 @@ describe('what a node gives is what the same statement gives here', () => {
   afterAll(() => must(fleet.caller, 'DELETE', '/nodes/same', null));
 
   // spec: integrations.md 11.3
-  describe.each(['http', 'ws'] as const)('over %s', (scheme) => {
+  describe.each((['ws', 'http'] as const).slice(0, amount(1, 2)))('over %s', (scheme) => {
     beforeAll(() => speakToItself(fleet, scheme));
     test.each(ALIKE)('%s', async (statement) => {
       const { here, there } = await bothOf(fleet, statement);

@@ -2,11 +2,10 @@
 // the admin who revokes it. Each change is a commit of its own, and repeating the command resumes it.
 import type { ObjectId } from 'mongodb';
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
-import { CascadeError } from '../../model/errors/index.ts';
 import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import { resolve, type DefinitionResource, type InstanceResource, type Namespace } from '../../resources/catalog/index.ts';
-import { changeDefinition } from '../../resources/definitions/index.ts';
+import { changeDefinition, ignoreDeleted } from '../../resources/definitions/index.ts';
 import { readAt, updateOne } from '../../resources/instances/index.ts';
 
 /** Access levels that depend on an instance's creator (7.3). */
@@ -55,15 +54,6 @@ async function transferInstances(space: Namespace, resource: InstanceResource, f
         actor,
       ),
     );
-}
-
-/** Ignores objects that were deleted meanwhile. */
-export async function ignoreDeleted(change: Promise<unknown>): Promise<void> {
-  try {
-    await change;
-  } catch (error) {
-    if (!(error instanceof CascadeError) || error.code !== 'cascade.resource.not.found') throw error;
-  }
 }
 
 const own = (object: ObjectValue, name: string) => (Object.hasOwn(object, name) ? getOwn(object, name) : null);

@@ -8,7 +8,6 @@ import { USER_DETAILS, type UserDetail, type UserRecord } from '../../identity/i
 import { USER_SHAPE, type Namespace } from '../../resources/catalog/index.ts';
 import { isAdmin, mayInvoke, requireAdmin } from '../../resources/access/index.ts';
 import type { AccountResource } from './account-resource.ts';
-import { leaveGroups } from './leave-groups.ts';
 import { isGrantable, profilesIn } from './rights.ts';
 import { propertiesIn, systemPropertiesOf } from './shown.ts';
 import { requireKnown, requiredText, textIn } from '../../resources/requests/index.ts';
@@ -86,7 +85,7 @@ export const USERS: AccountResource = {
     const user = await space.installation.directory.user(username, placeOf(space, caller));
     if (!user || !manages(space, caller, user)) throw denied('delete');
     await requireAnotherAdmin(space, username, user.home);
-    await leaveGroups(space, username, caller);
+    await space.catalog.features.forgetUser(space, username, caller);
     await space.installation.identity.deleteUser(username, (session) => along(session, username));
   },
 };

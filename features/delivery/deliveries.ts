@@ -258,6 +258,11 @@ export class Deliveries {
     if (await this.#persistent.end(name)) await this.#options.space().storage.db.collection(DELIVERIES).deleteMany({ target: name });
   }
 
+  /** Ends all subscriptions of a user. */
+  async endOf(username: string): Promise<void> {
+    for (const name of this.#persistent.namesOf(username)) await this.end(name);
+  }
+
   /** Notifies subscribers of a resource that was deleted. */
   gone(resource: string, name: string): void {
     this.#persistent.gone(pathsOf(resource, name));

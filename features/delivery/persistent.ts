@@ -110,6 +110,10 @@ export class PersistentSubscriptions {
     return this.#named((socket) => !socket.hasBegun);
   }
 
+  namesOf(user: string): string[] {
+    return [...this.#byName.values()].flatMap(({ name, username }) => (username === user ? [name] : []));
+  }
+
   /** Loads the stored subscriptions. */
   async load(): Promise<void> {
     for await (const raw of this.#options.space().storage.db.collection(SUBSCRIPTIONS.collection).find({}, { raw: true })) {

@@ -7,6 +7,7 @@ import { PUSH_TARGETS } from './push-targets.ts';
 import { pushKey } from './web-push-key.ts';
 import { dismiss, preview, read } from './recipients.ts';
 import { submit } from './submit.ts';
+import { forgetUser } from './forget-user.ts';
 
 export const notifications: Feature = {
   name: 'notifications',
@@ -15,4 +16,5 @@ export const notifications: Feature = {
   requests: { pushkey: pushKey },
   publishers: { PUSH_NOTIF: publishNotification },
   builtins,
+  forgetUser,
 };

@@ -35,16 +35,19 @@ export const read: Command = async (space, id, _request, actor) => {
 /** Removes a message from the caller's inbox without an answer. Idempotent. */
 export const dismiss: Command = async (space, id, _request, actor) => {
   await atomically(space, `message ${id}`, actor, async (batching) => {
-    const message = await messageOf(space, id, batching);
-    const { username } = batching.identity;
-    const changes = deletedBy(message, username);
-    if (!changes) return null;
-    await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), batching);
-    await notifyDevices(space, 'removed', message, [username], batching);
+    await removeFrom(space, batching.identity.username, await messageOf(space, id, batching), batching);
     return null;
   });
   return NO_CONTENT;
 };
+
+/** Removes a message from a user's inbox, on all devices; has no effect where it is not there. */
+export async function removeFrom(space: Namespace, username: string, message: ObjectValue, batching: Actor): Promise<void> {
+  const changes = deletedBy(message, username);
+  if (!changes) return;
+  await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), batching);
+  await notifyDevices(space, 'removed', message, [username], batching);
+}
 
 /** The message as a recipient sees it, for recipients and admins: JSON for programs, the page that shows it for browsers. */
 export const preview: Command = async (space, id, _request, { identity }) => {

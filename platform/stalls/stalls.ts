@@ -105,12 +105,16 @@ export class Stalls implements Disposable {
     if (now - this.#linesSince > this.#quietMs) this.#forgetLines(now);
   }
 
+  /** The cause is that of the largest part. */
   #nameOf({ keptMs, processorMs, longest }: Found): Stall {
     const ms = Math.max(keptMs, longest?.ms ?? 0);
     const collectedMs = this.#collectedMs;
     this.#collectedMs = 0;
-    if (collectedMs >= ms / 2) return { ms, cause: 'garbage', namespace: longest?.namespace ?? null, what: longest?.what ?? 'collected' };
-    if (processorMs < ms / 2) return { ms, cause: 'processor', namespace: null, what: 'this thread had to wait for it' };
+    const waitedMs = Math.max(0, ms - processorMs);
+    const workedMs = ms - collectedMs - waitedMs;
+    if (collectedMs >= Math.max(waitedMs, workedMs))
+      return { ms, cause: 'garbage', namespace: longest?.namespace ?? null, what: longest?.what ?? 'collected' };
+    if (waitedMs >= workedMs) return { ms, cause: 'processor', namespace: null, what: 'this thread had to wait for it' };
     if (longest && longest.ms >= ms / 2) return longest;
     return { ...this.#last, ms, cause: 'other', what: `after: ${this.#last.what}` };
   }

@@ -4,7 +4,7 @@ import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import { typeToValue, type TypeDefinition } from '../../model/types/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import type { ApiReply, ApiRequest } from '../api.ts';
+import type { ApiReply, ApiRequest, Identity } from '../api.ts';
 import type { DefinitionResource, InstallationResource, InstanceResource, Namespace, Resource } from './types.ts';
 import { systemProperties } from './system-types.ts';
 import type { Policy } from './policy.ts';
@@ -58,7 +58,15 @@ export interface Feature {
   readonly follower?: PublicationFollower;
   /** Publishers by the type of the source. */
   readonly publishers?: Readonly<Record<string, SourcePublisher>>;
+  readonly forgetUser?: ForgetUser;
 }
+
+/**
+ * Takes what a user has by its name from it, before it is deleted: whoever has the name later is somebody else. Repeating the deletion
+ * resumes it.
+ * @param by the admin who deletes the user, to whom passes what needs an owner
+ */
+type ForgetUser = (space: Namespace, username: string, by: Identity) => Promise<void>;
 
 /** All features of a service, indexed by what they offer. Fixed when the service starts. */
 export class FeatureRegistry {
@@ -79,6 +87,7 @@ export class FeatureRegistry {
   readonly #kinds = new Map<string, DefinitionResource>();
   readonly #commands: ReadonlyMap<string, Readonly<Record<string, Command>>>;
   readonly #answers: ReadonlyMap<string, Readonly<Partial<Record<OwnRequest, ResourceRequest>>>>;
+  readonly #forgetting: readonly ForgetUser[];
 
   /** @throws Error when two features offer the same */
   constructor(features: readonly Feature[]) {
@@ -103,6 +112,7 @@ export class FeatureRegistry {
     this.requests = merged(features.map(({ requests }) => requests));
     this.followers = features.flatMap(({ follower }) => follower ?? []);
     this.publishers = merged(features.map(({ publishers }) => publishers));
+    this.#forgetting = features.flatMap(({ forgetUser }) => forgetUser ?? []);
     this.#commands = merged(features.map(({ commands }) => commands));
     this.#answers = merged(features.map(({ answers }) => answers));
     const types = [
@@ -135,6 +145,11 @@ export class FeatureRegistry {
 
   answer(resource: string, operation: OwnRequest): ResourceRequest | undefined {
     return this.#answers.get(resource)?.[operation];
+  }
+
+  /** Takes what a user has by its name from it in all features. @param by the admin who deletes the user */
+  async forgetUser(space: Namespace, username: string, by: Identity): Promise<void> {
+    for (const forget of this.#forgetting) await forget(space, username, by);
   }
 
   /** The service's own type for a collection of instances. */

@@ -1,5 +1,6 @@
 // The door of resources/definitions: operations on definitions, batches of them, and checks that kinds share.
 export { DefinitionBatch } from './definition-batch.ts';
+export { ignoreDeleted } from './deleted.ts';
 export { deleteDependents, deleteWithDependents } from './dependents.ts';
 export { checkCallersProperties, checkFields, invalidField, requireData, textField, warningsOf, withoutOldText } from './fields.ts';
 export { type Named, following, orReadLater, refresh } from './follow.ts';

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 
 const DEFAULT_MINUTES = 20;
 const REPETITIONS = 10;
+const WHOLE = { CASCADE_TESTS: 'whole' };
 
 /** Tests in which real processes, threads and timers work at the same time: what is wrong in one of ten runs shows in ten. */
 const CONCURRENT = [
@@ -23,7 +24,7 @@ const CONCURRENT = [
 export function plan({ only, minutes, seed }) {
   const npm = (script, ...args) => ['npm', 'run', '-s', script, '--', ...args];
   const steps = [
-    { name: 'test', what: 'npm test', command: ['node', 'scripts/test.mjs'] },
+    { name: 'test', what: 'npm test, with all repetitions', env: WHOLE, command: ['node', 'scripts/test.mjs'] },
     {
       name: 'simulation',
       what: `crashes in a simulated world, new seeds for ${minutes} min`,
@@ -44,6 +45,7 @@ export function plan({ only, minutes, seed }) {
       name: 'concurrent',
       what: `${REPETITIONS} repetitions of the tests of what is concurrent`,
       times: REPETITIONS,
+      env: WHOLE,
       command: ['node', 'scripts/test.mjs', ...CONCURRENT],
     },
     { name: 'docs', what: 'every sh block of the documents, in a fresh folder', command: ['node', 'scripts/doc-blocks/main.mjs'] },

@@ -5,8 +5,7 @@ import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import { resolve, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
-import { changeDefinition } from '../../resources/definitions/index.ts';
-import { ignoreDeleted } from './transfer.ts';
+import { changeDefinition, ignoreDeleted } from '../../resources/definitions/index.ts';
 
 /** @param to the admin who deletes the user, to whom its own groups pass */
 export async function leaveGroups(space: Namespace, username: string, to: Identity): Promise<void> {
