@@ -17,7 +17,7 @@ import {
 import { CascadeError, apiError } from '../errors/index.ts';
 import { fitsMaxLength } from './check-final.ts';
 import { type BaseType, type PropertyDefinition, type ScalarDefinition, SYSTEM_PROPERTIES, type TypeDefinition } from './definition.ts';
-import { type InPieces, isDivisible, runsOf } from './pieces.ts';
+import { atOnce, type InPieces, isDivisible, runsOf } from './pieces.ts';
 import { DataError, plainData, plainDataInPieces } from './plain-data.ts';
 import { Problems } from './problems.ts';
 
@@ -39,25 +39,23 @@ interface Place {
 export const coerceProperty = (type: Pick<TypeDefinition, 'name'>, property: PropertyDefinition, value: Value): Value =>
   isStoredForm(property, value) ? value : coerceAt({ typeName: type.name, property, path: property.name }, value);
 
-/** The same for a long value: several of a property, or an Object of any data. Others, and what is refused as a whole, take one piece. */
+/** The same for a long value. What is refused as a whole takes one piece. */
 export function* coercePropertyInPieces(type: Pick<TypeDefinition, 'name'>, property: PropertyDefinition, value: Value): InPieces<Value> {
-  if (!isDivisible(value) || property.anything || property.shared) return coerceProperty(type, property, value);
-  const place: Place = { typeName: type.name, property, path: property.name };
-  if (Array.isArray(value) && property.multi) {
-    const coerced: Value[] = [];
-    for (const { from, to } of runsOf(value.length, (index) => value[index])) {
-      for (let index = from; index < to; index++) coerced.push(coerceOneOf(place, value[index], index));
-      yield;
-    }
-    return coerced;
+  return yield* coerceInPieces({ typeName: type.name, property, path: property.name }, value);
+}
+
+function* coerceInPieces(place: Place, value: Value): InPieces<Value> {
+  const { multi, anything, shared } = place.property;
+  if (!isDivisible(value) || anything || shared || Array.isArray(value) !== multi) return coerceAt(place, value);
+  if (!Array.isArray(value)) return yield* coerceElementInPieces(place, value);
+  const coerced: Value[] = [];
+  for (const run of runsOf(value.length, (index) => value[index])) {
+    const { from, to } = run;
+    if (run.isDivisible) coerced.push(yield* coerceElementInPieces(place, value[from] as Value, `${place.path}.${from}`));
+    else for (let index = from; index < to; index++) coerced.push(coerceOneOf(place, value[index], index));
+    yield;
   }
-  if (Array.isArray(value) || property.multi || property.base !== 'Object' || property.structure?.())
-    return coerceProperty(type, property, value);
-  try {
-    return yield* plainDataInPieces(value);
-  } catch (error) {
-    return refuse(place, reasonOf(error));
-  }
+  return coerced;
 }
 
 /** Whether a single value is as the property stores it, at a glance; false where that takes a closer look. */
@@ -118,10 +116,9 @@ function xmlFor({ multi, anything, base }: Coerced, node: XmlNode): Value {
 }
 
 /** A value inside an Object, where no BEFORE rule can shorten a text any more. */
-function fitting(place: Place, given: Value): Value {
-  const value = coerceAt(place, given);
-  return fitsMaxLength(place.property, value) ? value : refuse(place, 'maxLength');
-}
+const fitting = (place: Place, given: Value): Value => fits(place, coerceAt(place, given));
+
+const fits = (place: Place, value: Value): Value => (fitsMaxLength(place.property, value) ? value : refuse(place, 'maxLength'));
 
 function refuse({ typeName, property, path }: Place, reason: string): never {
   throw apiError('cascade.type.property.invalid', typeName, path, property.type, reason);
@@ -129,9 +126,20 @@ function refuse({ typeName, property, path }: Place, reason: string): never {
 
 function coerceElement(place: Place, value: Value, path = place.path): Value {
   const structure = place.property.structure?.();
-  if (structure && isObject(value)) return coerceStructure({ ...place, path }, structure, value);
+  if (structure && isObject(value)) return atOnce(coerceStructure({ ...place, path }, structure, value));
   try {
     return coerceScalar(place.property, value);
+  } catch (error) {
+    return refuse(place, reasonOf(error));
+  }
+}
+
+function* coerceElementInPieces(place: Place, value: Value, path = place.path): InPieces<Value> {
+  const structure = place.property.structure?.();
+  if (structure && isObject(value)) return yield* coerceStructure({ ...place, path }, structure, value);
+  if (place.property.base !== 'Object' || !isObject(value)) return coerceElement(place, value, path);
+  try {
+    return yield* plainDataInPieces(value);
   } catch (error) {
     return refuse(place, reasonOf(error));
   }
@@ -170,7 +178,8 @@ function reasonOf(error: unknown): string {
  * An Object property that is typed with another type's name: by that type's properties; defaults are not filled in. System properties
  * in it (an instance that a program has selected) are plain data.
  */
-function coerceStructure({ typeName, path, isExternal = false }: Place, structure: TypeDefinition, object: ObjectValue): ObjectValue {
+function* coerceStructure(place: Place, structure: TypeDefinition, object: ObjectValue): InPieces<ObjectValue> {
+  const { typeName, path, isExternal = false } = place;
   if (path.split('.').length > MAX_DATA_DEPTH) throw apiError('cascade.type.property.invalid', typeName, path, structure.name, 'depth');
   const problems = new Problems();
   const result: ObjectValue = {};
@@ -178,12 +187,19 @@ function coerceStructure({ typeName, path, isExternal = false }: Place, structur
     const property = structure.properties.get(key);
     const inside = path === '' ? key : `${path}.${key}`;
     const value = object[key] as Value;
-    const coerced = problems.attempt(() => {
-      if (property) return fitting({ typeName, property, path: inside, isExternal }, value);
-      if (key === '_id' || Object.hasOwn(SYSTEM_PROPERTIES, key)) return coerceData(typeName, inside, value);
-      throw apiError('cascade.type.property.unknown', typeName, inside);
-    });
-    if (coerced !== undefined) setOwn(result, key, coerced);
+    try {
+      if (property) {
+        const within: Place = { typeName, property, path: inside, isExternal };
+        setOwn(
+          result,
+          key,
+          isExternal || !isDivisible(value) ? fitting(within, value) : fits(within, yield* coerceInPieces(within, value)),
+        );
+      } else if (key === '_id' || Object.hasOwn(SYSTEM_PROPERTIES, key)) setOwn(result, key, coerceData(typeName, inside, value));
+      else throw apiError('cascade.type.property.unknown', typeName, inside);
+    } catch (error) {
+      problems.caught(error);
+    }
   }
   for (const { name, required } of structure.properties.values()) {
     if (required && getOwn(object, name) === null)

@@ -70,11 +70,15 @@ export function* runsOf(count: number, at: (index: number) => Value | undefined)
   if (from < count) yield { from, to: count, isDivisible: false };
 }
 
-/**
- * The text of a value as JSON, made of texts of pieces.
- * @param spell the whole text of a value; of an array that of its elements, with commas, in brackets
- */
-export function* spellInPieces(value: Value, spell: (value: Value) => string): InPieces<string> {
+/** The whole text of a value; of an array that of its elements, with commas, in brackets. */
+export interface Speller {
+  (value: Value): string;
+  /** Of a member by its name, where it is spelled in another way than what it is in. */
+  readonly member?: (name: string) => Speller;
+}
+
+/** The text of a value as JSON, made of texts of pieces. */
+export function* spellInPieces(value: Value, spell: Speller): InPieces<string> {
   if (!isDivisible(value)) return spell(value);
   let text = '';
   if (Array.isArray(value)) {
@@ -92,7 +96,8 @@ export function* spellInPieces(value: Value, spell: (value: Value) => string): I
     for (let index = run.from; index < run.to; index++) {
       const name = names[index] as string;
       const member = value[name] as Value;
-      const piece: string = run.isDivisible ? yield* spellInPieces(member, spell) : spell(member);
+      const own = spell.member?.(name) ?? spell;
+      const piece: string = run.isDivisible ? yield* spellInPieces(member, own) : own(member);
       text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${piece}`;
     }
     yield;

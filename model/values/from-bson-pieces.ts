@@ -2,7 +2,7 @@
 import { type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { InPieces, TypeDefinition } from '../types/index.ts';
 import { asBytes, type Bytes, KIND, nameEnd, sizeOf } from './bson-bytes.ts';
-import { propertyAt, type Stored, takeMember, valueAt } from './from-bson.ts';
+import { memberOfObject, propertyAt, type Stored, structuredAt, takeMember, valueAt } from './from-bson.ts';
 import { unescapeKey } from './keys.ts';
 import { jsonName, type Spell } from './spelling.ts';
 import { wholeText } from './whole-text.ts';
@@ -55,12 +55,47 @@ export const isDivisibleAt = (kind: number, bytes: Bytes, at: number): boolean =
   (kind === KIND.array || kind === KIND.document) && bytes.readInt32LE(at) > PIECE_BYTES;
 
 function* propertyInPieces(property: Stored, kind: number, bytes: Bytes, at: number): InPieces<Value> {
-  const isAny = property.base === 'Object' && !property.structure?.();
-  if (isAny) return yield* valueInPieces(kind, bytes, at);
+  const structure = property.structure?.();
+  if (structure) return yield* structuredInPieces(structure, kind, bytes, at);
+  if (property.base === 'Object') return yield* valueInPieces(kind, bytes, at);
   if (kind !== KIND.array) return propertyAt(property, kind, bytes, at);
   const items: Value[] = [];
   yield* eachInPieces(bytes, at, function* (_, itemKind, itemAt) {
     items.push(propertyAt(property, itemKind, bytes, itemAt));
+  });
+  return items;
+}
+
+function* structuredInPieces(structure: TypeDefinition, kind: number, bytes: Bytes, at: number): InPieces<Value> {
+  if (!isDivisibleAt(kind, bytes, at)) return structuredAt(structure, kind, bytes, at);
+  if (kind === KIND.array) {
+    const items: Value[] = [];
+    yield* eachInPieces(bytes, at, function* (_, itemKind, itemAt) {
+      items.push(yield* structuredInPieces(structure, itemKind, bytes, itemAt));
+    });
+    return items;
+  }
+  const object: ObjectValue = {};
+  yield* eachInPieces(bytes, at, function* (nameAt, memberKind, memberAt) {
+    const name = unescapeKey(bytes.utf8Slice(nameAt, memberAt - 1));
+    const declared = structure.properties.get(name);
+    setOwn(
+      object,
+      name,
+      yield* declared ? memberInPieces(declared, memberKind, bytes, memberAt) : valueInPieces(memberKind, bytes, memberAt),
+    );
+  });
+  return object;
+}
+
+function* memberInPieces(property: Stored, kind: number, bytes: Bytes, at: number): InPieces<Value> {
+  if (!isDivisibleAt(kind, bytes, at)) return memberOfObject(property, kind, bytes, at);
+  const structure = property.structure?.();
+  if (structure) return yield* structuredInPieces(structure, kind, bytes, at);
+  if (kind !== KIND.array || property.base === 'Object') return yield* valueInPieces(kind, bytes, at);
+  const items: Value[] = [];
+  yield* eachInPieces(bytes, at, function* (_, itemKind, itemAt) {
+    items.push(memberOfObject(property, itemKind, bytes, itemAt));
   });
   return items;
 }
@@ -86,13 +121,11 @@ function* valueInPieces(kind: number, bytes: Bytes, at: number): InPieces<Value>
   return object;
 }
 
-/**
- * The JSON text of a long value.
- * @param spell of its elements, too, and where it `isAny` of its members
- */
-export function* spellBytesInPieces(spell: Spell, isAny: boolean, kind: number, bytes: Bytes, at: number): InPieces<string> {
+/** The JSON text of a long value. @param spell of its elements, too */
+export function* spellBytesInPieces(spell: Spell, kind: number, bytes: Bytes, at: number): InPieces<string> {
   const isArray = kind === KIND.array;
-  if (!isDivisibleAt(kind, bytes, at) || !(isArray || isAny)) return spell(kind, bytes, at);
+  const member = isArray ? undefined : spell.members?.();
+  if (!isDivisibleAt(kind, bytes, at) || !(isArray || member)) return spell(kind, bytes, at);
   let text = '';
   let piece = '';
   yield* eachInPieces(
@@ -100,10 +133,12 @@ export function* spellBytesInPieces(spell: Spell, isAny: boolean, kind: number, 
     at,
     function* (nameAt, itemKind, itemAt) {
       if (nameAt !== at + 5) piece += ',';
-      if (!isArray) piece += jsonName(bytes.utf8Slice(nameAt, itemAt - 1));
+      const name = member && bytes.utf8Slice(nameAt, itemAt - 1);
+      if (name !== undefined) piece += jsonName(name);
+      const own = name === undefined ? spell : (member?.(name) ?? spell);
       piece += isDivisibleAt(itemKind, bytes, itemAt)
-        ? yield* spellBytesInPieces(spell, isAny, itemKind, bytes, itemAt)
-        : spell(itemKind, bytes, itemAt);
+        ? yield* spellBytesInPieces(own, itemKind, bytes, itemAt)
+        : own(itemKind, bytes, itemAt);
     },
     () => {
       text += wholeText(piece);

@@ -112,7 +112,7 @@ export function propertyAt(property: Stored, kind: number, bytes: Bytes, at: num
 }
 
 /** An Object with another type's properties, or several. They may have had other types when it was written: what does not fit stays as it is. */
-function structuredAt(structure: TypeDefinition, kind: number, bytes: Bytes, at: number): Value {
+export function structuredAt(structure: TypeDefinition, kind: number, bytes: Bytes, at: number): Value {
   if (kind === KIND.array) {
     const items: Value[] = [];
     eachElement(bytes, at, (_, itemKind, itemAt) => items.push(structuredAt(structure, itemKind, bytes, itemAt)));
@@ -129,7 +129,7 @@ function structuredAt(structure: TypeDefinition, kind: number, bytes: Bytes, at:
 }
 
 /** A member of such an Object, where a Currency is its text. */
-function memberOfObject(property: Stored, kind: number, bytes: Bytes, at: number): Value {
+export function memberOfObject(property: Stored, kind: number, bytes: Bytes, at: number): Value {
   const structure = property.structure?.();
   if (structure) return structuredAt(structure, kind, bytes, at);
   if (kind === KIND.array && property.base !== 'Object') {

@@ -1,8 +1,8 @@
 // Texts of long values and values of long texts, in pieces: the JSON of clients and the inner one.
 import { encodeInner, fromInner, isPlainInner, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import { type InPieces, isDivisible, runsOf, spellInPieces, type TypeDefinition } from '../types/index.ts';
+import { type InPieces, isDivisible, runsOf, type Speller, spellInPieces, type TypeDefinition } from '../types/index.ts';
 import { exactReader } from './exact-json.ts';
-import { propertyToJson, toJson, writersOf, type Written } from './to-json.ts';
+import { propertyToJson, toJson, typedMember, writersOf, type Written } from './to-json.ts';
 import { wholeText } from './whole-text.ts';
 
 /** The text of a long instance as `instanceToJson` makes it. */
@@ -19,9 +19,18 @@ export function* instanceToJsonInPieces(type: TypeDefinition, instance: ObjectVa
 
 /** The text of a value as `propertyToJson` makes it. */
 export function* propertyToJsonInPieces(property: Written, value: Value): InPieces<string> {
-  const isByParts = isDivisible(value) && (Array.isArray(value) || !property.structure?.());
-  const spell = (part: Value): string => propertyToJson(property, part);
-  return isByParts ? yield* spellInPieces(value, spell) : spell(value);
+  return yield* spellInPieces(value, spellerOf(property));
+}
+
+function spellerOf(property: Written): Speller {
+  const spell = (value: Value): string => propertyToJson(property, value);
+  const structure = property.structure?.();
+  if (!structure) return spell;
+  const member = (name: string): Speller => {
+    const typed = typedMember(structure, name);
+    return typed ? spellerOf(typed) : toJson;
+  };
+  return Object.assign(spell, { member });
 }
 
 /** The text of a long value as `toJson` makes it. */

@@ -40,6 +40,22 @@ types.set(
   'Line',
   parseType({ name: 'Line', properties: { price: { type: 'Currency' }, r: { type: 'Real' } } }, { types, scalars: new Map() }),
 );
+types.set(
+  'Box',
+  parseType(
+    {
+      name: 'Box',
+      properties: {
+        a: { type: 'Integer', multi: true },
+        o: { type: 'Object' },
+        l: { type: 'Line', multi: true },
+        s: { type: 'String', multi: true, maxLength: 9 },
+        n: { type: 'Integer', required: true },
+      },
+    },
+    { types, scalars: new Map() },
+  ),
+);
 const type = parseType(
   {
     name: 'Silo',
@@ -54,6 +70,8 @@ const type = parseType(
       c: { type: 'Currency', multi: true },
       refs: { type: 'ResourceReference', multi: true },
       l: { type: 'Line', multi: true },
+      b: { type: 'Box' },
+      bb: { type: 'Box', multi: true },
     },
   },
   { types, scalars: new Map() },
@@ -136,6 +154,9 @@ test.each<[string, ObjectValue]>([
   ['references', { refs: many((index) => `/types/T${index}`) }],
   ['Objects', { oo: many((index) => ({ index, list: [index, null] })) }],
   ['Objects of a type', { l: many((index) => ({ price: 'EUR:1.00', r: index })) }],
+  ['an Object of a type', { b: { n: 1, a: many((index) => `${index}`), s: many((index) => `t${index}`) } }],
+  ['a long one among Objects of a type', { bb: [{ n: 1 }, { n: 2, l: many((index) => ({ price: 'EUR:1.00', r: index })) }, { n: 3 }] }],
+  ['an Object in an Object of a type', { b: { n: 1, o: { list: many((index) => index) } } }],
   ['an Object of many members', { o: Object.fromEntries(many((index) => index).map((index) => [`k${String(index)}`, index])) }],
   ['arrays in arrays', { o: { list: [many((index) => [index]), many((index) => [[index]])] } }],
 ])('%s: each step gives way after some hundred values', (_, body) => {
@@ -168,6 +189,9 @@ test('what is wrong is told as at once: the place of an element, several propert
     { o: many(() => 1), n: many(() => 1) },
     { o: { list: [...many(() => 1), deep] } },
     { l: [...many(() => ({ r: 1 })), { r: 'x', other: 1 }] },
+    { b: { a: [...many((index) => index), 'x', null], s: [...many(() => 'short'), 'longer than nine'], other: many((index) => index) } },
+    { bb: [{ n: 1 }, { n: 'x', l: [...many(() => ({ r: 1 })), { r: 'y' }], o: { list: [...many(() => 1), deep] } }] },
+    { b: { n: 1, ars_other: many((index) => index), o: many((index) => index) }, bb: { n: 1, a: many((index) => index) } },
   ] as ObjectValue[]) {
     const expected = outcome(() => prepareInsert(type, body));
     expect(expected).toHaveProperty('error');

@@ -9,7 +9,11 @@ import { realText } from './to-json.ts';
 export type Spelling = 'rest' | 'inner';
 
 /** The JSON text of the value of that kind at that place. */
-export type Spell = (kind: number, bytes: Bytes, at: number) => string;
+export interface Spell {
+  (kind: number, bytes: Bytes, at: number): string;
+  /** How members of a document are spelled, by their stored names; undefined of a member: as the document. Absent: only as a whole. */
+  readonly members?: () => (stored: string) => Spell | undefined;
+}
 
 /** `"name":` of a stored name. */
 export const jsonName = (stored: string): string => `${JSON.stringify(unescapeKey(stored))}:`;
@@ -120,8 +124,10 @@ function speller(texts: Texts): Spell {
     }
     return isArray ? `[${out}]` : `{${out}}`;
   };
-  return spell;
+  return Object.assign(spell, { members: () => asInAny });
 }
+
+const asInAny = (): undefined => undefined;
 
 /** `bare`: integral Reals without `.0`, for Real properties and coordinates; inside they stay Reals all the same. */
 export interface Spellings {

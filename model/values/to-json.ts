@@ -70,11 +70,16 @@ function structuredToJson(structure: TypeDefinition, value: Value): string {
   if (Array.isArray(value)) return `[${value.map((element) => structuredToJson(structure, element)).join(',')}]`;
   if (!isObject(value)) return write(value, false);
   const members = Object.keys(value).map((name) => {
-    const declared = structure.properties.get(name);
-    const isTyped = declared && (declared.base === 'ResourceReference' || declared.structure);
-    return `${JSON.stringify(name)}:${isTyped ? propertyToJson(declared, value[name] as Value) : write(value[name], false)}`;
+    const typed = typedMember(structure, name);
+    return `${JSON.stringify(name)}:${typed ? propertyToJson(typed, value[name] as Value) : write(value[name], false)}`;
   });
   return `{${members.join(',')}}`;
+}
+
+/** A property of such an Object that does not read as in any Object. */
+export function typedMember(structure: TypeDefinition, name: string): Written | undefined {
+  const declared = structure.properties.get(name);
+  return declared && (declared.base === 'ResourceReference' || declared.structure) ? declared : undefined;
 }
 
 /** How the members of an instance are written, in their order. */

@@ -85,8 +85,7 @@ export function transcoder(type: TypeDefinition | null, spelling: Spelling, opti
       const { name, json, spell } = slotAt(bytes, at + 1);
       at += name.length + 2;
       if (spell !== null) {
-        const isAny = spell === spells.value || spell === spells.bare;
-        const text = isDivisibleAt(kind, bytes, at) ? yield* spellBytesInPieces(spell, isAny, kind, bytes, at) : spell(kind, bytes, at);
+        const text = isDivisibleAt(kind, bytes, at) ? yield* spellBytesInPieces(spell, kind, bytes, at) : spell(kind, bytes, at);
         out += `${out === '' ? '{' : ','}${json}${text}`;
       }
       at += sizeOf(kind, bytes, at);
@@ -141,14 +140,25 @@ function spellProperty(property: Spelled, spelling: Spelling, spells: Spellings)
  */
 function spellStructured(structure: () => TypeDefinition | undefined, spelling: Spelling, spells: Spellings): Spell {
   const known = new WeakMap<TypeDefinition, Map<string, Spell>>();
-  const spell: Spell = (kind, bytes, at) => {
-    if (kind === KIND.array) return spellArray(bytes, at, spell);
-    const members = kind === KIND.document ? structure() : undefined;
-    if (!members) return spells.value(kind, bytes, at);
-    let typed = known.get(members);
-    if (!typed) known.set(members, (typed = memberSpells(members, spelling, spells)));
-    return spellMembers(bytes, at, typed, spells.value);
+  const typedMembers = (): ReadonlyMap<string, Spell> | undefined => {
+    const members = structure();
+    let typed = members && known.get(members);
+    if (members && !typed) known.set(members, (typed = memberSpells(members, spelling, spells)));
+    return typed;
   };
+  const spell: Spell = Object.assign(
+    (kind: number, bytes: Bytes, at: number): string => {
+      if (kind === KIND.array) return spellArray(bytes, at, spell);
+      const typed = kind === KIND.document ? typedMembers() : undefined;
+      return typed ? spellMembers(bytes, at, typed, spells.value) : spells.value(kind, bytes, at);
+    },
+    {
+      members: () => {
+        const typed = typedMembers();
+        return (stored: string): Spell => typed?.get(stored) ?? spells.value;
+      },
+    },
+  );
   return spell;
 }
 
