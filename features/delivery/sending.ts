@@ -6,7 +6,8 @@ import { decodeInner } from '../../stdlib/values/index.ts';
 import { type StoredEvent, VersionConflict } from '../../runtime/transactions/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { Backoff } from '../../platform/mongo/index.ts';
-import type { Present } from '../../runtime/events/index.ts';
+import type { MaybePromise } from '../../platform/structures/index.ts';
+import type { Made, Present, Shown } from '../../runtime/events/index.ts';
 import { asNumbers, DELIVERIES, type Delivery, intervalMs, replacing, untilDeadline } from './stored-delivery.ts';
 import type { Persistent, Socket } from './persistent.ts';
 
@@ -91,7 +92,7 @@ export class Sending {
       sent.push(space.transactions.submit(replacing(delivery, { attempts, nextAt }), true).catch(ignoreConflict));
       characters += delivery.event.value.length;
       if (sent.length < BATCH && characters < MOST_AHEAD) continue;
-      await Promise.all(sent);
+      await Promise.all([...sent, socket.asking]);
       await socket.hasRoom();
       sent = [];
       characters = 0;
@@ -101,18 +102,29 @@ export class Sending {
 
   /** Sends an event, unless the user may not see it now. @param redelivered whether it was sent before */
   send(socket: Socket, event: StoredEvent, redelivered: boolean): void {
-    const value = decodeInner(event.value);
-    const deliver = (): void => {
-      const shown = this.#options.present(event.path, value);
+    const { present } = this.#options;
+    const { sight, asking } = socket;
+    const deliver = (shown: Shown): void => {
       const sequence = event.sequence && { ...event.sequence, redelivered };
       socket.deliver({ kind: 'event', ...shown, createdAt: event.at.getTime(), ...(sequence && { reliable: sequence }) });
     };
-    const { sight, asking } = socket;
-    if (!sight) return deliver();
-    const answer = asking ? asking.then(() => sight.maySee(value, event.by)) : sight.maySee(value, event.by);
-    if (typeof answer === 'boolean') return answer ? deliver() : undefined;
-    const asked: Promise<void> = answer
-      .then((isAllowed) => (isAllowed ? deliver() : undefined))
+    const sendNow = ({ value, shown }: Pick<Made, 'value' | 'shown'>): MaybePromise<void> => {
+      const answer = sight?.maySee(value, event.by) ?? true;
+      if (answer instanceof Promise) return answer.then((isAllowed) => (isAllowed ? deliver(shown) : undefined));
+      if (answer) deliver(shown);
+    };
+    const long = present.long(event, () => false);
+    const made = (): Pick<Made, 'value' | 'shown'> => {
+      const value = decodeInner(event.value);
+      return { value, shown: present(event.path, value) };
+    };
+    const sending = long
+      ? Promise.all([long, asking]).then(([ready]) => sendNow(ready))
+      : asking
+        ? asking.then(() => sendNow(made()))
+        : sendNow(made());
+    if (!sending) return;
+    const asked: Promise<void> = sending
       .catch((error: unknown) => this.#options.space().log.error({ err: error, event: event.uuid }, 'an event could not be sent'))
       .finally(() => {
         if (socket.asking === asked) socket.asking = null;

@@ -8,8 +8,19 @@ import { mayAnybodyUse, raisedPath, resourceOfPath, sightOf, withTokenOf } from 
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
-import { instanceToJson, toJson } from '../../model/values/index.ts';
-import { type EventPath, parseEventPath, type Present, type Sight } from '../../runtime/events/index.ts';
+import type { InPieces, TypeDefinition } from '../../model/types/index.ts';
+import {
+  decodeInnerInPieces,
+  instanceToJson,
+  instanceToJsonInPieces,
+  parseJsonInPieces,
+  toJson,
+  toJsonInPieces,
+} from '../../model/values/index.ts';
+import { finishInSlices } from '../../platform/structures/index.ts';
+import { LONG_TEXT } from '../../resources/instances/index.ts';
+import type { StoredEvent } from '../../runtime/transactions/index.ts';
+import { type EventPath, type Made, parseEventPath, type Present, type Sight } from '../../runtime/events/index.ts';
 import { listen } from '../notifications/index.ts';
 import { deliveriesOf } from '../delivery/index.ts';
 
@@ -126,14 +137,44 @@ function requireOutbound(space: Namespace, service: string, eventType: string): 
 }
 
 /** Shows instances as REST does, with their id in the path, and other values as plain JSON. */
-export const presentIn =
-  (space: () => Namespace): Present =>
-  (path, value) => {
-    if (path.startsWith('/sources/')) return { path: path.replace(/publish$/, 'receive'), valueJson: toJson(value) };
-    const [, type] = /^\/types\/([^/]+)\//.exec(path) ?? [];
-    if (type === undefined || !isObject(value) || !Object.hasOwn(value, '_id')) return { path, valueJson: toJson(value) };
-    return { path: `${path}/${idIn(type, value)}`, valueJson: instanceJson(space(), type, value) };
-  };
+export const presentIn = (space: () => Namespace): Present =>
+  Object.assign(
+    (path: string, value: Value) => {
+      const type = typeIn(path, value);
+      return {
+        path: shownPath(path, type, value),
+        valueJson: type === null ? toJson(value) : instanceJson(space(), type, value as ObjectValue),
+      };
+    },
+    {
+      long: ({ path, value: json }: StoredEvent, isFiltered: () => boolean) =>
+        json.length < LONG_TEXT ? null : finishInSlices(space().name, presentedInPieces(space(), path, json, isFiltered())),
+    },
+  );
+
+function* presentedInPieces(space: Namespace, path: string, json: string, isFiltered: boolean): InPieces<Made> {
+  const value = yield* decodeInnerInPieces(json);
+  const type = typeIn(path, value);
+  const instances = type === null ? null : typeOfInstances(space, type);
+  const valueJson = instances
+    ? yield* instanceToJsonInPieces(instances, value as ObjectValue)
+    : type === null
+      ? yield* toJsonInPieces(value)
+      : instanceJson(space, type, value as ObjectValue);
+  const shown = { path: shownPath(path, type, value), valueJson };
+  return isFiltered ? { value, shown, parsed: yield* parseJsonInPieces(valueJson) } : { value, shown };
+}
+
+/** Of the instance that the event is about; null for another value. */
+function typeIn(path: string, value: Value): string | null {
+  const [, type] = /^\/types\/([^/]+)\//.exec(path) ?? [];
+  return type === undefined || !isObject(value) || !Object.hasOwn(value, '_id') ? null : type;
+}
+
+function shownPath(path: string, type: string | null, value: Value): string {
+  if (path.startsWith('/sources/')) return path.replace(/publish$/, 'receive');
+  return type === null ? path : `${path}/${idIn(type, value as ObjectValue)}`;
+}
 
 /** The id in the path: the natural key of definitions, the `_id` of instances. */
 function idIn(type: string, value: ObjectValue): string {
@@ -141,6 +182,13 @@ function idIn(type: string, value: ObjectValue): string {
   if (type === 'system.tokens') return String(getOwn(value, '_id'));
   const id: Value = type.startsWith('system.') && Object.hasOwn(value, 'name') ? getOwn(value, 'name') : getOwn(value, '_id');
   return String(id);
+}
+
+/** Null for definitions, and what belongs to the installation. */
+function typeOfInstances(space: Namespace, type: string): TypeDefinition | null {
+  if (space.catalog.features.installationResource(type, !type.startsWith('system.'))) return null;
+  const resource = resourceOfPath(space, type);
+  return resource.kind === 'instances' ? resource.type : null;
 }
 
 function instanceJson(space: Namespace, type: string, value: ObjectValue): string {

@@ -1,10 +1,14 @@
 // Subscriptions through an engine (resources-and-api.md 8.4): which events are delivered, when, and in which form.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseJson } from '../../model/values/index.ts';
-import type { ObjectValue } from '../../stdlib/values/index.ts';
+import { encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
+import { Subscribers } from '../../runtime/events/index.ts';
+import type { StoredEvent } from '../../runtime/transactions/index.ts';
 import type { Notice } from '../../resources/api.ts';
 import { systemClock } from '../../platform/clock/index.ts';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { presentIn } from './index.ts';
 
 let t: TestEngine;
 beforeAll(async () => {
@@ -158,4 +162,55 @@ test('an error in a subscriber affects neither the writer nor other subscribers'
   const received = await listen('/topics/shared');
   expect((await t.ask('publish', 'topics', { id: '/shared', body: '1' })).status).toBe(200);
   expect(received.values()).toEqual(['1']);
+});
+
+test('long events are made in slices, and come in their order to those who are still there', async () => {
+  const list = Array.from({ length: 60_000 }, (_, index) => index);
+  const present = presentIn(() => ({ name: 'main' }) as Namespace);
+  const eventOf = (value: Value, path = '/topics/t/publish'): StoredEvent =>
+    ({ path, value: encodeInner(value), by: 'admin', at: new Date() }) as StoredEvent;
+  const errors: unknown[] = [];
+  const subscribers = new Subscribers(present, (error) => void errors.push(error));
+  const [all, some, left, late]: Notice[][] = [[], [], [], []];
+  const seenElsewhere: (number | undefined)[] = [];
+  subscribers.add('/topics/u/publish', { filter: null, deliver: () => void seenElsewhere.push(all?.length) });
+  const add = (notices: Notice[] | undefined, filter: ObjectValue | null = null) =>
+    subscribers.add('/topics/t/publish', { filter, deliver: (notice) => void notices?.push(notice) });
+  add(all);
+  add(some, { n: 2 });
+  const leave = add(left);
+  subscribers.deliver([
+    eventOf({ n: 0 }),
+    eventOf({ n: 1, list }),
+    eventOf({ n: 2 }),
+    eventOf({ n: 2, list }),
+    eventOf(1, '/topics/u/publish'),
+  ]);
+  add(late);
+  expect([all?.length, left?.length]).toEqual([1, 1]); // a short one is delivered at once
+  leave();
+  let turns = 0;
+  const count = (): void => {
+    turns++;
+    if (all?.length !== 4) setImmediate(count);
+  };
+  setImmediate(count);
+  await expect.poll(() => seenElsewhere.length).toBe(1);
+  expect(seenElsewhere).toEqual([4]); // other paths keep the order, too
+  const shown = (notices: Notice[] | undefined) => notices?.map((notice) => JSON.parse((notice as Event).valueJson) as unknown);
+  expect(shown(all)).toEqual([{ n: 0 }, { n: 1, list }, { n: 2 }, { n: 2, list }]);
+  expect(shown(some)).toEqual([{ n: 2 }, { n: 2, list }]);
+  expect([left?.length, late, errors]).toEqual([1, [], []]);
+  expect(turns).toBeGreaterThan(8);
+  subscribers.deliver([eventOf({ n: 5 })]);
+  expect([all?.length, late?.length]).toEqual([5, 1]); // and at once again
+});
+
+test('an event of a long instance reads as the instance does', async () => {
+  await t.type('Vast', { n: { type: 'Integer' }, price: { type: 'Decimal', scale: 2 }, a: { type: 'Integer', multi: true } });
+  const received = await listen('/types/Vast/insert');
+  const vast = await insert('Vast', JSON.stringify({ n: 1, price: '2.5', a: Array.from({ length: 60_000 }, (_, index) => index) }));
+  await expect.poll(() => received.notices.length).toBe(1);
+  expect((received.notices[0] as Event).path).toBe(`/types/Vast/insert/${String(vast['_id'])}`);
+  expect(JSON.parse(received.values()[0] ?? '')).toEqual(vast);
 });

@@ -8,7 +8,14 @@ export { MAX_BODY_VALUES, parseJson, type ParseJsonOptions, parseLongJson } from
 export { StoredBytes } from './stored-bytes.ts';
 export { idToBson, instanceToBson, propertyToBson, storedProperty, toBson } from './to-bson.ts';
 export { instanceToBsonInPieces } from './to-bson-pieces.ts';
-export { decodeInnerInPieces, encodeInnerInPieces, instanceToJsonInPieces, propertyToJsonInPieces, toJsonInPieces } from './json-pieces.ts';
+export {
+  decodeInnerInPieces,
+  encodeInnerInPieces,
+  instanceToJsonInPieces,
+  parseJsonInPieces,
+  propertyToJsonInPieces,
+  toJsonInPieces,
+} from './json-pieces.ts';
 export { instanceToJson, propertyToJson, referenceText, toJson } from './to-json.ts';
 export { openText, sealText } from './sealed-text.ts';
 export { fromTyped, instanceToTypedJson, toTypedJson, Untransferable } from './typed-json.ts';

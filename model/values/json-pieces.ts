@@ -45,9 +45,15 @@ export function* encodeInnerInPieces(value: Value): InPieces<string> {
 
 /** The value of a long inner JSON text: JSON.parse would not give way. */
 export function* decodeInnerInPieces(json: string): InPieces<Value> {
+  const parsed = yield* parseJsonInPieces(json);
+  return isPlainInner(json) ? parsed : yield* fromInnerInPieces(parsed);
+}
+
+/** As parseJson, of a long text that is known to be JSON, however deep it is. */
+export function* parseJsonInPieces(json: string): InPieces<Value> {
   const reader = exactReader(json, { maxDepth: Number.POSITIVE_INFINITY, maxValues: Number.POSITIVE_INFINITY }, () => undefined);
   while (!reader.read(PIECE_CHARACTERS)) yield;
-  return isPlainInner(json) ? reader.value : yield* fromInnerInPieces(reader.value);
+  return reader.value;
 }
 
 const PIECE_CHARACTERS = 2_048;

@@ -26,13 +26,33 @@ export interface Sight {
 /** Bound of the nesting of a value that a program has raised, with the event of several instances around it. */
 export const DEEPEST_VALUE = MAX_DEPTH + 10;
 
-/** Makes the text that clients see of an event's value, and the path with the instance's id. */
-export type Present = (path: string, value: Value) => { readonly path: string; readonly valueJson: string };
+/** The text that clients see of an event's value, and the path with the instance's id. */
+export interface Shown {
+  readonly path: string;
+  readonly valueJson: string;
+}
+
+/** Makes it. */
+export interface Present {
+  (path: string, value: Value): Shown;
+  /** The same of a long event, in slices; null for a short one. @param isFiltered whether somebody wants it `parsed` */
+  long(event: StoredEvent, isFiltered: () => boolean): Promise<Made> | null;
+}
+
+/** An event as it is handed out. */
+export interface Made {
+  readonly value: Value;
+  readonly shown: Shown;
+  /** The shown value as JSON reads it, for filters. */
+  readonly parsed?: Value;
+}
 
 export class Subscribers {
   readonly #byPath = new Map<string, Set<Subscriber>>();
   /** Subscribers whose rights are being read, with the promise of the last event that waits for them. */
   readonly #asking = new Map<Subscriber, Promise<void>>();
+  /** While a long event is being made: all behind it wait, also of other paths, since a client sees what an instance became in that order. */
+  #late: Promise<void> | null = null;
   readonly #present: Present;
   readonly #onError: (error: unknown) => void;
 
@@ -65,11 +85,29 @@ export class Subscribers {
       const subscribers = this.#byPath.get(event.path);
       if (!subscribers) continue;
       try {
-        this.#handOut(event, subscribers);
+        const made = this.#present.long(event, () => [...subscribers].some(({ filter }) => filter));
+        if (this.#late || made) this.#handOutLater(event, [...subscribers], made);
+        else this.#handOut(event, [...subscribers], this.#made(event));
       } catch (error) {
         this.#onError(error);
       }
     }
+  }
+
+  /** Those who subscribe meanwhile do not get it, nor do those who have left. */
+  #handOutLater(event: StoredEvent, subscribers: readonly Subscriber[], made: Promise<Made> | null): void {
+    const before = this.#late;
+    const handedOut = (async (): Promise<void> => {
+      const [, long] = await Promise.allSettled([before, made]);
+      if (long.status === 'rejected') throw long.reason;
+      const present = this.#byPath.get(event.path);
+      const left = subscribers.filter((one) => present?.has(one));
+      if (left.length > 0) this.#handOut(event, left, long.value ?? this.#made(event));
+    })().catch(this.#onError);
+    this.#late = handedOut;
+    void handedOut.then(() => {
+      if (this.#late === handedOut) this.#late = null;
+    });
   }
 
   /** A resource is deleted: the subscribers of its events get a last notice. */
@@ -92,13 +130,16 @@ export class Subscribers {
         }
   }
 
-  /** Delivers an event; its texts are made once, for all subscribers. */
-  #handOut(event: StoredEvent, subscribers: ReadonlySet<Subscriber>): void {
+  #made(event: StoredEvent): Made {
     const value = decodeInner(event.value);
-    const shown = this.#present(event.path, value);
+    return { value, shown: this.#present(event.path, value) };
+  }
+
+  /** Delivers an event; its texts are made once, for all subscribers. */
+  #handOut(event: StoredEvent, subscribers: readonly Subscriber[], { value, shown, parsed: known }: Made): void {
     const notice: Notice = { kind: 'event', ...shown, createdAt: event.at.getTime() };
-    let parsed: Value | undefined;
-    for (const subscriber of [...subscribers]) {
+    let parsed = known;
+    for (const subscriber of subscribers) {
       if (subscriber.filter) {
         parsed ??= parseJson(shown.valueJson, { maxDepth: DEEPEST_VALUE });
         if (!hasMembers(parsed, subscriber.filter)) continue;

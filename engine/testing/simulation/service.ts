@@ -166,7 +166,7 @@ export class SimulatedService {
     const deliveries = new Deliveries({
       space: () => this.space,
       epoch,
-      present: () => ({ valueJson: 'null' }) as never,
+      present: Object.assign(() => ({ valueJson: 'null' }) as never, { long: () => null }),
       mayListen: () => true,
       isOpen: (event, rule) => this.runner.isOpen(event, rule),
     });
