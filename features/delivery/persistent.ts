@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Document, ObjectId } from 'mongodb';
-import { decodeInner, type ObjectValue } from '../../stdlib/values/index.ts';
+import { decodeInner, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import type { Identity, Notice } from '../../resources/api.ts';
 import type { StoredEvent } from '../../runtime/transactions/index.ts';
@@ -78,7 +78,8 @@ export class PersistentSubscriptions {
   wanting(event: Pick<StoredEvent, 'path' | 'value'>): Persistent[] {
     const found = [...(this.#byPath.get(event.path) ?? [])];
     if (!found.some(({ filter }) => filter)) return found;
-    const { valueJson } = this.#options.present(event.path, decodeInner(event.value));
+    const named = found.flatMap(({ filter }) => Object.keys(filter ?? {}));
+    const { valueJson } = this.#options.present(event.path, onlyNamed(event.path, decodeInner(event.value), named));
     const value = parseJson(valueJson, { maxDepth: DEEPEST_VALUE });
     return found.filter(({ filter }) => filter === null || hasMembers(value, filter));
   }
@@ -246,6 +247,14 @@ export class PersistentSubscriptions {
     if (count > 0) this.#ofUser.set(username, count);
     else this.#ofUser.delete(username);
   }
+}
+
+/** Of an instance or a message what filters name: it may hold much more, all of which would be written and read again. */
+function onlyNamed(path: string, value: Value, names: readonly string[]): Value {
+  if (!isObject(value) || path.startsWith('/types/system.')) return value; // a definition is shown as a whole
+  const part: ObjectValue = {};
+  for (const name of new Set(['_id', ...names])) if (Object.hasOwn(value, name)) setOwn(part, name, value[name] as Value);
+  return part;
 }
 
 /** Notifies the socket that it no longer serves the subscription, and detaches it. */
