@@ -52,6 +52,8 @@ export interface ApiRequest {
   ifNoneMatch?: string;
   /** Byte offset in the body of the first text with a lone surrogate, which can be neither stored nor sent; absent: none. */
   illFormedAt?: number;
+  /** The same of the first number that is beyond every double. */
+  beyondDoublesAt?: number;
   /** The request came without a login: it reaches instances with `ars_public` only (1.1). */
   publicOnly?: true;
   /** The client's address, for requests of clients. */

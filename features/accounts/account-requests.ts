@@ -6,7 +6,7 @@ import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.
 import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../../resources/api.ts';
 import { parseProps } from '../../model/query/index.ts';
-import { mustBeObject } from '../../resources/instances/index.ts';
+import { mostRowsOf, mustBeObject } from '../../resources/instances/index.ts';
 import { apiError, notOffered } from '../../model/errors/index.ts';
 import { aggregate } from '../../resources/aggregate/index.ts';
 import { definitionJson, selectedFrom } from '../../resources/definitions/index.ts';
@@ -78,10 +78,11 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
       return { ...reply(definitionJson(found, props)), version };
     }
     case 'aggregate': {
-      const pipeline = request.object ?? parameters['pipeline'];
+      const pipeline = request.object ?? parameters['pipeline'] ?? request.object;
       if (pipeline === undefined) throw apiError('cascade.request.parameter.invalid', 'pipeline', null);
       const rows = { kind: 'rows' as const, name: resource.name, type: resource.type, rows: await resource.list(space, caller) };
-      const written = { streams: request.streams === true, exactReals: request.exactReals === true, isTyped: false };
+      const isExact = request.exactReals === true;
+      const written = { streams: request.streams === true, exactReals: isExact, isTyped: false, most: mostRowsOf(parameters) };
       return { status: 200, ...(await aggregate(space, rows, pipeline, actor, written)) };
     }
     case 'insert':

@@ -1,22 +1,22 @@
 // JSON for the service, exact (resources-and-api.md 1.4): what becomes of numbers. parse-json.ts decides when the faster JSON.parse may stand in.
-import { type JsonBounds, JsonReader, Real, type Value, real, withoutTrailing } from '../../stdlib/values/index.ts';
+import { type JsonBounds, JsonReader, type JsonReading, Real, type Value, real, withoutTrailing } from '../../stdlib/values/index.ts';
 
 const MIN_INTEGER = -(2n ** 63n);
 const MAX_INTEGER = 2n ** 63n - 1n;
 
-/**
- * @param onLoneSurrogate told where a text begins that has one; absent: that is a problem like any other
- * @throws JsonProblem
- */
-export function parseExactly(text: string, bounds: JsonBounds, onLoneSurrogate?: (index: number) => void): Value {
-  const reader = exactReader(text, bounds, onLoneSurrogate);
+/** Who is told of what the reader lets pass. */
+export type JsonReports = Partial<Pick<JsonReading, 'onLoneSurrogate' | 'onBeyondDoubles'>>;
+
+/** @throws JsonProblem */
+export function parseExactly(text: string, bounds: JsonBounds, reports: JsonReports = {}): Value {
+  const reader = exactReader(text, bounds, reports);
   reader.read(text.length + 1);
   return reader.value;
 }
 
 /** The same, to be read piece by piece. */
-export const exactReader = (text: string, bounds: JsonBounds, onLoneSurrogate?: (index: number) => void): JsonReader =>
-  new JsonReader(text, { ...bounds, toNumber, onLoneSurrogate });
+export const exactReader = (text: string, bounds: JsonBounds, reports: JsonReports = {}): JsonReader =>
+  new JsonReader(text, { ...bounds, toNumber, ...reports });
 
 /**
  * The value of a number token: without point and exponent an Integer, else a Real. Integers beyond 64 bits have no type of their own:

@@ -51,12 +51,13 @@ export function* decodeInnerInPieces(json: string): InPieces<Value> {
 
 /** As parseJson, of a long text that is known to be JSON, however deep it is. */
 export function* parseJsonInPieces(json: string): InPieces<Value> {
-  const reader = exactReader(json, { maxDepth: Number.POSITIVE_INFINITY, maxValues: Number.POSITIVE_INFINITY }, () => undefined);
+  const reader = exactReader(json, UNBOUNDED, { onLoneSurrogate: () => undefined });
   while (!reader.read(PIECE_CHARACTERS)) yield;
   return reader.value;
 }
 
 const PIECE_CHARACTERS = 2_048;
+const UNBOUNDED = { maxDepth: Number.POSITIVE_INFINITY, maxValues: Number.POSITIVE_INFINITY };
 
 function* fromInnerInPieces(parsed: Value): InPieces<Value> {
   if (!isDivisible(parsed)) return fromInner(parsed);

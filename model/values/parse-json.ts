@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { JsonProblem, MAX_DATA_DEPTH, type Value } from '../../stdlib/values/index.ts';
 import { type CascadeError, apiError } from '../errors/index.ts';
-import { exactReader, parseExactly } from './exact-json.ts';
+import { exactReader, type JsonReports, parseExactly } from './exact-json.ts';
 import { suitsJsonParse } from './plain-json.ts';
 
 /** What a client sends may hold as many members and elements at all depths: a body of 10 MB has room for millions, and each costs more than its bytes. */
@@ -16,6 +16,8 @@ export interface ParseJsonOptions {
   refuse?: (reason: string, offset: number) => CascadeError;
   /** Told where each text begins that has a lone surrogate, for who can say more about it; absent: they are refused. */
   onLoneSurrogate?: (offset: number) => void;
+  /** Told where each number begins that is beyond every double; it becomes a Real with its digits. */
+  onBeyondDoubles?: (offset: number) => void;
 }
 
 const bodyInvalid = (reason: string, offset: number): CascadeError => apiError('cascade.request.body.invalid', reason, offset);
@@ -35,7 +37,7 @@ export function parseJson(source: string | Uint8Array, options: ParseJsonOptions
     }
   }
   try {
-    return parseExactly(text, { maxDepth, maxValues }, inBytes(text, options.onLoneSurrogate));
+    return parseExactly(text, { maxDepth, maxValues }, inBytes(text, options));
   } catch (error) {
     throw refused(error, text, refuse);
   }
@@ -61,7 +63,7 @@ export async function parseLongJson(
   await pause();
   let until = now() + SLICE_MS;
   const text = decode(source, refuse);
-  const reader = exactReader(text, { maxDepth, maxValues }, inBytes(text, options.onLoneSurrogate));
+  const reader = exactReader(text, { maxDepth, maxValues }, inBytes(text, options));
   try {
     while (!reader.read(PIECE)) {
       if (now() < until) continue;
@@ -74,8 +76,11 @@ export async function parseLongJson(
   return reader.value;
 }
 
-const inBytes = (text: string, report: ParseJsonOptions['onLoneSurrogate']) =>
-  report && ((index: number) => report(Buffer.byteLength(text.slice(0, index))));
+const inBytes = (text: string, { onLoneSurrogate, onBeyondDoubles }: ParseJsonOptions): JsonReports => {
+  const told = (report: ((offset: number) => void) | undefined) =>
+    report && ((index: number) => report(Buffer.byteLength(text.slice(0, index))));
+  return { onLoneSurrogate: told(onLoneSurrogate), onBeyondDoubles: told(onBeyondDoubles) };
+};
 
 const refused = (error: unknown, text: string, refuse: NonNullable<ParseJsonOptions['refuse']>): unknown =>
   error instanceof JsonProblem ? refuse(error.reason, Buffer.byteLength(text.slice(0, error.index))) : error;

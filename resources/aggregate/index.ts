@@ -26,7 +26,6 @@ import { computedPart, rowToJson, rowToTypedJson, typedPart, typedPartInPieces }
 import { shapeOf } from './shape.ts';
 import { buildPipeline } from './stages.ts';
 
-const MOST_ROWS = 10_000;
 const LONGEST_MS = 60_000;
 /** The store's codes for an exceeded memory limit, with and without use of the disk. The reader reports exceeded time. */
 const TOO_MUCH_MEMORY = new Set<unknown>([146, 292]);
@@ -51,6 +50,8 @@ export interface Written {
   readonly exactReals: boolean;
   /** Whether values keep their types, for another installation. */
   readonly isTyped: boolean;
+  /** Bound of the rows. */
+  readonly most: number;
 }
 
 /**
@@ -62,7 +63,7 @@ export async function aggregate(
   resource: Resource | Rows,
   pipeline: Value,
   actor: Actor,
-  { streams, exactReals, isTyped }: Written,
+  { streams, exactReals, isTyped, most }: Written,
 ): Promise<Pick<ApiReply, 'body' | 'pieces' | 'truncated'>> {
   const isDefinition = resource.kind === 'definitions';
   const condition = { username: actor.identity.username, namespace: actor.identity.namespace, now: actor.clock.now() };
@@ -93,7 +94,7 @@ export async function aggregate(
   const [first, ...rest] = stages;
   const leads = first !== undefined && '$geoNear' in first;
   const whole = [...before, ...(leads ? [first] : []), ...(secrets.length > 0 ? [{ $unset: secrets }] : []), ...(leads ? rest : stages)];
-  const read = whole.concat({ $limit: MOST_ROWS + 1 });
+  const read = whole.concat({ $limit: most + 1 });
   const collection = resource.kind === 'instances' ? resource.collection : DEFINITIONS;
   const maxTimeMS = pipelineLimit(stages, LONGEST_MS);
   const rows = space.storage.rows.aggregate(collection, read, { maxTimeMS, allowDiskUse: false, isSlow: true });
@@ -101,7 +102,7 @@ export async function aggregate(
     throw asApiError(space, collection, error, read);
   });
   try {
-    const isMore = ahead.isAll ? ahead.rows.length > MOST_ROWS : await hasMore(space, collection, whole, maxTimeMS);
+    const isMore = ahead.isAll ? ahead.rows.length > most : await hasMore(space, collection, whole, most, maxTimeMS);
     const truncated = isMore ? { truncated: true } : {};
     const write = async (batch: readonly Uint8Array[]): Promise<string[]> => {
       const parts = await ofEach(
@@ -119,13 +120,13 @@ export async function aggregate(
       return ofEach(space, batch, (row, index) => atOnce(inPieces(row, index)), inPieces);
     };
     if (ahead.isAll && (!streams || ahead.bytes <= AHEAD_BYTES)) {
-      const texts = await write(isMore ? ahead.rows.slice(0, MOST_ROWS) : ahead.rows);
+      const texts = await write(isMore ? ahead.rows.slice(0, most) : ahead.rows);
       return { body: `[${texts.join(',')}]`, ...truncated };
     }
     // Rows that were read ahead are written in pieces, too.
     const batches = inBatches(ahead.rows);
     const next = async (): Promise<string[]> => write(batches.shift() ?? (await rows.next()));
-    const elements = { first: [], next, most: MOST_ROWS, write: (text: string) => text, close: () => rows.close() };
+    const elements = { first: [], next, most, write: (text: string) => text, close: () => rows.close() };
     return { pieces: await space.states.get(LARGE_RESULTS).begin(elements), ...truncated };
   } catch (error) {
     await rows.close();
@@ -149,8 +150,14 @@ function givenRows({ rows }: Rows): Document[] {
 }
 
 /** Whether there are more rows than the cap, for results that are sent while they are read. */
-async function hasMore(space: Namespace, collection: string, stages: readonly Document[], maxTimeMS: number): Promise<boolean> {
-  const beyond = [...stages, { $skip: MOST_ROWS }, { $limit: 1 }, { $project: { _id: 1 } }];
+async function hasMore(
+  space: Namespace,
+  collection: string,
+  stages: readonly Document[],
+  most: number,
+  maxTimeMS: number,
+): Promise<boolean> {
+  const beyond = [...stages, { $skip: most }, { $limit: 1 }, { $project: { _id: 1 } }];
   const rows = space.storage.rows.aggregate(collection, beyond, { maxTimeMS, allowDiskUse: false, isSlow: true });
   return (await readAhead(space.storage.rows, rows, null)).rows.length > 0;
 }

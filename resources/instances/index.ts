@@ -16,7 +16,7 @@ export { upsertKeys } from './natural-key.ts';
 export { followedInstance } from './pending-instances.ts';
 export { present } from './present.ts';
 export { asApiError, duplicateOf, tooFull } from './refusals.ts';
-export { type ProgramQuery, type Selected, type WalkPage, pageOf, selectPage, selectPages, selectRows } from './select.ts';
+export { type ProgramQuery, type Selected, type WalkPage, mostRowsOf, pageOf, selectPage, selectPages, selectRows } from './select.ts';
 export { refusalOf } from './stale-writes.ts';
 export { pipelineLimit } from './time-limit.ts';
 export { addedBy, removeInBackground, removeValues } from './type-storage.ts';

@@ -35,12 +35,16 @@ export function pageOf(parameters: Readonly<Record<string, Value>>): Page {
   const page = wholeNumber(parameters, 'page');
   const limit = wholeNumber(parameters, 'limit');
   if (page !== undefined && page < 1) throw apiError('cascade.query.page.range', 'page', 1, Number.MAX_SAFE_INTEGER);
-  const most = Math.min(wholeNumber(parameters, 'mostRows') ?? CAP, CAP);
+  const most = mostRowsOf(parameters);
   if (limit !== undefined && (limit < 0 || limit > most)) throw apiError('cascade.query.limit.range', 'limit', 1, most);
   if (page === undefined && !limit) return { skip: 0, limit: most, capped: true };
   const size = limit || Math.min(PAGE_WITHOUT_LIMIT, most);
   return { skip: Math.min(((page ?? 1) - 1) * size, Number.MAX_SAFE_INTEGER), limit: size, capped: false };
 }
+
+/** Bound of the rows that an answer gives. */
+export const mostRowsOf = (parameters: Readonly<Record<string, Value>>): number =>
+  Math.min(wholeNumber(parameters, 'mostRows') ?? CAP, CAP);
 
 function wholeNumber(parameters: Readonly<Record<string, Value>>, name: string): number | undefined {
   const value = parameters[name];

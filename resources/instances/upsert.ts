@@ -5,6 +5,7 @@ import { type Actor, RestartRun } from '../../runtime/context/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
+import { coerceProperty } from '../../model/types/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { toStored } from '../scalars/index.ts';
 import { idOf } from '../representation/index.ts';
@@ -66,18 +67,21 @@ async function requireUntaken(space: Namespace, resource: InstanceResource, pred
   if (hidden) throw apiError('cascade.authorization.denied', 'upsert', resource.name);
 }
 
-/** The condition by which an UPSERT finds its instance. */
+/** The condition by which an UPSERT finds its instance: by the key as it would be stored, so that both round it alike. */
 function match(resource: InstanceResource, body: ObjectValue): { predicate: Predicate; described: string; key: string | null } {
   const keys = upsertKeys(resource.type);
   const where: ObjectValue = {};
+  const described: string[] = [];
   for (const key of keys) {
-    const value = Object.hasOwn(body, key) ? getOwn(body, key) : null;
-    if (value === null) throw apiError('cascade.upsert.key.missing', resource.name, keys.join(', '));
+    const given = Object.hasOwn(body, key) ? getOwn(body, key) : null;
+    if (given === null) throw apiError('cascade.upsert.key.missing', resource.name, keys.join(', '));
+    const property = resource.type.properties.get(key);
+    const value = property ? coerceProperty(resource.type, property, given) : given;
     setOwn(where, key, { $eq: value });
+    described.push(`${key}=${text(value)}`);
   }
-  const described = keys.map((key) => `${key}=${text(getOwn(body, key))}`).join(', ');
   const predicate = parseWhere(where, resource.type, { username: '', namespace: '', now: 0 });
-  return { predicate, described, key: keyText(predicate, resource.type) };
+  return { predicate, described: described.join(', '), key: keyText(predicate, resource.type) };
 }
 
 function without(body: ObjectValue, names: readonly string[]): ObjectValue {

@@ -5,11 +5,17 @@ import type { ApiReply, ApiRequest } from '../api.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { aggregate as runPipeline } from '../aggregate/index.ts';
 import type { Namespace, Resource } from '../catalog/index.ts';
+import { mostRowsOf } from '../instances/index.ts';
 
 export async function aggregate(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
-  const pipeline = request.object ?? request.parameters['pipeline'];
+  const pipeline = request.object ?? request.parameters['pipeline'] ?? request.object;
   if (pipeline === undefined) throw apiError('cascade.request.parameter.invalid', 'pipeline', null);
   const isTyped = request.federation?.isTyped === true;
-  const written = { streams: request.streams === true, exactReals: request.exactReals === true, isTyped };
+  const written = {
+    streams: request.streams === true,
+    exactReals: request.exactReals === true,
+    isTyped,
+    most: mostRowsOf(request.parameters),
+  };
   return { status: 200, ...(await runPipeline(space, resource, pipeline, actor, written)), ...(isTyped && { isTyped }) };
 }

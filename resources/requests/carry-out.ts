@@ -12,7 +12,7 @@ import { ownOnly, refuseInPart, requireRight, withOwn } from '../access/index.ts
 import { aggregate } from './aggregate.ts';
 import { patch, remove, update } from './change.ts';
 import { command, commandsOf } from './commands.ts';
-import { refuseIllFormed } from './ill-formed.ts';
+import { refuseBeyondDoubles, refuseIllFormed } from './ill-formed.ts';
 import { insert } from './insert.ts';
 import { channels, execute, publish, query, status } from './invoke.ts';
 import { requirePublic } from './public.ts';
@@ -58,6 +58,7 @@ function carriedOut(space: Namespace, request: ApiRequest, actor: Actor): Promis
 
 function admitted(space: Namespace, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   if (request.illFormedAt !== undefined) refuseIllFormed(space, request, request.illFormedAt);
+  if (request.beyondDoublesAt !== undefined) refuseBeyondDoubles(space, request, request.beyondDoublesAt);
   const own = request.custom === true ? undefined : space.catalog.features.requests.get(request.resourceName);
   if (own) return own(space, request, actor);
   const installed = space.catalog.features.installationResource(request.resourceName, request.custom);

@@ -1,5 +1,6 @@
 // Refuses texts with a lone surrogate: JSON can express them, but they can be neither stored nor sent (resources-and-api.md 5.1). In an
-// instance the error is that of an invalid value, elsewhere that of an invalid body.
+// instance the error is that of an invalid value, elsewhere that of an invalid body. Likewise numbers beyond every double, which nothing can keep: where a
+// condition or a property says what it takes, it refuses them itself.
 
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
 import type { ApiRequest } from '../api.ts';
@@ -8,6 +9,7 @@ import { resolve, type Namespace } from '../catalog/index.ts';
 
 const REASON = 'lone surrogate';
 const WRITES: ReadonlySet<string> = new Set(['insert', 'upsert', 'update', 'patch']);
+const WITH_CONDITIONS: ReadonlySet<string> = new Set(['select', 'selectOne', 'delete', 'deleteOne', 'aggregate']);
 
 /** @throws type.property.invalid, request.body.invalid: it never returns */
 export function refuseIllFormed(space: Namespace, request: ApiRequest, offset: number): never {
@@ -21,6 +23,14 @@ export function refuseIllFormed(space: Namespace, request: ApiRequest, offset: n
     }
   }
   throw apiError('cascade.request.body.invalid', REASON, offset);
+}
+
+/** @throws request.body.invalid */
+export function refuseBeyondDoubles(space: Namespace, { op, resourceName, custom }: ApiRequest, offset: number): void {
+  if (WITH_CONDITIONS.has(op)) return;
+  const isInstance = WRITES.has(op) && !space.catalog.features.installationResource(resourceName, custom);
+  if (isInstance && resolve(space, resourceName, custom).kind === 'instances') return;
+  throw apiError('cascade.request.body.invalid', 'number out of range', offset);
 }
 
 /** The property of the first instance with such a text. */

@@ -210,6 +210,7 @@ function withBody(
   const object = readBody(bytes, request.identity.namespace, {
     ...(request.publicOnly && { maxValues: PUBLIC_VALUES }),
     onLoneSurrogate: (offset) => (request.illFormedAt ??= offset),
+    onBeyondDoubles: (offset) => (request.beyondDoublesAt ??= offset),
   });
   const withObject = (value: Value): ApiRequest => {
     if (isProgram && typeof value === 'string') request.text = value;

@@ -1,10 +1,10 @@
 // The messages of the WebSocket binding (resources-and-api.md 2.15): parses a client's text, and makes the texts of answers and events.
 // Bodies are JSON text already; they are not parsed again.
-import type { Pieces } from '../../resources/api.ts';
+import type { ApiRequest, Pieces } from '../../resources/api.ts';
 import type { Identity, Notice } from '../../engine/index.ts';
 import { readBody } from '../http/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { MAX_BODY_VALUES, parseJson, toJson } from '../../model/values/index.ts';
+import { MAX_BODY_VALUES, parseJson, type ParseJsonOptions, toJson } from '../../model/values/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 
 export interface Message {
@@ -21,24 +21,34 @@ export interface Message {
   /** The first member with a value of a wrong kind that cannot count as missing. */
   readonly wrong: { readonly name: string; readonly value: Value } | undefined;
   /** The offset of the first ill-formed text, as of a request. */
-  readonly illFormedAt: number | undefined;
+  readonly illFormedAt?: number;
+  /** The same of the first number that is beyond every double. */
+  readonly beyondDoublesAt?: number;
 }
 
 /** @throws request.body.invalid when it is not a JSON object */
 export function readMessage(source: string | Uint8Array): Message {
-  let illFormedAt: number | undefined;
-  const value = parseJson(source, { maxValues: MAX_BODY_VALUES, onLoneSurrogate: (offset) => (illFormedAt ??= offset) });
-  return messageOf(value, illFormedAt);
+  const found: Found = {};
+  const value = parseJson(source, { maxValues: MAX_BODY_VALUES, ...into(found) });
+  return messageOf(value, found);
 }
 
 /** Parses a long text as `readMessage` does, in pieces, so that it delays nobody else. @param owner see `readBody` */
 export async function readLongMessage(source: Uint8Array, owner: string): Promise<Message> {
-  let illFormedAt: number | undefined;
-  const value = await readBody(source, owner, { onLoneSurrogate: (offset) => (illFormedAt ??= offset) });
-  return messageOf(value, illFormedAt);
+  const found: Found = {};
+  const value = await readBody(source, owner, into(found));
+  return messageOf(value, found);
 }
 
-function messageOf(value: Value, illFormedAt: number | undefined): Message {
+/** What the parser has let pass. */
+type Found = Pick<ApiRequest, 'illFormedAt' | 'beyondDoublesAt'>;
+
+const into = (found: Found): ParseJsonOptions => ({
+  onLoneSurrogate: (offset) => (found.illFormedAt ??= offset),
+  onBeyondDoubles: (offset) => (found.beyondDoublesAt ??= offset),
+});
+
+function messageOf(value: Value, found: Found): Message {
   if (!isObject(value)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   const parameters = memberOf(value, 'parameters');
   const wrong = MEMBERS.find(({ name, isRight }) => !isRight(memberOf(value, name)));
@@ -51,7 +61,7 @@ function messageOf(value: Value, illFormedAt: number | undefined): Message {
     targetNamespace: textIn(value, 'targetNamespace'),
     targetName: textIn(value, 'targetName'),
     wrong: wrong && { name: wrong.name, value: memberOf(value, wrong.name) },
-    illFormedAt,
+    ...found,
   };
 }
 

@@ -22,6 +22,7 @@ export function apiRequest(message: Message, identity: Identity): ApiRequest {
     custom: null,
     parameters: parameterValues(message.parameters, reading.parameters),
     ...(message.illFormedAt !== undefined && { illFormedAt: message.illFormedAt }),
+    ...(message.beyondDoublesAt !== undefined && { beyondDoublesAt: message.beyondDoublesAt }),
     ...(federation && { federation }),
   };
   const requestId = headerIn(message, 'X-Cascade-Request-Id');

@@ -222,7 +222,7 @@ const ROWS: Row[] = [
   ['Object', 'text', no()],
   ['Boolean', true, true],
   ['Boolean', 'TRUE', true],
-  ['Boolean', ' true ', true],
+  ['Boolean', ' true ', false],
   ['Boolean', 'yes', false],
   ['Boolean', 1, true],
   ['Boolean', 0, false],

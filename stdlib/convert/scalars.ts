@@ -38,6 +38,9 @@ export function toText(value: Value, where: Destination): string {
   const plain = typeof value === 'string' || typeof value === 'boolean' || isNumber(value);
   if (!plain && !(value instanceof Decimal || value instanceof Currency || value instanceof DateTime))
     return unconvertible(value, 'String');
+  // Only JSON holds such a number (1e400), and none of its digits would be left.
+  if ((where === 'property' || where === 'operand') && isReal(value) && !Number.isFinite(numberOf(value)))
+    return unconvertible(value, 'String', 'range');
   const result = text(value);
   return where === 'property' && /\p{Surrogate}/u.test(result) ? unconvertible(value, 'String', 'surrogate') : result;
 }
@@ -90,7 +93,7 @@ export function toCurrency(value: Value, scale: number | undefined, where: Desti
 
 export function toBoolean(value: Value): boolean {
   if (typeof value === 'boolean') return value;
-  if (typeof value === 'string') return value.trim().toLowerCase() === 'true';
+  if (typeof value === 'string') return value.toLowerCase() === 'true';
   const number = isNumber(value) ? numberOf(value) : Number.NaN;
   return number === 0 || number === 1 ? number === 1 : unconvertible(value, 'Boolean', isNumber(value) ? 'range' : 'format');
 }

@@ -21,7 +21,7 @@ export {
 export { decodeInner, encodeInner, encodeStatement, encodeShared, fromInner, INNER_MARK, isPlainInner } from './inner-json.ts';
 export { checkedString, MAX_STRING, stringify } from './json.ts';
 export { parseJsonText } from './json-parse.ts';
-export { type JsonBounds, JsonProblem, JsonReader, readJson } from './json-reader.ts';
+export { type JsonBounds, JsonProblem, JsonReader, type JsonReading, readJson } from './json-reader.ts';
 export { Currency, DateTime, Decimal, type Lambda, LocalValue, type ObjectValue, Real, type Value } from './kinds.ts';
 export { integer, isInteger, isNumber, isReal, MAX_INTEGER, MIN_INTEGER, numberOf, parseInteger, parseReal, real } from './numbers.ts';
 export { deepCopy, deepCopyCounted, getOwn, isObject, isReference, MAX_ELEMENTS, setOwn } from './objects.ts';

@@ -1,7 +1,7 @@
 // The reader of JSON: well-formed strings, bounds on depth and number of values, and the place of an error. What becomes of a number is its
 // caller's matter: programs and the service keep other things of it. JSON.parse is faster and stands in where it cannot differ. It reads as far as it
 // is told, so that a service can do something else between two pieces of a long text.
-import type { ObjectValue, Value } from './kinds.ts';
+import { type ObjectValue, Real, type Value } from './kinds.ts';
 import { real } from './numbers.ts';
 import { setOwn } from './objects.ts';
 
@@ -53,6 +53,8 @@ export interface JsonReading extends JsonBounds {
   readonly toNumber: (token: string) => Value;
   /** Told where a text begins that has a lone surrogate; absent: that is a problem like any other. */
   readonly onLoneSurrogate?: ((index: number) => void) | undefined;
+  /** Told where a number begins that is beyond every double, such as 1e400. */
+  readonly onBeyondDoubles?: ((index: number) => void) | undefined;
 }
 
 /**
@@ -171,7 +173,9 @@ export class JsonReader {
     const end = endOfNumber(this.#text, start);
     if (end === start) throw this.#problem('unexpected character');
     this.#at = end;
-    return this.#reading.toNumber(this.#text.slice(start, end));
+    const value = this.#reading.toNumber(this.#text.slice(start, end));
+    if (this.#reading.onBeyondDoubles && value instanceof Real && !Number.isFinite(value.value)) this.#reading.onBeyondDoubles(start);
+    return value;
   }
 
   /**
