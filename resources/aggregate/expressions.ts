@@ -6,7 +6,7 @@ import { apiError } from '../../model/errors/index.ts';
 import { toBson } from '../../model/values/index.ts';
 import { checkSize } from './expression-size.ts';
 import { partOf } from './money-text.ts';
-import { fieldAt, newName, type Shape } from './shape.ts';
+import { fieldAt, newName, type Shape, requireObject } from './shape.ts';
 
 const words = (text: string): string[] =>
   text
@@ -87,6 +87,7 @@ function operation(operator: string, operand: Value, place: Place): Document {
   if (!ALLOWED.has(operator)) throw refused(operator);
   if (operator === '$literal') return { $literal: literal(operand) };
   checkSize(operator, operand);
+  if (operator === '$objectToArray') requireObject(operand, place.shape, operator);
   const variables = new Set([...place.variables, ...bound(operator, operand)]);
   const rebuilt = { [operator]: rebuild(operand, { ...place, operator, calculates: ARITHMETIC.has(operator), variables }) };
   if (operator === '$toObjectId') return { $toString: rebuilt };

@@ -3,6 +3,7 @@
 
 import { isSecret } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
+import type { Value } from '../../stdlib/values/index.ts';
 import type { Holder } from '../scalars/index.ts';
 import type { MoneyText } from './money-text.ts';
 import {
@@ -110,8 +111,19 @@ function memberAt(
 /** The stored path of `.code` or `.value` of a Currency. */
 function currencyPath(steps: readonly string[]): string {
   const last = steps[steps.length - 1];
-  if (steps.length === 1 || (last !== 'code' && last !== 'value')) return steps.join('.');
-  return [...steps.slice(0, -1), last === 'code' ? 'c' : 'v'].join('.');
+  const stored = steps.length > 1 && last !== undefined && Object.hasOwn(PARTS, last) ? PARTS[last]! : last!;
+  return [...steps.slice(0, -1), stored].join('.');
+}
+
+/** Parts of a Currency as clients and as the store name them; what only the store knows is not there for clients. */
+const PARTS: Readonly<Record<string, string>> = { code: 'c', value: 'v', c: 'code', v: 'value' };
+
+/** An expression that has to be an Object: a Currency is one in the store only. @throws cascade.query.operand.invalid */
+export function requireObject(operand: Value, shape: Shape, operator: string): void {
+  const one = Array.isArray(operand) && operand.length === 1 ? operand[0] : operand;
+  if (typeof one !== 'string' || !/^\$[^$]/.test(one)) return;
+  const { base, isWhole } = fieldAt(shape, one.slice(1), operator);
+  if (base === 'Currency' && isWhole) throw apiError('cascade.query.operand.invalid', one, operator);
 }
 
 export const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -12,7 +12,7 @@ import { geoNear, withoutNear } from './geo-near.ts';
 import { lookup, type TypeNamed, type VisibleOf } from './lookup.ts';
 import { giving, type Meaning, meaningOf, membersOf, objectOf as holderOf, rootOf } from './meaning.ts';
 import { orderOf } from './money-text.ts';
-import { fieldAt, keeping, newName, type Shape, untyped, without } from './shape.ts';
+import { fieldAt, keeping, newName, type Shape, untyped, without, requireObject } from './shape.ts';
 
 export interface PipelineContext {
   readonly budget: Budget;
@@ -97,13 +97,14 @@ const STAGES: Readonly<Record<string, Build>> = {
   },
   $replaceRoot: (operand, shape, { budget }) => {
     const body = only(objectOf(operand, '$replaceRoot'), ['newRoot'], '$replaceRoot');
+    requireObject(body['newRoot'] ?? null, shape, '$replaceRoot');
     const newRoot = expression(body['newRoot'] ?? null, shape, budget, '$replaceRoot');
     return { stages: [{ $replaceRoot: { newRoot } }], shape: replaced(body['newRoot'] ?? null, shape) };
   },
-  $replaceWith: (operand, shape, { budget }) => ({
-    stages: [{ $replaceWith: expression(operand, shape, budget, '$replaceWith') }],
-    shape: replaced(operand, shape),
-  }),
+  $replaceWith: (operand, shape, { budget }) => {
+    requireObject(operand, shape, '$replaceWith');
+    return { stages: [{ $replaceWith: expression(operand, shape, budget, '$replaceWith') }], shape: replaced(operand, shape) };
+  },
   $sort: (operand, shape) => {
     const stage: Document = {};
     const keys: Document = {}; // a Currency inside an Object is ordered by its parts, which are taken out of its text
