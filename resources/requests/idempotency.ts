@@ -72,7 +72,7 @@ function digestOf({ op, resourceName, custom, resourceId, parameters, object, te
 
 /** @throws request.id.reused */
 function requireSame(requestId: string, stored: string | undefined, digest: string): void {
-  if (stored !== digest) throw apiError('cascade.request.id.reused', requestId);
+  if (stored !== digest) throw apiError('cascade.request.id.reused', requestId.split('\n', 1)[0]!); // of a batch's part that of the batch
 }
 
 /** Carries out a request; one with a request id at most once per day and identity. @throws as `carryOut` */

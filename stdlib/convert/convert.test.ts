@@ -23,6 +23,7 @@ const ROWS: Row[] = [
   ['String', '  x ', '  x '],
   ['String', 12, '12'],
   ['String', 1.5, '1.5'],
+  ['String', real(-Infinity), '-Infinity'],
   ['String', true, 'true'],
   ['String', DAY, '2031-05-04T03:02:01.000Z'],
   ['String', d('1.50'), '1.50'],

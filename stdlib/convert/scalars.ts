@@ -18,6 +18,7 @@ import {
   parseDecimal,
   parseInteger,
   parseReal,
+  Real,
   real,
   rescale,
   significantDigits,
@@ -38,9 +39,8 @@ export function toText(value: Value, where: Destination): string {
   const plain = typeof value === 'string' || typeof value === 'boolean' || isNumber(value);
   if (!plain && !(value instanceof Decimal || value instanceof Currency || value instanceof DateTime))
     return unconvertible(value, 'String');
-  // Only JSON holds such a number (1e400), and none of its digits would be left.
-  if ((where === 'property' || where === 'operand') && isReal(value) && !Number.isFinite(numberOf(value)))
-    return unconvertible(value, 'String', 'range');
+  // A number of JSON beyond every double (1e400), of whose digits none would be left; what a program has calculated has its text.
+  if (value instanceof Real && value.text !== undefined && !Number.isFinite(value.value)) return unconvertible(value, 'String', 'range');
   const result = text(value);
   return where === 'property' && /\p{Surrogate}/u.test(result) ? unconvertible(value, 'String', 'surrogate') : result;
 }
