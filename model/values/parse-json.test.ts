@@ -192,3 +192,12 @@ test('numbers that are read digit by digit are those that their texts are', () =
     { numRuns: 3_000 },
   );
 });
+
+test('where the first number stands that is beyond every double is told in bytes; the number keeps its digits', () => {
+  const places: number[] = [];
+  const read = parseJson('{"ü":[1e308,-1e999,1e400]}', { onBeyondDoubles: (offset) => places.push(offset) });
+  expect(places).toEqual([13, 20]);
+  expect((read as { ü: Value[] }).ü[2]).toMatchObject({ text: '1e400' });
+  parseJson(`[${'9'.repeat(400)},1e-400]`, { onBeyondDoubles: (offset) => places.push(offset) });
+  expect(places).toEqual([13, 20, 1]);
+});

@@ -77,9 +77,9 @@ export async function parseLongJson(
 }
 
 const inBytes = (text: string, { onLoneSurrogate, onBeyondDoubles }: ParseJsonOptions): JsonReports => {
-  const told = (report: ((offset: number) => void) | undefined) =>
+  const reportInBytes = (report: ((offset: number) => void) | undefined) =>
     report && ((index: number) => report(Buffer.byteLength(text.slice(0, index))));
-  return { onLoneSurrogate: told(onLoneSurrogate), onBeyondDoubles: told(onBeyondDoubles) };
+  return { onLoneSurrogate: reportInBytes(onLoneSurrogate), onBeyondDoubles: reportInBytes(onBeyondDoubles) };
 };
 
 const refused = (error: unknown, text: string, refuse: NonNullable<ParseJsonOptions['refuse']>): unknown =>
