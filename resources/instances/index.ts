@@ -11,7 +11,6 @@ export { addressFilters, condition, conditionAsked, notFound, notFoundBy, read, 
 export { INDEX_BUILDS, IndexBuilds, buildAfter, buildBefore, indexBuildsOf, resumeBuilds } from './index-builds.ts';
 export { convertedInserts, type ReadyInsert, insertAtOnce, insertInPieces, insertMany, insertOne, mustBeObject } from './insert.ts';
 export { innerText, innerValue, instanceIn, LONG_TEXT } from './in-pieces.ts';
-export { ensureCollection } from './lazy-collections.ts';
 export { upsertKeys } from './natural-key.ts';
 export { followedInstance } from './pending-instances.ts';
 export { present } from './present.ts';
@@ -19,7 +18,8 @@ export { asApiError, duplicateOf, tooFull } from './refusals.ts';
 export { type ProgramQuery, type Selected, type WalkPage, mostRowsOf, pageOf, selectPage, selectPages, selectRows } from './select.ts';
 export { refusalOf } from './stale-writes.ts';
 export { pipelineLimit } from './time-limit.ts';
-export { addedBy, removeInBackground, removeValues } from './type-storage.ts';
+export { addedBy, ensureCollection, removeInBackground, removeValues } from './type-storage.ts';
 export { findTaken, uniqueKeysOf } from './unique.ts';
-export { changeOf, updateMany, updateOne, versionIn } from './update.ts';
+export { changeOf, updateOne, versionIn } from './update.ts';
+export { updateMany } from './update-many.ts';
 export { upsertOne } from './upsert.ts';

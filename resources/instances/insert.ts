@@ -16,7 +16,7 @@ import { accompanied, admit, requireWithin } from '../access/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { entriesFor } from './dependents.ts';
 import { type LongParts, innerText, longParts, partsInPieces } from './in-pieces.ts';
-import { ensureCollection } from './lazy-collections.ts';
+import { ensureCollection } from './type-storage.ts';
 import { noteType } from './stale-writes.ts';
 import { asApiError, sizeOf, sizeWithin } from './refusals.ts';
 

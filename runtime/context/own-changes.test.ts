@@ -15,9 +15,3 @@ test('only changes of watched instances count, for each change that waits', () =
   expect(counts(outer)).toEqual([2n, 0n, 0n]);
   expect(counts(inner)).toEqual([0n, 1n, 0n]);
 });
-
-test('an instance concerns a change within the one that it is about', () => {
-  const outer = new OwnChanges(undefined).watch('a', '1');
-  const inner = new OwnChanges(outer).watch('b', '1');
-  expect([inner.concerns('a', '1'), inner.concerns('b', '1'), outer.concerns('b', '1')]).toEqual([true, true, false]);
-});

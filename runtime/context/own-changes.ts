@@ -34,11 +34,6 @@ export class OwnChanges {
   countOf(collection: string, id: string): bigint {
     return BigInt(this.#counts.get(keyOf(collection, id)) ?? 0);
   }
-
-  /** Whether the instance is being changed here, or by a change that waits for this one. */
-  concerns(collection: string, id: string): boolean {
-    return this.#counts.has(keyOf(collection, id)) || (this.#outer?.concerns(collection, id) ?? false);
-  }
 }
 
 const keyOf = (collection: string, id: string): string => `${collection}/${id}`;
