@@ -42,8 +42,6 @@ import {
   resumeBuilds,
   present,
   refusalOf,
-  findTaken,
-  uniqueKeysOf,
   indexDependents,
 } from '../resources/instances/index.ts';
 import { pureBuiltins } from '../resources/host-context.ts';
@@ -54,6 +52,7 @@ import { NODES_OUTLET } from '../features/nodes/index.ts';
 import { FEDERATION, Federation, Outbox } from '../features/federation/index.ts';
 import type { Egress } from '../platform/egress/index.ts';
 import { openMaintenance } from './maintenance.ts';
+import { findTaken, uniqueKeysOf } from './unique-keys.ts';
 import { Contention, ErrorBreaker, ExecutionTimes, NO_LIMITS, HIGH, Backpressure, type RunHost, Runner } from '../runtime/runs/index.ts';
 import type { ResolvedProcedure, Sandbox } from '../sandbox/index.ts';
 import { EqualityReads, PointReads, RowReader, retryUntilAvailable, type Store } from '../platform/mongo/index.ts';

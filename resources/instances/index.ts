@@ -19,7 +19,6 @@ export { type ProgramQuery, type Selected, type WalkPage, mostRowsOf, pageOf, se
 export { refusalOf } from './stale-writes.ts';
 export { pipelineLimit } from './time-limit.ts';
 export { addedBy, ensureCollection, removeInBackground, removeValues } from './type-storage.ts';
-export { findTaken, uniqueKeysOf } from './unique.ts';
 export { changeOf, updateOne, versionIn } from './update.ts';
 export { updateMany } from './update-many.ts';
 export { upsertOne } from './upsert.ts';

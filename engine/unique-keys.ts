@@ -1,9 +1,9 @@
 // Unique keys of documents: two units with a common key do not share a batch.
 
 import { BSON, type Db, type Document } from 'mongodb';
-import { DuplicateKey, type UnitOfWork } from '../../runtime/transactions/index.ts';
-import { StoredBytes } from '../../model/values/index.ts';
-import { mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
+import { DuplicateKey, type UnitOfWork } from '../runtime/transactions/index.ts';
+import { StoredBytes } from '../model/values/index.ts';
+import { mongoIndexes, type TypeDefinition } from '../model/types/index.ts';
 
 const known = new WeakMap<TypeDefinition, { name: string; paths: string[] }[]>();
 function uniqueIndexes(type: TypeDefinition): { name: string; paths: string[] }[] {
