@@ -50,6 +50,8 @@ export class BulkWalk {
   /** Number of instances stored so far. */
   count = 0;
   readonly failed: Failed[] = [];
+  /** What one deletion has deleted, when it is the only one: its event is that of the instance (resources-and-api.md 2.7). */
+  only: ObjectValue | null = null;
   /** The id of the last instance that was read. */
   #after: Value = null;
   #parts = 0;
@@ -161,7 +163,7 @@ export class BulkWalk {
   #events(count: number): StoredEvent[] {
     const { operation, where } = this.#statement;
     if (count === 0 || this.#resource.type.rulesSuppressed) return [];
-    const value: ObjectValue = { ars_bulkOperation: true, qual: shortened(where), count };
+    const value: ObjectValue = (count === 1 && this.only) || { ars_bulkOperation: true, qual: shortened(where), count };
     return raise(this.#space, instanceEvent(this.#resource, operation), value, this.#actor);
   }
 }

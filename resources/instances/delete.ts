@@ -127,6 +127,11 @@ async function deleteBatch(
     (before) => ({ operation: 'delete', resource, before, after: null, initiator: actor, isOneOfMany: true }) as const,
   );
   const added = additionsOf(space, deletions) ?? { writes: [], events: [] };
+  if (walk.count + doomed.length === 1) {
+    const isAsRead = (actor.within?.countOf(resource.collection, idOf(last)) ?? 0n) === 0n;
+    const [left] = isAsRead ? [last] : await read(space, resource, byId(last), 1);
+    walk.only = left ? await shownOne(space, resource.type, left, actor) : null;
+  }
   try {
     await walk.store(
       doomed.map((stored) => asLeft(removal(resource, stored), actor)),
