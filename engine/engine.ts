@@ -326,7 +326,7 @@ export async function openEngine({
         }
       },
       acknowledge: (identity, acknowledgement) => forwarding.acknowledge(identity, acknowledgement),
-      unsubscribe: (identity, name) => forwarding.unsubscribe(identity, name),
+      unsubscribe: (identity, path, name) => forwarding.unsubscribe(identity, path, name),
       async openSocket(namespace) {
         return (await quotas.of(namespace))?.open('webSockets') ?? (() => undefined);
       },

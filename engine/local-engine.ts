@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { auditSecurity } from '../features/audits/index.ts';
 import { deliveriesOf } from '../features/delivery/index.ts';
 import { accept } from '../features/sources/index.ts';
+import { unsubscribe } from '../features/subscriptions/index.ts';
 import type { SecurityLog } from '../identity/index.ts';
 import { CascadeErrors, apiError, isApiError } from '../model/errors/index.ts';
 import { toJson } from '../model/values/index.ts';
@@ -81,7 +82,7 @@ export function openLocalEngine({ clock, scheduler, quotas, security, isSure, dr
       if ((await deliveriesOf(space).acknowledge(identity, subscriptionName, partitionId, sequenceId)) === null)
         log.info({ subscriptionName, partitionId, sequenceId }, 'an acknowledgement named no open delivery');
     },
-    unsubscribe: ({ space }, identity, name) => deliveriesOf(space).unsubscribe(identity, name),
+    unsubscribe: async ({ space }, identity, path, name) => unsubscribe(space, identity, path, name),
     audit: ({ space }, event) => auditSecurity(space, event, clock),
     drop,
     closeSoon({ space: { name } }) {

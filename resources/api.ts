@@ -235,8 +235,8 @@ export interface Engine extends AsyncDisposable {
   subscribe(identity: Identity, path: string, options: SubscribeOptions, deliver: (notice: Notice) => void): Promise<Subscription>;
   /** Acknowledges an event for a persistent subscription; unknown and repeated acknowledgements are ignored. */
   acknowledge(identity: Identity, acknowledgement: { subscriptionName: string; partitionId: number; sequenceId: number }): Promise<void>;
-  /** Deletes a persistent subscription. @throws cascade.subscription.unknown */
-  unsubscribe(identity: Identity, subscriptionName: string): Promise<void>;
+  /** Deletes a persistent subscription of the user on this path. @throws cascade.subscription.unknown, cascade.event.path.invalid */
+  unsubscribe(identity: Identity, path: string, subscriptionName: string): Promise<void>;
   /**
    * Counts a socket that has logged in to the namespace.
    * @returns the function to call when it is closed. @throws cascade.quota.exceeded

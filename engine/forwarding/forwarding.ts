@@ -24,7 +24,7 @@ export interface LocalEngine {
   accept(space: OpenNamespace, arrival: SourceArrival): Promise<ApiReply>;
   describe(space: OpenNamespace, caller: Identity): Promise<ApiDescription>;
   acknowledge(space: OpenNamespace, identity: Identity, acknowledgement: Acknowledgement): Promise<void>;
-  unsubscribe(space: OpenNamespace, identity: Identity, name: string): Promise<void>;
+  unsubscribe(space: OpenNamespace, identity: Identity, path: string, name: string): Promise<void>;
   audit(space: OpenNamespace, event: SecurityEvent): Promise<void>;
   /** Closes it once its requests in flight have ended; later requests wait until it is opened again. */
   closeSoon(space: OpenNamespace): void;
@@ -98,11 +98,11 @@ export class Forwarding {
     );
   }
 
-  unsubscribe(identity: Identity, name: string): Promise<void> {
+  unsubscribe(identity: Identity, path: string, name: string): Promise<void> {
     return this.#routes.at(
       identity.namespace,
-      (space) => this.#local.unsubscribe(space, identity, name),
-      async (owner) => void (await this.#calls().call(owner, 'unsubscribe', { identity, name })),
+      (space) => this.#local.unsubscribe(space, identity, path, name),
+      async (owner) => void (await this.#calls().call(owner, 'unsubscribe', { identity, path, name })),
       false,
     );
   }
@@ -173,7 +173,7 @@ export class Forwarding {
         }),
       unsubscribe: (_from, message) =>
         enter(identityIn(message).namespace, async (space) => {
-          await local.unsubscribe(space, identityIn(message), String(message.head['name']));
+          await local.unsubscribe(space, identityIn(message), String(message.head['path']), String(message.head['name']));
           return DONE;
         }),
       audit: (_from, message) =>

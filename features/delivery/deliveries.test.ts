@@ -246,7 +246,7 @@ test('R10: a persistent subscription stores events while no client listens, and 
   // Another socket takes the subscription over; then it is deleted.
   const third = await t.engine.subscribe(t.identity, '/topics/stored', { subscriptionName: first.name ?? '' }, () => undefined);
   expect(again.at(-1)).toEqual({ kind: 'taken', name: first.name });
-  await t.engine.unsubscribe(t.identity, third.name ?? '');
+  await t.engine.unsubscribe(t.identity, '/topics/stored', third.name ?? '');
   expect(await t.rows('ArsSubscription', { name: first.name })).toEqual([]);
 });
 
@@ -301,7 +301,7 @@ test('the number of persistent subscriptions per user is limited', async () => {
     params: ['persistentSubscriptionsOfUser', 1_000],
   });
   await t.engine.subscribe(t.identity, '/topics/counted', { persistent: true }, () => undefined); // another user has a limit of its own
-  await t.engine.unsubscribe(identity, all[0]?.name ?? '');
+  await t.engine.unsubscribe(identity, '/topics/counted', all[0]?.name ?? '');
   expect((await begin()).name).toBeDefined();
 });
 

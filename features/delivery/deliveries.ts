@@ -27,7 +27,7 @@ import {
   sequenceDeliveryId,
 } from './stored-delivery.ts';
 import type { LastError } from './last-errors.ts';
-import { type PersistentOptions, PersistentSubscriptions } from './persistent.ts';
+import { type Persistent, type PersistentOptions, PersistentSubscriptions } from './persistent.ts';
 import { reliabilityOf } from './reliability.ts';
 import { Sending } from './sending.ts';
 
@@ -222,9 +222,7 @@ export class Deliveries {
     deliver: (notice: Notice) => void,
     sight?: Sight,
   ) {
-    const known = name === null ? null : this.#persistent.get(name);
-    if (name !== null && (!known || known.path !== path || known.username !== identity.username))
-      throw apiError('cascade.subscription.unknown', name);
+    const known = name === null ? null : this.#ownAt(identity, path, name);
     await this.ensureCollections();
     if (known && filter) await this.#persistent.refilter(known, filter);
     const subscription = known ?? (await this.#persistent.create(identity, path, filter));
@@ -246,11 +244,16 @@ export class Deliveries {
     return this.#persistent.recheck();
   }
 
-  /** Deletes a persistent subscription. @throws cascade.subscription.unknown */
-  async unsubscribe(identity: Identity, name: string): Promise<void> {
+  /** Deletes a user's persistent subscription on this path. @throws cascade.subscription.unknown */
+  async unsubscribe(identity: Identity, path: string, name: string): Promise<void> {
+    await this.end(this.#ownAt(identity, path, name).name);
+  }
+
+  /** The user's subscription of this name on this path. @throws cascade.subscription.unknown */
+  #ownAt({ username }: Identity, path: string, name: string): Persistent {
     const found = this.#persistent.get(name);
-    if (!found || found.username !== identity.username) throw apiError('cascade.subscription.unknown', name);
-    await this.end(name);
+    if (!found || found.path !== path || found.username !== username) throw apiError('cascade.subscription.unknown', name);
+    return found;
   }
 
   /** Deletes a stored subscription and its deliveries, and notifies its socket. */

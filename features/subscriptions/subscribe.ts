@@ -36,8 +36,7 @@ export async function subscribe(
   deliver: (notice: Notice) => void,
 ): Promise<Subscription> {
   const filter = eventFilter ?? null;
-  const named = parseEventPath(path);
-  const at: EventPath = { ...named, path: raisedPath(space, named) };
+  const at = eventPathIn(space, path);
   if (at.resource === 'inbox') {
     if (persistent === true || subscriptionName !== undefined) throw apiError('cascade.request.parameter.invalid', 'persistent', true);
     return listen(space, identity, at.name, filter, deliver);
@@ -50,6 +49,16 @@ export async function subscribe(
   if (persistent === true || subscriptionName !== undefined)
     return deliveriesOf(space).subscribe(identity, at.path, filter, subscriptionName ?? null, deliver, sight);
   return { close: space.events.subscribers.add(at.path, { filter, deliver, ...(sight && { sight }) }) };
+}
+
+/** Deletes a persistent subscription of the user on this path. @throws cascade.subscription.unknown, cascade.event.path.invalid */
+export const unsubscribe = (space: Namespace, identity: Identity, path: string, name: string): Promise<void> =>
+  deliveriesOf(space).unsubscribe(identity, eventPathIn(space, path).path, name);
+
+/** A path as clients write it, with the one on which its events are raised. @throws cascade.event.path.invalid */
+function eventPathIn(space: Namespace, path: string): EventPath {
+  const named = parseEventPath(path);
+  return { ...named, path: raisedPath(space, named) };
 }
 
 /** Decides for each event whether the subscriber may see it, by the current rights of the user; undefined: it may always see all events. */

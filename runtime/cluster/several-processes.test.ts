@@ -112,7 +112,7 @@ test('a persistent subscription gets events that another process commits, and ca
   const later = await begun(b, name);
   expect(later.notices).toMatchObject([{ valueJson: '{"n":1}' }, { valueJson: '{"n":2}', reliable: { redelivered: false } }]);
   expect([first.notices, there.notices]).toEqual([taken, taken]);
-  await b.engine.unsubscribe(b.identity, name);
+  await b.engine.unsubscribe(b.identity, '/topics/kept', name);
   const unknown = { code: 'cascade.subscription.unknown' };
   await eventually(() => expect(begun(a, name)).rejects.toMatchObject(unknown));
 });

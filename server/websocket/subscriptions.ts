@@ -17,6 +17,8 @@ interface Entry {
   subscription: Subscription | null;
   /** The name of a persistent one. */
   name?: string;
+  /** Whether the client itself deletes it, and so need not be told that it ended. */
+  isDeleted?: boolean;
 }
 
 export interface SubscriptionsOptions {
@@ -68,6 +70,7 @@ export class Subscriptions {
       if (this.#held) return void this.#held.push(() => this.#entries.get(entry.key) === entry && notify(notice));
       if (notice.kind === 'event') return this.#options.send(eventText(notice, identity, headers));
       this.#end(entry);
+      if (entry.isDeleted) return;
       if (notice.kind === 'taken') return this.#options.send(endedText(entry, notice.name));
       if (notice.kind === 'withdrawn') return this.#options.send(endedText(entry, entry.name));
       this.#options.sendError(apiError('cascade.event.path.gone', path), headers);
@@ -110,8 +113,7 @@ export class Subscriptions {
     const path = spelled(eventPath(message));
     const name = memberOf(message.parameters, 'subscriptionName');
     if (name !== null) {
-      for (const entry of [...this.#entries.values()]) if (entry.name === name) this.#end(entry);
-      await this.#options.engine.unsubscribe(identity, String(name));
+      await this.#delete(identity, path, String(name));
       return { status: 204 };
     }
     const headers = headersOf(message);
@@ -120,6 +122,19 @@ export class Subscriptions {
     const named = one ? [one] : ofPath.filter((each) => each.headers === headers);
     for (const entry of named.length > 0 ? named : ofPath) this.#end(entry);
     return { status: 204 };
+  }
+
+  /** Deletes a persistent subscription; one that is refused goes on. @throws CascadeError */
+  async #delete(identity: Identity, path: string, name: string): Promise<void> {
+    const named = [...this.#entries.values()].filter((entry) => entry.name === name);
+    for (const entry of named) entry.isDeleted = true;
+    try {
+      await this.#options.engine.unsubscribe(identity, path, name);
+    } catch (error) {
+      for (const entry of named) entry.isDeleted = false;
+      throw error;
+    }
+    for (const entry of named) this.#end(entry);
   }
 
   /** Acknowledges an event of a persistent subscription (8.5). Never answered; invalid acknowledgements are ignored. */
