@@ -29,7 +29,7 @@ const MOST_INSTANCES = 10_000;
 const MOST_ERRORS = 20_000;
 
 export async function insert(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor, upsert: boolean): Promise<ApiReply> {
-  const body = bodyOf(resource, request);
+  const body = addressed(space, resource, request, bodyOf(resource, request));
   if (!Array.isArray(body) && !isObject(body))
     throw apiError('cascade.request.body.invalid', 'an object or an array of objects is expected', 0);
   if (resource.kind === 'definitions' && resource.onCollection && isObject(body)) {
@@ -73,6 +73,12 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
     return { ...several(request, await insertedEach(resource, ready, text, enqueue)), ...typed };
   }
   return { ...several(request, await (apart ? inTurn(body, part) : pipelined(body, part))), ...typed };
+}
+
+/** An UPSERT at an address is of the definition there, which its name or `_id` names, else of a new one of that name (1.2, 4.14). */
+function addressed(space: Namespace, { kind, name }: Resource, { op, resourceId }: ApiRequest, body: Value): Value {
+  if (kind !== 'definitions' || op !== 'upsert' || resourceId === undefined || !isObject(body)) return body;
+  return { ...body, name: space.catalog.definitions.find(name, resourceId)?.name ?? resourceId };
 }
 
 /** The unit of an instance, or a function that stores it where preparing has to wait; an Error for an invalid instance. */

@@ -1,7 +1,7 @@
 // PUBLISH and EXECUTE (resources-and-api.md 2.10, 2.11).
 
 import { langError } from '../../stdlib/errors.ts';
-import { decodeInner, encodeInner, getOwn, isObject } from '../../stdlib/values/index.ts';
+import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { namespaceAndProfiles } from '../../identity/index.ts';
@@ -45,7 +45,7 @@ export async function execute(space: Namespace, _resource: Resource, request: Ap
 
 /** The value of a procedure as inner JSON. */
 export async function executeProcedure(space: Namespace, name: string, request: ApiRequest, actor: Actor): Promise<string> {
-  const procedure = space.catalog.definitions.find('procedures', name);
+  const procedure = procedureAt(space, name);
   if (!procedure) throw apiError('cascade.resource.not.found', `/procedures/${name}`);
   requireUse(space, 'procedures', procedure.name, 'execute', actor.identity);
   if (getOwn(procedure.object, 'visibility') === 'PRIVATE') throw langError('cascade.procedure.private', procedure.name);
@@ -63,6 +63,13 @@ export async function executeProcedure(space: Namespace, name: string, request: 
     ...(request.federation && { toNode: true }),
     ...(request.federation?.deadlineMs !== undefined && { deadlineMs: request.federation.deadlineMs }),
   });
+}
+
+/** The procedure of this name or `_id`; before the dot may be the `_id` of its service (1.2). */
+function procedureAt({ catalog: { definitions } }: Namespace, id: string): { name: string; object: ObjectValue } | undefined {
+  const [, service, ofService] = /^([0-9a-f]{24})\.(.+)$/s.exec(id) ?? [];
+  const owner = service === undefined ? undefined : definitions.find('services', service);
+  return definitions.find('procedures', id) ?? (owner && definitions.find('procedures', `${owner.name}.${ofService}`));
 }
 
 /** @throws cascade.execution.suspended while the error breaker of the procedure is open (resources-and-api.md 9.2) */

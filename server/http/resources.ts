@@ -165,10 +165,9 @@ const shapes: Partial<Record<Action, (request: ApiRequest) => ApiRequest>> = {
   },
   insert: (request) => (request.parameters.upsert === true ? { ...request, op: 'upsert' } : request),
   execute: serviceProcedure,
-  replaceMembers: ({ resourceId, ...request }) => {
-    if (isObject(request.object) && typeof getOwn(request.object, 'op') === 'string') return command({ resourceId, ...request });
+  replaceMembers: (request) => {
     if (!isObject(request.object)) throw apiError('cascade.request.body.invalid', 'members must be given in an object', 0);
-    return { ...request, object: { ...request.object, name: resourceId! } };
+    return typeof getOwn(request.object, 'op') === 'string' ? command(request) : request;
   },
   command,
 };

@@ -227,7 +227,8 @@ test('POST on a group replaces its members', async () => {
     op: 'upsert',
     resourceName: 'groups',
     custom: false,
-    object: { name: 'night', members: ['ann'] },
+    resourceId: 'night',
+    object: { members: ['ann'] },
   });
 });
 
