@@ -12,8 +12,8 @@ export interface AccountResource {
   readonly type: TypeDefinition;
   /** The objects that the caller may see, in their shown form. */
   list(space: Namespace, caller: Identity): Promise<ObjectValue[]>;
-  /** Whether this id identifies the object. */
-  isAt(space: Namespace, id: string, object: ObjectValue): Promise<boolean> | boolean;
+  /** Whether this is a key of the object, besides its `_id`. */
+  isNamed(space: Namespace, id: string, object: ObjectValue): Promise<boolean> | boolean;
   insert?(space: Namespace, body: ObjectValue, caller: Identity, along: Audited): Promise<ObjectValue>;
   update?(space: Namespace, stored: ObjectValue, changes: ObjectValue, caller: Identity, how: HowChanged): Promise<void>;
   /** UPSERT is supported (4.22). */

@@ -44,7 +44,7 @@ export async function upsertAccount(space: Namespace, resource: AccountResource,
   const key = resource.type.naturalKey[0]!;
   const id = getOwn(body, key);
   if (id === null) throw apiError('cascade.upsert.key.missing', resource.name, key);
-  const stored = typeof id === 'string' ? await accountWith(space, resource, id, identity, false) : null;
+  const stored = typeof id === 'string' ? await accountWith(space, resource, key, id.toLowerCase(), identity) : null;
   return stored
     ? updateAccount(space, resource, stored, without(body, new Set(['ars_version'])), by)
     : insertAccount(space, resource, body, by);
@@ -68,7 +68,9 @@ export async function updateAccount(
   await resource.update(space, stored, changes, identity, { address: by.address, version, along: audit.store });
   if (Object.keys(changes).every(isServiceSet)) return stored; // shown as to a caller who may change it
   note(space, resource, 'update', by, stored, changes);
-  const after = await accountAt(space, resource, String(getOwn(stored, '_id')), identity); // the change may have renamed it
+  const id = getOwn(stored, '_id');
+  const after = await accountWith(space, resource, '_id', id, identity); // the change may have renamed it
+  if (!after) throw gone(resource, String(id));
   if (among) among.push(...audit.events);
   else await raiseEvent(space, resource, 'update', after, by.actor, audit.events);
   return after;
@@ -195,28 +197,29 @@ function predicateOf(space: Namespace, resource: AccountResource, where: Value, 
 const queryOf = (space: Namespace, resource: AccountResource, where: Value, caller: Identity): InstanceQuery | null =>
   instanceQuery(predicateOf(space, resource, where, caller), resource.type);
 
-/** @throws cascade.resource.not.found, also for objects that the caller may not see */
+/**
+ * The object at an address: that with this key, else with this `_id` (resources-and-api.md 1.2).
+ * @throws cascade.resource.not.found, also for objects that the caller may not see
+ */
 export async function accountAt(space: Namespace, resource: AccountResource, id: string, caller: Identity): Promise<ObjectValue> {
-  const found = await accountWith(space, resource, id, caller, true);
-  // the id may be the token itself
-  if (!found) throw apiError('cascade.resource.not.found', `/${resource.name}/${resource.name === 'tokens' ? '…' : id}`);
+  const all = await resource.list(space, caller);
+  for (const object of all) if (await resource.isNamed(space, id, object)) return object;
+  const found = all.find((object) => getOwn(object, '_id') === id);
+  if (!found) throw gone(resource, id);
   return found;
 }
 
-/** @param anyKey whether the id may be another key than the natural one */
+/** The id may be the token itself, which is not repeated. */
+const gone = ({ name }: AccountResource, id: string) => apiError('cascade.resource.not.found', `/${name}/${name === 'tokens' ? '…' : id}`);
+
 async function accountWith(
   space: Namespace,
   resource: AccountResource,
-  id: string,
+  property: string,
+  value: Value,
   caller: Identity,
-  anyKey: boolean,
-): Promise<ObjectValue | null> {
-  const [key = '_id'] = resource.type.naturalKey;
-  for (const object of await resource.list(space, caller)) {
-    const is = anyKey ? await resource.isAt(space, id, object) : getOwn(object, key) === id.toLowerCase();
-    if (is) return object;
-  }
-  return null;
+): Promise<ObjectValue | undefined> {
+  return (await resource.list(space, caller)).find((object) => getOwn(object, property) === value);
 }
 
 // ---------------------------------------------------------------- events

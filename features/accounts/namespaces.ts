@@ -32,7 +32,7 @@ export const NAMESPACES: AccountResource = {
     const { directory } = space.installation;
     return (await directory.namespaces(caller.username, caller.system === true, await organizationOf(space, caller))).map(shown);
   },
-  isAt: (_space, id, object) => getOwn(object, 'namespace') === id || getOwn(object, '_id') === id,
+  isNamed: (_space, id, object) => getOwn(object, 'namespace') === id,
   async insert(space, body, caller, along) {
     const isAnywhere = caller.system === true || caller.installationAdmin === true;
     const within = isAnywhere ? null : await organizationOf(space, caller);

@@ -20,7 +20,7 @@ export const ORGANIZATIONS: AccountResource = {
   async list(space, caller) {
     return (await space.installation.directory.organizations(caller.system === true ? null : space.name)).map(shown);
   },
-  isAt: (_space, id, object) => getOwn(object, 'name') === id || getOwn(object, '_id') === id,
+  isNamed: (_space, id, object) => getOwn(object, 'name') === id,
   async update(space, stored, changes, caller, { version }) {
     requireSystem(caller, 'update');
     requireKnown('organizations', changes, [...IMMUTABLE, 'description', 'quota', 'ars_properties']);

@@ -28,8 +28,8 @@ export const TOKENS: AccountResource = {
     const tokens = await space.installation.directory.tokens(space.name);
     return tokens.filter(({ username }) => isAdmin(caller) || username === caller.username).map((token) => shown(space, token));
   },
-  async isAt(space, id, token) {
-    if (getOwn(token, 'name') === id || getOwn(token, '_id') === id) return true;
+  async isNamed(space, id, token) {
+    if (getOwn(token, 'name') === id) return true;
     return (await space.installation.directory.tokenWith(id, space.name)) === getOwn(token, '_id');
   },
   async insert(space, body, caller, along) {

@@ -6,7 +6,7 @@ import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import { resolve, type DefinitionResource, type InstanceResource, type Namespace } from '../../resources/catalog/index.ts';
 import { changeDefinition, ignoreDeleted } from '../../resources/definitions/index.ts';
-import { readAt, updateOne } from '../../resources/instances/index.ts';
+import { readById, updateOne } from '../../resources/instances/index.ts';
 
 /** Access levels that depend on an instance's creator (7.3). */
 const OWNER_LEVELS: ReadonlySet<string> = new Set(['ars_readByOwner', 'ars_writeByOwner']);
@@ -49,7 +49,7 @@ async function transferInstances(space: Namespace, resource: InstanceResource, f
       updateOne(
         space,
         resource,
-        () => readAt(space, resource, _id.toHexString(), actor),
+        () => readById(space, resource, _id.toHexString(), actor),
         (stored) => stored,
         actor,
       ),

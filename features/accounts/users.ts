@@ -23,7 +23,7 @@ export const USERS: AccountResource = {
   },
   upserts: true,
   needs: { insert: (space, caller) => mayInvoke(space, 'createUser', caller), delete: (_space, caller) => isAdmin(caller) },
-  isAt: (_space, id, user) => getOwn(user, 'username') === id.toLowerCase() || getOwn(user, '_id') === id,
+  isNamed: (_space, id, user) => getOwn(user, 'username') === id.toLowerCase(),
   async insert(space, body, caller, along) {
     if (!mayInvoke(space, 'createUser', caller)) throw denied('insert');
     requireKnown('users', body, KNOWN);

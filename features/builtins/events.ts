@@ -1,6 +1,7 @@
 // Requests by service events (builtins.md 22): the caller waits for the reply of a rule that the event starts. Pending requests are kept in
 // memory: a run that is replayed after a crash sends its request again.
 import { committing } from '../../runtime/context/index.ts';
+import { asError } from '../../platform/structures/index.ts';
 import { langError } from '../../stdlib/errors.ts';
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
@@ -44,7 +45,7 @@ const request: HostBuiltin = async (space, [name = null, data = null, timeout = 
     });
     publishServiceEvent(space, service, event, data, listening).then(
       () => asked.length === 0 && timeout === null && settle(() => reject(expired())), // no rule listens, so that no reply will come
-      (error: unknown) => settle(() => reject(error instanceof Error ? error : new Error(String(error)))),
+      (error: unknown) => settle(() => reject(asError(error))),
     );
   });
 };

@@ -4,7 +4,7 @@ import type { Document } from 'mongodb';
 import { serviceActor } from '../../runtime/context/index.ts';
 import { ignoreDeleted } from '../../resources/definitions/index.ts';
 import type { InstanceResource, Namespace } from '../../resources/catalog/index.ts';
-import { atomically, deleteOne, read, readAt } from '../../resources/instances/index.ts';
+import { atomically, deleteOne, read, readAt, readById } from '../../resources/instances/index.ts';
 import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
 import { PUSH_TARGETS } from './push-targets.ts';
 import { removeFrom } from './recipients.ts';
@@ -20,7 +20,7 @@ export async function forgetUser(space: Namespace, username: string): Promise<vo
       return null;
     }),
   );
-  await forEach(space, PUSH_TARGETS, { username }, (id) => deleteOne(space, PUSH_TARGETS, () => readAt(space, PUSH_TARGETS, id), actor));
+  await forEach(space, PUSH_TARGETS, { username }, (id) => deleteOne(space, PUSH_TARGETS, () => readById(space, PUSH_TARGETS, id), actor));
 }
 
 /** The work takes each row out of what matches. */

@@ -4,7 +4,7 @@
 import { isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import { serviceActor } from '../../runtime/context/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
-import { addressFilters, read, atomically, changeOf, updateOne } from '../../resources/instances/index.ts';
+import { filterOfId, read, atomically, changeOf, updateOne } from '../../resources/instances/index.ts';
 import { own } from '../../resources/operations/index.ts';
 import { StateKey } from '../../resources/states.ts';
 import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
@@ -147,8 +147,7 @@ async function note(space: Namespace, id: string, delivery: Delivery, outcome: P
   const actor = serviceActor(space);
   const error = outcome.kind === 'sent' ? null : outcome.reason;
   await atomically(space, `message ${id}`, actor, async (batching) => {
-    const [at] = addressFilters(PAYLOAD_MESSAGES, id);
-    const [message] = at ? await read(space, PAYLOAD_MESSAGES, at, 1) : [];
+    const [message] = await read(space, PAYLOAD_MESSAGES, filterOfId(id), 1);
     if (!message) return null; // the message was deleted meanwhile
     const changes = deliveredAs(message, delivery, outcome.kind === 'sent' ? 'sent' : 'failed', error);
     await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), batching);

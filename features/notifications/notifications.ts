@@ -4,7 +4,7 @@ import { DateTime, encodeInner, type ObjectValue, type Value } from '../../stdli
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { isAdmin } from '../../resources/access/index.ts';
-import { deleteOne, addressFilters, read, readAt, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
+import { deleteOne, filterOfId, read, readAt, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
 import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
 import type { Namespace, HostBuiltin, HostBuiltins } from '../../resources/catalog/index.ts';
 import { logOf } from '../sources/index.ts';
@@ -97,10 +97,8 @@ const sendByName: HostBuiltin = async (space, [source = null, title = null, subt
 };
 
 /** A message by its id; null where there is none. */
-async function messageAt(space: Namespace, id: Value): Promise<ObjectValue | null> {
-  const [filter] = addressFilters(PAYLOAD_MESSAGES, String(id));
-  return filter ? ((await read(space, PAYLOAD_MESSAGES, filter, 1))[0] ?? null) : null;
-}
+const messageAt = async (space: Namespace, id: Value): Promise<ObjectValue | null> =>
+  (await read(space, PAYLOAD_MESSAGES, filterOfId(String(id)), 1))[0] ?? null;
 
 const retractPayload: HostBuiltin = async (space, [msgId = null, excludeList = null], actor) => {
   const except = nameList('excludeList', excludeList);

@@ -1,4 +1,5 @@
 // The door of platform/structures.
+export { asError } from './as-error.ts';
 export { type BoundedCache, boundedCache } from './bounded-cache.ts';
 export { Fifo } from './fifo.ts';
 export { LinkedList, type ListNode, unlinked } from './linked-list.ts';

@@ -12,7 +12,7 @@ import { matches } from '../../model/query/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { pureBuiltins } from '../host-context.ts';
 import { versionOf } from '../representation/index.ts';
-import { readAt } from './find.ts';
+import { readById } from './find.ts';
 import { pendingInstance } from './pending-instances.ts';
 import { type Change, changeOf, updateOne } from './update.ts';
 
@@ -129,7 +129,7 @@ async function newest(
     actor.readSet?.follow(pending);
     return pendingInstance(resource, pending).instance;
   }
-  return hasWaited ? readAt(space, resource, id, actor) : row;
+  return hasWaited ? readById(space, resource, id, actor) : row;
 }
 
 function valuesOf({ set, given, parts }: Computed, row: ObjectValue, key: string, { clock }: Actor): ObjectValue {

@@ -42,36 +42,10 @@ export async function conditionAsked(space: Namespace, resource: InstanceResourc
   return parseWhere(await withConstraints(space, resource, where, context, actor), resource.type, context);
 }
 
-/**
- * The filter for the instance whose natural key of one property is this id; undefined where there is no such key, or it cannot have this
- * value.
- */
-async function naturalKeyFilter(
-  space: Namespace,
-  resource: InstanceResource,
-  id: string,
-  actor: Actor | null,
-): Promise<Document | undefined> {
-  const [key, second] = resource.type.naturalKey;
-  if (key === undefined || second !== undefined) return undefined;
-  return keyFilter(resource.type, key, await storedKey(space, resource, key, id, actor));
-}
+/** The filter for an `_id`; it meets nothing where the id cannot be one. */
+export const filterOfId = (id: string): Document => ({ _id: ID.test(id) ? ObjectId.createFromHexString(id) : null });
 
-function keyFilter(type: TypeDefinition, key: string, id: Value): Document | undefined {
-  const value = coerced(type, key, id);
-  return value === undefined ? undefined : toFilter(parseWhere({ [key]: { $eq: value } }, type, NOBODY));
-}
-
-/** Filters for an id in an address of a type of the service, in the order of look-up (resources-and-api.md 1.2). */
-export function addressFilters({ type }: InstanceResource, id: string): Document[] {
-  const [key, second] = type.naturalKey;
-  const byKey = key === undefined || second !== undefined ? undefined : keyFilter(type, key, id);
-  return [...(ID.test(id) ? [{ _id: ObjectId.createFromHexString(id) }] : []), ...(byKey ? [byKey] : [])];
-}
-
-/**
- * The stored form of a scalar's key, which an address has in its external form. A key that its procedure refuses belongs to no instance.
- */
+/** The stored form of a scalar's key, which an address has in its external form; null: its procedure refuses it, so no instance has it. */
 async function storedKey(space: Namespace, resource: InstanceResource, key: string, id: string, actor: Actor | null): Promise<Value> {
   if (!actor || !resource.type.properties.get(key)?.scalar) return id;
   try {
@@ -81,8 +55,6 @@ async function storedKey(space: Namespace, resource: InstanceResource, key: stri
     throw error;
   }
 }
-
-const NOBODY = { username: '', namespace: '', now: 0 };
 
 /** The id in the type of the key; an id that does not fit names no instance. */
 function coerced(type: TypeDefinition, property: string, id: Value): Value | undefined {
@@ -119,7 +91,8 @@ export async function storedBy(
 }
 
 /**
- * The instance at an address: its `_id`, else its natural key (resources-and-api.md 1.2).
+ * The instance at an address: of a user's type by its `_id`, else by its natural key; of one of the service the other way round
+ * (resources-and-api.md 1.2).
  * @param actor the caller: instances that are hidden from it are not found, and keys may be a scalar's; null: the service, for types
  *   without scalars
  * @throws cascade.resource.not.found
@@ -136,18 +109,41 @@ export async function storedAt(
   actor: Actor | null,
   projection?: Document,
 ): Promise<Uint8Array> {
-  const visible = actor && restriction(space, resource, 'select', actor);
-  const filter = visible ? space.states.get(COMPILED_RESTRICTIONS).filter(visible) : undefined;
-  if (ID.test(id)) {
-    const found = await space.storage.points.read(resource.collection, id, projection, filter);
-    if (found) return found;
-  }
-  const byKey = await naturalKeyFilter(space, resource, id, actor);
-  if (byKey) {
-    const [found] = await storedBy(space, resource, filter ? { $and: [byKey, filter] } : byKey, 1, projection);
-    if (found) return found;
+  const ways = [storedWithId, storedWithKey];
+  if (space.catalog.types.get(resource.name) !== resource.type) ways.reverse();
+  for (const find of ways) {
+    const stored = await find(space, resource, id, actor, projection);
+    if (stored) return stored;
   }
   throw notFound(resource, id);
+}
+
+/** The instance with this `_id`, whatever the natural keys of others are. @throws cascade.resource.not.found */
+export async function readById(space: Namespace, resource: InstanceResource, id: string, actor: Actor | null = null): Promise<ObjectValue> {
+  const stored = await storedWithId(space, resource, id, actor);
+  if (!stored) throw notFound(resource, id);
+  return instanceIn(space, resource.type, stored);
+}
+
+async function storedWithId(space: Namespace, resource: InstanceResource, id: string, actor: Actor | null, projection?: Document) {
+  return ID.test(id) ? space.storage.points.read(resource.collection, id, projection, seenBy(space, resource, actor)) : null;
+}
+
+/** The instance whose natural key of one property is this id; none where there is no such key, or it cannot have this value. */
+async function storedWithKey(space: Namespace, resource: InstanceResource, id: string, actor: Actor | null, projection?: Document) {
+  const { type } = resource;
+  const [key, second] = type.naturalKey;
+  if (key === undefined || second !== undefined) return undefined;
+  const value = coerced(type, key, await storedKey(space, resource, key, id, actor));
+  if (value === undefined) return undefined;
+  const byKey = toFilter(parseWhere({ [key]: { $eq: value } }, type, { username: '', namespace: '', now: 0 }));
+  const filter = seenBy(space, resource, actor);
+  return (await storedBy(space, resource, filter ? { $and: [byKey, filter] } : byKey, 1, projection))[0];
+}
+
+function seenBy(space: Namespace, resource: InstanceResource, actor: Actor | null): Document | undefined {
+  const visible = actor && restriction(space, resource, 'select', actor);
+  return visible ? space.states.get(COMPILED_RESTRICTIONS).filter(visible) : undefined;
 }
 
 export const notFound = (resource: { name: string }, id: string) => apiError('cascade.resource.not.found', `/${resource.name}/${id}`);

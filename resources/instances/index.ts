@@ -7,7 +7,19 @@ export { computedIn, updateComputed } from './computed-change.ts';
 export { CURSORS } from './cursors.ts';
 export { deleteMany, deleteOne, goingAlong } from './delete.ts';
 export { addressesOf, indexDependents, masterOf } from './dependents.ts';
-export { addressFilters, condition, conditionAsked, notFound, notFoundBy, read, readAt, remember, storedAt, storedBy } from './find.ts';
+export {
+  condition,
+  conditionAsked,
+  filterOfId,
+  notFound,
+  notFoundBy,
+  read,
+  readAt,
+  readById,
+  remember,
+  storedAt,
+  storedBy,
+} from './find.ts';
 export { INDEX_BUILDS, IndexBuilds, buildAfter, buildBefore, indexBuildsOf, resumeBuilds } from './index-builds.ts';
 export { convertedInserts, type ReadyInsert, insertAtOnce, insertInPieces, insertMany, insertOne, mustBeObject } from './insert.ts';
 export { innerText, innerValue, instanceIn, LONG_TEXT } from './in-pieces.ts';

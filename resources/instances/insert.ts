@@ -4,7 +4,7 @@ import { decodeInner, encodeInner, isObject, type ObjectValue, type Value } from
 import type { Actor, Initiator } from '../../runtime/context/index.ts';
 import { DocumentRefused, DuplicateKey, type UnitOfWork, type Write } from '../../runtime/transactions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { finishInSlices, type MaybePromise } from '../../platform/structures/index.ts';
+import { asError, finishInSlices, type MaybePromise } from '../../platform/structures/index.ts';
 import { checkFinal, type InPieces, isLong, prepareInsert, prepareInsertInPieces, type TypeDefinition } from '../../model/types/index.ts';
 import { instanceToBson } from '../../model/values/index.ts';
 import { runBefore } from './before.ts';
@@ -174,9 +174,6 @@ export async function convertedInserts(
     }),
   );
 }
-
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
-
 /**
  * A program's INSERT of an array (language.md I3): in order; instances before a failing one stay. All are stored as one unit if possible,
  * which only the store can decide. The parts of the statement are numbered by their last instance; a repetition goes on behind them.
@@ -200,7 +197,7 @@ export async function insertMany(
       await admitInsert(space, resource, stampNew(instance, actor), actor);
       ready.push(instance);
     } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error));
+      failure = asError(error);
       break;
     }
   }

@@ -29,7 +29,7 @@ import {
   conditionAsked,
   notFoundBy,
   read,
-  readAt,
+  readById,
   followedInstance,
   insertAtOnce,
   insertMany,
@@ -309,7 +309,7 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
     const computed = version === undefined ? computedIn(payload) : null;
     const shown = computed && (await updateComputed(space, resource, id, { values: received, change, computed }, actor));
     if (shown) return { ok: encodeInner(shown.instance) };
-    const find = async (): Promise<ObjectValue> => followedInstance(resource, id, actor) ?? readAt(space, resource, id, actor);
+    const find = async (): Promise<ObjectValue> => followedInstance(resource, id, actor) ?? readById(space, resource, id, actor);
     return { ok: await innerText(space, await updateOne(space, resource, find, change, actor, { version })) };
   }
   if (version !== undefined) {
@@ -397,7 +397,7 @@ async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Pro
     return { ok: count === null ? await runDurably('delete', payload, actor) : String(count) };
   }
   const id = idIn(query);
-  return { ok: String(await deleteOne(space, resource, () => readAt(space, resource, id, actor), actor)) };
+  return { ok: String(await deleteOne(space, resource, () => readById(space, resource, id, actor), actor)) };
 }
 
 const idIn = (query: InstanceQuery): string => String(query.values.get('_id'));

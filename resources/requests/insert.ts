@@ -4,7 +4,7 @@ import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, type Enqueue, checkpointing, committing } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
-import { finishWithin, longWork, SLICE_MS } from '../../platform/structures/index.ts';
+import { asError, finishWithin, longWork, SLICE_MS } from '../../platform/structures/index.ts';
 import { CascadeErrors, errorDocument, apiError, retryAfterSeconds } from '../../model/errors/index.ts';
 import { isLong } from '../../model/types/index.ts';
 import { instanceToJsonInPieces, toJson } from '../../model/values/index.ts';
@@ -136,9 +136,6 @@ async function readyEach(
 
 /** Until its policies have answered. */
 const NOT_ADMITTED = new Error('not admitted');
-
-const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)));
-
 /** Inserts instances independently, in parallel. Callbacks in place of promises: a client may insert thousands. */
 function insertedEach(
   resource: InstanceResource,

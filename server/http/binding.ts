@@ -3,6 +3,7 @@
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ApiDescription, ApiReply, Engine, Health, Identity } from '../../resources/api.ts';
+import { asError } from '../../platform/structures/index.ts';
 import { apiError, CascadeError } from '../../model/errors/index.ts';
 import { readBuild } from '../../platform/about/index.ts';
 import type { Metrics } from '../metrics.ts';
@@ -247,7 +248,7 @@ export function within<Result>(deadlines: Deadlines | null, work: Promise<Result
       },
       (error: unknown) => {
         deadlines.end(deadline);
-        reject(error instanceof Error ? error : new Error(String(error)));
+        reject(asError(error));
       },
     );
   });

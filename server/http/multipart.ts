@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Dicer } from '@fastify/busboy';
 import type { UploadedPart } from '../../resources/api.ts';
+import { asError } from '../../platform/structures/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 
 const MOST_PARTS = 100;
@@ -62,7 +63,7 @@ export async function* partsOf(
       await Promise.race([new Promise((taken) => parser.write(Buffer.from(piece), taken)), stopped]);
     }
     if (!isStopped) parser.end();
-  })().catch((error: unknown) => end(error instanceof Error ? error : new Error(String(error))));
+  })().catch((error: unknown) => end(asError(error)));
   try {
     for (let next = await found.take(); next !== null; next = await found.take()) {
       const { part, headers } = next;

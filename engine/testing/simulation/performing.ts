@@ -7,7 +7,7 @@ import { instancesOf } from '../../../resources/catalog/catalogue.ts';
 import type { InstanceResource, Namespace } from '../../../resources/catalog/types.ts';
 import { computedIn, updateComputed } from '../../../resources/instances/computed-change.ts';
 import { deleteMany } from '../../../resources/instances/delete.ts';
-import { readAt } from '../../../resources/instances/find.ts';
+import { readById } from '../../../resources/instances/find.ts';
 import { insertMany, insertOne } from '../../../resources/instances/insert.ts';
 import { followedInstance } from '../../../resources/instances/pending-instances.ts';
 import { selectRows } from '../../../resources/instances/select.ts';
@@ -110,7 +110,7 @@ const PERFORMED: Readonly<Record<Request['kind'], Perform>> = {
     const change = changeTo(value);
     const shown = computed && (await updateComputed(space, resource, id, { values: value as ObjectValue, change, computed }, actor));
     if (shown) return { ok: encodeInner(shown.instance) };
-    const found = async (): Promise<ObjectValue> => followedInstance(resource, id, actor) ?? readAt(space, resource, id, actor);
+    const found = async (): Promise<ObjectValue> => followedInstance(resource, id, actor) ?? readById(space, resource, id, actor);
     return { ok: encodeInner(await updateOne(space, resource, found, changeTo(value), actor)) };
   },
   async list({ space, type, where, actor }) {

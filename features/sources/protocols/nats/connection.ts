@@ -13,6 +13,7 @@ import {
 } from '@nats-io/nats-core/internal';
 import { jetstream } from '@nats-io/jetstream';
 import { type ObjectValue, setOwn } from '../../../../stdlib/values/index.ts';
+import { asError } from '../../../../platform/structures/index.ts';
 import { apiError } from '../../../../model/errors/index.ts';
 import { own } from '../fields.ts';
 import { type Caller, type Connection, ConnectionFailure, type Inbound, type SourceContext } from '../protocol.ts';
@@ -178,7 +179,7 @@ export async function wireTo(context: SourceContext, address: ServerAddress): Pr
     room: () => context.room(),
     dial: () =>
       socketTo(context, address, CONNECT_MS).catch((error: unknown) => {
-        refused = error instanceof Error ? error : new Error(String(error));
+        refused = asError(error);
         throw refused;
       }),
   };
