@@ -1,7 +1,7 @@
 // What a namespace keeps about its programs without being told to: how many bytes of each kind, and the word when some were dropped.
-import { Long, ObjectId } from 'mongodb';
 import type { Removed } from '../../platform/mongo/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
+import { serviceMessage } from './service-messages.ts';
 
 /** Of each kind, where the organization's quota says nothing. */
 const MOST_BYTES = 1024 * 1024 * 1024;
@@ -30,16 +30,7 @@ export const tellOfFullAnswers = (space: Namespace, mostBytes: number): Promise<
   );
 
 async function tell(space: Namespace, message: string): Promise<void> {
-  const entry = {
-    _id: new ObjectId(),
-    invocationId: 'retention',
-    level: 'WARN',
-    message,
-    sequenceId: Long.ZERO,
-    timestamp: new Date(space.clock.now()),
-    resource: { resource: 'namespaces', resourceId: space.name },
-    username: 'system',
-    ars_version: Long.ONE,
-  };
+  const resource = { resource: 'namespaces', resourceId: space.name };
+  const entry = serviceMessage(space, { level: 'WARN', message, resource, invocationId: 'retention' });
   await space.transactions.submit({ writes: [], events: [], logs: [entry] }, true);
 }

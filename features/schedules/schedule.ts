@@ -6,7 +6,7 @@ import { CascadeError } from '../../stdlib/errors.ts';
 import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import { TaskTracker } from '../../platform/structures/index.ts';
 import type { Timer } from '../../platform/clock/index.ts';
-import { Fenced, type UnitOfWork, VersionConflict, type Write } from '../../runtime/transactions/index.ts';
+import { Fenced, type LogEntry, type UnitOfWork, VersionConflict, type Write } from '../../runtime/transactions/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { DueHeap } from '../../runtime/timers/index.ts';
 import { isRetryable } from '../../platform/mongo/index.ts';
@@ -15,6 +15,7 @@ import { afterTick, dueOf, isActive } from './scheduledevents-kind.ts';
 import { refresh } from '../../resources/definitions/index.ts';
 import { definitionRemoval, definitionWrite, type Namespace } from '../../resources/catalog/index.ts';
 import { publishTopic } from '../topics/index.ts';
+import { serviceMessage } from '../diagnostics/index.ts';
 import { creatorOf } from '../../resources/access/index.ts';
 import { versionOf } from '../../resources/representation/index.ts';
 
@@ -53,6 +54,8 @@ export class Schedule implements AsyncDisposable {
   readonly #running = new Set<string>();
   /** Consecutive failures, by event name. */
   readonly #failures = new Map<string, number>();
+  /** By event name, what the topic last refused its message with: the same is told once. */
+  readonly #refusals = new Map<string, string>();
   #timer: { readonly timer: Timer; readonly timeMs: number } | null = null;
   #underWay = 0;
   #isOpen = false;
@@ -79,6 +82,7 @@ export class Schedule implements AsyncDisposable {
   remove(name: string): void {
     this.#events.remove(name);
     this.#failures.delete(name);
+    this.#refusals.delete(name);
   }
 
   /** Schedules the `scheduledProcedures` of a service; an inactive one has none. */
@@ -168,7 +172,10 @@ export class Schedule implements AsyncDisposable {
     if (next) {
       space.catalog.definitions.put(KIND, name, next);
       this.put(name, next);
-    } else space.catalog.definitions.remove(KIND, name);
+    } else {
+      space.catalog.definitions.remove(KIND, name);
+      this.#refusals.delete(name);
+    }
   }
 
   /** Reschedules an event that was not delivered: at the time of the stored event if that has changed, else for a retry. */
@@ -217,6 +224,7 @@ export class Schedule implements AsyncDisposable {
       isStored = true;
     };
     const identity = identityOf(space, getOwn(stored, 'ars_createdBy'));
+    let refusal: CascadeError | null = null;
     const tick = { namespace: space.name, name, plannedMs: dueOf(stored), id: String(getOwn(stored, '_id')), version: versionOf(stored) };
     // Of one that is not stored no commit tells whether an earlier attempt has come through: its events must not meet their own uuids.
     const creator: Actor = { ...serviceActor(space), identity, commit, ...(!isTransient && { eventUuids: tickUuids(tick) }) };
@@ -224,9 +232,20 @@ export class Schedule implements AsyncDisposable {
       await publishTopic(space, String(getOwn(stored, 'topic')), getOwn(stored, 'message'), creator);
     } catch (error) {
       if (!(error instanceof CascadeError)) throw error;
-      space.log.warn({ err: error, name, namespace: space.name }, 'the topic of a scheduled event refused its message');
+      refusal = error;
     }
-    if (!isStored) await commit({ writes: [], events: [] }); // no rule or subscription listens: the schedule continues without an event
+    const logs = this.#entriesFor(space, name, identity.username, refusal);
+    // where no rule or subscription listens, the schedule continues without an event
+    if (!isStored || logs.length > 0) await commit({ writes: [], events: [], logs });
+    if (refusal) this.#refusals.set(name, refusal.message);
+    else this.#refusals.delete(name);
+  }
+
+  /** The message for the owner of a scheduled event that its topic refuses it, unless the same was told at the time before. */
+  #entriesFor(space: Namespace, name: string, username: string, refusal: CascadeError | null): LogEntry[] {
+    if (!refusal || this.#refusals.get(name) === refusal.message) return [];
+    const message = `${refusal.code}: ${refusal.message}`;
+    return [serviceMessage(space, { level: 'ERROR', message, resource: { resource: KIND, resourceId: name }, username })];
   }
 
   // ------------------------------------------------------------ procedures

@@ -1,7 +1,6 @@
 // Takes inbound messages of a source (integrations.md 1.6): size, content type, unwinding, the rules of the pipeline, then one event for
 // rules and subscribers.
 import { randomUUID } from 'node:crypto';
-import { Long, ObjectId } from 'mongodb';
 import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import { DuplicateKey, type LogEntry, type StoredEvent, type UnitOfWork } from '../../runtime/transactions/index.ts';
@@ -11,6 +10,7 @@ import { runDirect } from '../../runtime/runs/index.ts';
 import { decided } from '../../resources/instances/index.ts';
 import { creatorOf } from '../../resources/access/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
+import { serviceMessage } from '../diagnostics/index.ts';
 import { ContentError, decodeContent } from './content/index.ts';
 import type { Inbound, InboundValue, Outcome } from './protocols/index.ts';
 import { own } from './protocols/fields.ts';
@@ -218,16 +218,5 @@ export const logLine = (space: Namespace, source: string, level: 'WARN' | 'ERROR
   space.transactions.submit({ writes: [], events: [], logs: [logOf(space, source, level, message)] }, true);
 
 /** A log entry for a caller that commits it in a unit of its own. */
-export function logOf(space: Namespace, source: string, level: 'WARN' | 'ERROR', message: string): LogEntry {
-  return {
-    _id: new ObjectId(),
-    invocationId: source,
-    level,
-    message,
-    sequenceId: Long.fromNumber(0),
-    timestamp: new Date(space.clock.now()),
-    resource: { resource: 'sources', resourceId: source },
-    username: 'system',
-    ars_version: Long.fromNumber(1),
-  };
-}
+export const logOf = (space: Namespace, source: string, level: 'WARN' | 'ERROR', message: string): LogEntry =>
+  serviceMessage(space, { level, message, resource: { resource: 'sources', resourceId: source } });
