@@ -6,7 +6,7 @@ import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.
 import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../../resources/api.ts';
 import { parseProps } from '../../model/query/index.ts';
-import { mostRowsOf, mustBeObject } from '../../resources/instances/index.ts';
+import { mostRowsOf } from '../../resources/instances/index.ts';
 import { apiError, notOffered } from '../../model/errors/index.ts';
 import { aggregate } from '../../resources/aggregate/index.ts';
 import { definitionJson, selectedFrom } from '../../resources/definitions/index.ts';
@@ -89,11 +89,7 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
     case 'upsert': {
       const put = op === 'upsert' ? upsertAccount : insertAccount;
       const one = async (body: Value): Promise<string> => definitionJson(await put(space, resource, body, by));
-      const element = async (body: Value, index: number): Promise<string> => {
-        mustBeObject(body, index);
-        return one(body);
-      };
-      if (Array.isArray(request.object)) return eachInserted(request, request.object, element);
+      if (Array.isArray(request.object)) return eachInserted(request, request.object, one);
       return { ...reply(await one(request.object ?? null)), ...counted(request, 1) };
     }
     case 'update':

@@ -1,7 +1,7 @@
 // Definitions that are stored in one commit, with the other changes that belong to it. Each is checked against the state after the commit;
 // none is in force before all are stored, and a failure leaves nothing behind.
 
-import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import { encodeInner, getOwn, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { UnitOfWork } from '../../runtime/transactions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -59,8 +59,7 @@ export class DefinitionBatch {
    * Checks a definition; later ones may refer to it. An existing definition is changed, as by an UPSERT.
    * @throws errors of the definition; resource.duplicate.key: it is planned already
    */
-  async plan(kind: DefinitionResource, body: Value): Promise<void> {
-    if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
+  async plan(kind: DefinitionResource, body: ObjectValue): Promise<void> {
     const { space } = this;
     const actor = this.#actor;
     const given = Object.hasOwn(body, 'ruleText') ? null : getOwn(body, 'name');

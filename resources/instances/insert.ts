@@ -155,6 +155,7 @@ export async function convertedInserts(
   const stamped: (ObjectValue | Error)[] = [];
   for (const one of converted)
     try {
+      mustBeObject(bodies[stamped.length] as Value, stamped.length);
       if (one.status === 'rejected') throw one.reason;
       const instance = stampNew((await prepared(space, resource, one.value, actor)) as ObjectValue, actor); // null is only for BEFORE rules
       await admitInsert(space, resource, instance, actor);
@@ -207,7 +208,7 @@ export async function insertMany(
   return stored;
 }
 
-/** An element of a program's bulk statement: where it stands is said, as a program has no offset in a body. */
+/** An element of an array: where it stands is said, as it has no offset in a body. */
 export function mustBeObject(element: Value, index: number): void {
   if (!isObject(element)) throw apiError('cascade.request.body.invalid', `an object was expected as element ${index}`, index);
 }

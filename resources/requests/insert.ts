@@ -14,6 +14,7 @@ import {
   insertAtOnce,
   insertInPieces,
   insertOne,
+  mustBeObject,
   type ReadyInsert,
   asApiError,
   tooFull,
@@ -60,6 +61,7 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
     space.events.before.has(`/types/${resource.name}/insert`);
   // Each instance is a part of the request: the result of an earlier attempt is used as it was.
   const part: Part = async (object, number, handedOver) => {
+    mustBeObject(object, number);
     const note = actor.checkpoints?.get(number);
     const stored =
       note === undefined ? await one(object, noting(checkpointing(actor, number), handedOver)) : (decodeInner(note) as ObjectValue);
@@ -100,12 +102,13 @@ async function readyEach(
   const waits: Promise<void>[] = [];
   using work = longWork(space.name);
   let until = performance.now() + SLICE_MS;
-  for (const body of bodies) {
+  for (const [index, body] of bodies.entries()) {
     if (performance.now() > until) {
       await work.next();
       until = performance.now() + SLICE_MS;
     }
     try {
+      mustBeObject(body, index);
       const isLongOne = isLong(body);
       const ready = isLongOne
         ? (await finishWithin(work, insertInPieces(space, resource, body, actor))).ready
@@ -179,10 +182,14 @@ function insertedEach(
 export async function eachInserted(
   request: ApiRequest,
   bodies: readonly Value[],
-  one: (body: Value, index: number) => Promise<string>,
+  one: (body: Value) => Promise<string>,
 ): Promise<ApiReply> {
   if (bodies.length > MOST_INSTANCES) throw apiError('cascade.request.too.many.instances', MOST_INSTANCES);
-  return several(request, await inTurn(bodies, one));
+  const element = async (body: Value, index: number): Promise<string> => {
+    mustBeObject(body, index);
+    return one(body);
+  };
+  return several(request, await inTurn(bodies, element));
 }
 
 /** @param handedOver called when it has been given to the store */
