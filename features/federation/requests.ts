@@ -234,7 +234,8 @@ async function* selected(space: Namespace, asked: Asked, send: Send, from: numbe
 /** As it is told here (resources/instances): what a type of the node has as its key is not known. */
 function notFound(space: Namespace, statement: ObjectValue): CascadeError {
   const name = text(statement, 'resource').replace(/^system\./, '');
-  const known = space.catalog.features.named(name) ?? space.catalog.features.installationResource(name, null);
+  const { features } = space.catalog;
+  const known = features.named(name) ?? features.ofType(name) ?? features.installationResource(name, null);
   const type = known?.type ?? null;
   let query: InstanceQuery | null = null;
   try {
@@ -245,7 +246,7 @@ function notFound(space: Namespace, statement: ObjectValue): CascadeError {
   } catch (error) {
     if (!isApiError(error)) throw error; // the node took the condition: it knows more than this side
   }
-  return apiError('cascade.resource.not.found', namedPath(name, query, type));
+  return apiError('cascade.resource.not.found', namedPath(known?.name ?? name, query, type));
 }
 
 const listIn = (object: ObjectValue, name: string): string[] => {

@@ -10,7 +10,7 @@ import { resolve, type InstanceResource, type Namespace, type Resource } from '.
 import { condition, notFound, read, readAt } from '../instances/index.ts';
 import { ownOnly, refuseInPart, requireRight, withOwn } from '../access/index.ts';
 import { aggregate } from './aggregate.ts';
-import { patch, remove, update } from './change.ts';
+import { isStatement, patch, remove, statement, update } from './change.ts';
 import { command, commandsOf } from './commands.ts';
 import { refuseBeyondDoubles, refuseIllFormed } from './ill-formed.ts';
 import { insert } from './insert.ts';
@@ -62,6 +62,8 @@ function admitted(space: Namespace, request: ApiRequest, actor: Actor): Promise<
   const own = request.custom === true ? undefined : space.catalog.features.requests.get(request.resourceName);
   if (own) return own(space, request, actor);
   const installed = space.catalog.features.installationResource(request.resourceName, request.custom);
+  if (isStatement(request))
+    return statement(space, installed?.name ?? resolve(space, request.resourceName, request.custom).name, request, actor);
   if (installed) return installed.carryOut(space, request, actor);
   const resource = resolve(space, request.resourceName, request.custom);
   const { identity } = actor;

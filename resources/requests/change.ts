@@ -31,7 +31,6 @@ import { changedReply, longInstanceText, typedIf } from './typed.ts';
 const AT_A_TIME = 1_000;
 
 export async function update(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
-  if (request.federation && request.resourceId === undefined) return updateWhere(space, resource, request, actor);
   const id = idOf(request);
   const body = bodyOf(resource, request);
   if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
@@ -67,17 +66,23 @@ export async function patch(space: Namespace, resource: Resource, request: ApiRe
   return instanceUpdate(space, resource, request, actor, changes, removed);
 }
 
-/** The UPDATE of another installation: its result in the language, the number of instances or the one that was named. */
-async function updateWhere(space: Namespace, { name }: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
-  const { parameters, object } = request;
+/** Whether another installation asks for an UPDATE or DELETE with a condition, which is one of the language. */
+export const isStatement = ({ federation, op, resourceId }: ApiRequest): boolean =>
+  federation !== undefined && resourceId === undefined && (op === 'update' || op === 'delete');
+
+/** Carries out such a statement as it would be here: the number of instances or the one that was named, and the same errors. */
+export async function statement(space: Namespace, name: string, request: ApiRequest, actor: Actor): Promise<ApiReply> {
+  const { op, parameters, object = null } = request;
   const { where } = parameters;
+  if (where === undefined && op === 'delete') throw apiError('cascade.delete.where.required', name);
   if (where === undefined) throw apiError('cascade.request.parameter.invalid', 'where', null);
-  if (!isObject(object ?? null)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
-  const statement: ObjectValue = { resource: name, values: object ?? null, where, options: {}, onError: false };
-  const answer = await perform(space, 'update', encodeInner(statement), actor);
+  if (op === 'update' && !isObject(object)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
+  const asked: ObjectValue = { resource: name, where, ...(op === 'update' && { values: object, options: {}, onError: false }) };
+  const answer = await perform(space, op, encodeInner(asked), actor);
   if ('error' in answer)
     throw new CascadeError(answer.error.code, answer.error.message, answer.error.params as Value[], answer.error.status);
-  return changedReply(request, decodeInner('list' in answer ? answer.list : answer.ok));
+  const result = decodeInner('list' in answer ? answer.list : answer.ok);
+  return op === 'delete' ? { ...NO_CONTENT, ...counted(request, Number(result)) } : changedReply(request, result);
 }
 
 /** The external form, which a patch applies to. */
