@@ -64,6 +64,7 @@ import { asyncCall } from '../../runtime/events/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { requireUse, actingIn, acting, ownOnly, payloadWith, refuseInPart, requireRight, withOwn } from '../access/index.ts';
 import { toShown, toStored } from '../scalars/index.ts';
+import { endedBy } from './ended.ts';
 import { describe } from './describe.ts';
 import { text, typeName } from './payload.ts';
 
@@ -392,6 +393,13 @@ async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Pro
     return { ok: String(gone.length) };
   }
   const query = instanceQuery(await conditionAsked(space, resource, where, actor), resource.type);
+  const ended = await endedBy(space, resource, where, actor);
+  if (ended === 0 && query?.by === 'id') throw apiError('cascade.resource.not.found', namedPath(resource.name, query, resource.type));
+  if (ended !== null) {
+    const ok = String(ended);
+    await actor.commit({ writes: [], events: [] }, { ok });
+    return { ok };
+  }
   if (query?.by !== 'id') {
     const count = await deleteMany(space, resource, where, actor);
     return { ok: count === null ? await runDurably('delete', payload, actor) : String(count) };

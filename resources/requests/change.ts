@@ -17,18 +17,14 @@ import {
   deleteDependents,
   deleteWithDependents,
 } from '../definitions/index.ts';
-import { indexBuildsOf, deleteMany, deleteOne, condition, read, readAt, changeOf, updateOne } from '../instances/index.ts';
-import { toFilter } from '../../model/query/index.ts';
+import { indexBuildsOf, deleteMany, deleteOne, readAt, changeOf, updateOne } from '../instances/index.ts';
 import { patchChanges } from '../representation/index.ts';
 import { isConverted, shownOne, toStored } from '../scalars/index.ts';
 import type { DefinitionResource, InstanceResource, Namespace, Resource } from '../catalog/index.ts';
-import { perform } from '../operations/index.ts';
+import { endedBy, perform } from '../operations/index.ts';
 import { runDurably } from '../../runtime/runs/index.ts';
 import { answersArray, bodyOf, checkId, counted, demandedVersion, idOf, NO_CONTENT, reply } from './request.ts';
 import { changedReply, longInstanceText, typedIf } from './typed.ts';
-
-/** Number of persistent subscriptions that a deletion reads at a time. */
-const AT_A_TIME = 1_000;
 
 export async function update(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const id = idOf(request);
@@ -164,21 +160,8 @@ export async function remove(space: Namespace, resource: Resource, request: ApiR
   if (resourceId !== undefined) return { ...NO_CONTENT, ...counted(request, await removeOne(space, resource, resourceId, request, actor)) };
   const where = parameters['where'];
   if (where === undefined) throw apiError('cascade.delete.where.required', resource.name);
-  if (resource.kind === 'instances' && resource.end) {
-    const filter = toFilter(await condition(space, resource, where, actor));
-    let count = 0;
-    for (
-      let some = await read(space, resource, filter, AT_A_TIME);
-      some.length > 0;
-      some = await read(space, resource, filter, AT_A_TIME)
-    ) {
-      for (const stored of some) await resource.end(space, String(stored['name']));
-      count += some.length;
-    }
-    return { ...NO_CONTENT, ...counted(request, count) };
-  }
   if (resource.kind === 'instances') {
-    const gone = await deleteMany(space, resource, where, actor);
+    const gone = (await endedBy(space, resource, where, actor)) ?? (await deleteMany(space, resource, where, actor));
     const count = gone ?? Number(await runDurably('delete', { resource: resource.name, where }, actor));
     return { ...NO_CONTENT, ...counted(request, count) };
   }
