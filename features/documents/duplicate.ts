@@ -8,7 +8,7 @@ import { requireRight } from '../../resources/access/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { textField } from '../../resources/definitions/index.ts';
 import { notFound, readAt } from '../../resources/instances/index.ts';
-import { copyDocument, documentNamed, isVisible } from './change.ts';
+import { copyDocument, isVisible } from './change.ts';
 import { DOCUMENT_TYPE } from './document-type.ts';
 import { DOCUMENTS } from './documents-type.ts';
 
@@ -25,7 +25,6 @@ export async function duplicateDocument(space: Namespace, address: string, { obj
 
 /** The name of the document at an address, which is its name or `_id` (1.2). @throws cascade.resource.not.found */
 async function nameAt(space: Namespace, address: string, actor: Actor): Promise<string> {
-  if (await documentNamed(space, DOCUMENTS, address)) return address;
   const stored = await readAt(space, DOCUMENTS, address, actor);
   if (!isVisible(stored, actor)) throw notFound(DOCUMENTS, address);
   return String(getOwn(stored, 'name'));

@@ -26,7 +26,7 @@ export async function publishServiceEvent(
   actor: Actor,
   from: string | null = null,
 ): Promise<void> {
-  const name = space.catalog.definitions.find('services', service)?.name ?? service;
+  const name = space.catalog.definitions.nameAt('services', service);
   const declared = declarationOf(space, name, event);
   if (!declared) throw apiError('cascade.resource.not.found', `/services/${name}/${event}`);
   const inbound = getOwn(declared, 'direction') === 'INBOUND';

@@ -15,8 +15,7 @@ export const topics: Feature = {
   answers: {
     topics: {
       publish: async (space, request, actor) => {
-        const asked = idOf(request);
-        const id = space.catalog.definitions.find('topics', asked)?.name ?? asked;
+        const id = space.catalog.definitions.nameAt('topics', idOf(request));
         if (!id.startsWith('/')) throw apiError('cascade.resource.not.found', `/topics/${id}`);
         requireUse(space, 'topics', id, 'publish', actor.identity);
         await publishTopic(space, id, request.object ?? null, actor);

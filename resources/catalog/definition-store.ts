@@ -52,6 +52,11 @@ export class DefinitionStore {
     return undefined;
   }
 
+  /** The name of the definition at an address (resources-and-api.md 1.2); the address where there is none. */
+  nameAt(kind: string, id: string): string {
+    return this.find(kind, id)?.name ?? id;
+  }
+
   byId(id: string): { kind: string; name: string } | undefined {
     for (const [kind, named] of this.#kinds) for (const [name, object] of named) if (idOf(object) === id) return { kind, name };
     return undefined;

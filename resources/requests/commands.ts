@@ -14,6 +14,5 @@ export async function command(space: Namespace, resource: Resource, request: Api
   const carryOut = Object.hasOwn(known, request.op) ? known[request.op] : undefined;
   if (!carryOut) throw apiError('cascade.operation.unknown', request.op);
   const id = idOf(request);
-  const definition = resource.kind === 'definitions' ? space.catalog.definitions.find(resource.name, id) : undefined;
-  return carryOut(space, definition?.name ?? id, request, actor);
+  return carryOut(space, resource.kind === 'definitions' ? space.catalog.definitions.nameAt(resource.name, id) : id, request, actor);
 }

@@ -80,7 +80,7 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
 /** An UPSERT at an address is of the definition there, which its name or `_id` names, else of a new one of that name (1.2, 4.14). */
 function addressed(space: Namespace, { kind, name }: Resource, { op, resourceId }: ApiRequest, body: Value): Value {
   if (kind !== 'definitions' || op !== 'upsert' || resourceId === undefined || !isObject(body)) return body;
-  return { ...body, name: space.catalog.definitions.find(name, resourceId)?.name ?? resourceId };
+  return { ...body, name: space.catalog.definitions.nameAt(name, resourceId) };
 }
 
 /** The unit of an instance, or a function that stores it where preparing has to wait; an Error for an invalid instance. */
