@@ -8,6 +8,7 @@ import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, t
 import type { Actor } from '../../runtime/context/index.ts';
 import { DocumentRefused, DuplicateKey, type StoredEvent, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { apiError, isApiError } from '../../model/errors/index.ts';
+import { timeLimit } from '../../model/query/index.ts';
 import { idToBson } from '../../model/values/index.ts';
 import { toWireError } from '../../runtime/runs/index.ts';
 import { auditOfMany } from '../access/index.ts';
@@ -15,7 +16,6 @@ import { instanceEvent, raise } from '../../runtime/events/index.ts';
 import { idOf, versionOf } from '../representation/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { instanceIn } from './in-pieces.ts';
-import { timeLimit } from './time-limit.ts';
 
 /** Bounds of a batch: instances, and about so many bytes of them. */
 export const BATCH = { instances: 1_000, bytes: 4_000_000 };

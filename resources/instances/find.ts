@@ -3,12 +3,19 @@
 import { type Document, ObjectId } from 'mongodb';
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
-import { type ConditionContext, instanceQuery, namedPath, parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
+import {
+  type ConditionContext,
+  instanceQuery,
+  namedPath,
+  parseWhere,
+  type Predicate,
+  timeLimit,
+  toFilter,
+} from '../../model/query/index.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { coerceProperty, type TypeDefinition } from '../../model/types/index.ts';
 import { keyConstant, withConstraints } from '../scalars/index.ts';
 import { instanceIn } from './in-pieces.ts';
-import { timeLimit } from './time-limit.ts';
 import { idOf, versionOf } from '../representation/index.ts';
 import { COMPILED_RESTRICTIONS, both, restriction } from '../access/index.ts';
 import type { InstallationResource, InstanceResource, Namespace, Resource } from '../catalog/index.ts';

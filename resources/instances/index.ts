@@ -29,7 +29,6 @@ export { present } from './present.ts';
 export { asApiError, duplicateOf, tooFull } from './refusals.ts';
 export { type ProgramQuery, type Selected, type WalkPage, mostRowsOf, pageOf, selectPage, selectPages, selectRows } from './select.ts';
 export { refusalOf } from './stale-writes.ts';
-export { pipelineLimit } from './time-limit.ts';
 export { addedBy, ensureCollection, removeInBackground, removeValues } from './type-storage.ts';
 export { changeOf, updateOne, versionIn } from './update.ts';
 export { updateMany } from './update-many.ts';

@@ -3,7 +3,7 @@
 import type { Document } from 'mongodb';
 import { isInteger, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
-import { matches, parseProps, parseSort, type Predicate, toFilter, toProjection, toSort } from '../../model/query/index.ts';
+import { matches, parseProps, parseSort, type Predicate, timeLimit, toFilter, toProjection, toSort } from '../../model/query/index.ts';
 import type { ApiReply } from '../api.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { Find, Rows } from '../../platform/mongo/index.ts';
@@ -15,7 +15,6 @@ import { CURSORS } from './cursors.ts';
 import { condition, remember } from './find.ts';
 import { keyText } from './natural-key.ts';
 import { pendingInstance } from './pending-instances.ts';
-import { timeLimit } from './time-limit.ts';
 
 /** Rows of a result without `limit`, and the largest limit. */
 export const CAP = 10_000;
