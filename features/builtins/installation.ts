@@ -3,7 +3,8 @@ import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../
 import { type Actor, committing } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { resolve, type DefinitionResource, type Namespace, type HostBuiltins } from '../../resources/catalog/index.ts';
-import { changeDefinition, putDefinition } from '../../resources/definitions/index.ts';
+import { requireRight } from '../../resources/access/index.ts';
+import { changeDefinition, putDefinition, visible } from '../../resources/definitions/index.ts';
 import { receive } from '../sources/index.ts';
 import { adminOnly, own, sourceNamed } from '../../resources/operations/index.ts';
 
@@ -48,8 +49,9 @@ export const installation: HostBuiltins = {
     const found = space.catalog.definitions.get('sources', String(name));
     if (found) {
       if (getOwn(found, 'type') !== 'PUSH_NOTIF') throw apiError('cascade.notification.source', name);
-      return { ok: encodeInner(found) };
+      return { ok: encodeInner(visible(sources(space), found)) };
     }
+    requireRight(space, sources(space), 'insert', actor.identity);
     const source: Value = { name, type: 'PUSH_NOTIF', config: { targetStandardApp: true } };
     return { ok: encodeInner(await putDefinition(space, sources(space), source, actor, false)) };
   },

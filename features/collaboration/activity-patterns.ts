@@ -4,6 +4,7 @@ import { langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
+import { calledAs, requireRight } from '../../resources/access/index.ts';
 import { deleteOne, read, readAt, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
 import { ACTIVITY_PATTERNS, COLLABORATIONS } from './service-types.ts';
 import type { Namespace, HostBuiltin, HostBuiltins } from '../../resources/catalog/index.ts';
@@ -105,7 +106,7 @@ async function procedureCalled({ space, collaboration, config, event, batching }
     executable: { resource: `/procedures/${name}`, name, service: null },
     body: { program: null, procedure: name },
     argsJson: encodeInner([event, config, collaboration]),
-    identity: batching.identity,
+    identity: calledAs(space, name, batching.identity),
     caller: batching,
     snapshot: 'never',
   });
@@ -175,6 +176,7 @@ const define: HostBuiltin = async (space, [name = null, procedure = null, requir
   const pattern: ObjectValue = { name, procedure, required: nameList('required', required), defaults: defaults ?? {} };
   return atomically(space, `pattern ${name}`, actor, async (batching) => {
     const [stored] = await read(space, ACTIVITY_PATTERNS, { name }, 1);
+    requireRight(space, ACTIVITY_PATTERNS, stored ? 'update' : 'insert', actor.identity);
     if (!stored) return insertOne(space, ACTIVITY_PATTERNS, pattern, batching);
     return updateOne(space, ACTIVITY_PATTERNS, async () => stored, changeOf(ACTIVITY_PATTERNS, pattern), batching);
   });
@@ -221,6 +223,7 @@ export const activityPatterns: HostBuiltins = {
   'ActivityPattern.get': async (space, [name = null]) => ({ ok: encodeInner((await findPattern(space, String(name)))?.shown ?? null) }),
   'ActivityPattern.remove': (space, [name = null], actor) =>
     atomically(space, `pattern ${String(name)}`, actor, async (batching) => {
+      requireRight(space, ACTIVITY_PATTERNS, 'delete', actor.identity);
       const [stored] = await read(space, ACTIVITY_PATTERNS, { name: String(name) }, 1);
       return stored ? (await deleteOne(space, ACTIVITY_PATTERNS, async () => stored, batching)) === 1 : false;
     }),

@@ -100,7 +100,7 @@ const changeMembers =
   (next: (members: readonly string[], named: readonly string[]) => string[], parameter: string): HostBuiltin =>
   async (space, [chatId = null, names = null], actor) => {
     const named = nameList(parameter, names);
-    return inRoom(space, chatId, actor, async (chat, batching) => {
+    return inOwnRoom(space, chatId, actor, async (chat, batching) => {
       const before = usersOf(chat);
       const users = next(before, named);
       if (users.length !== before.length)
@@ -113,13 +113,13 @@ const deleteChatroom: HostBuiltin = async (space, [chatId = null], actor) => {
   try {
     // Messages of a large room are deleted in several units; after a crash in between the room can be deleted again.
     for (let more = true, part = 0; more; part++)
-      await inRoom(space, chatId, checkpointing(actor, part), async (chat, batching) => {
+      await inOwnRoom(space, chatId, checkpointing(actor, part), async (chat, batching) => {
         const messages = await read(space, CHAT_MESSAGES, { chatId: idOf(chat) }, MOST + 1);
         more = messages.length > MOST;
         if (more) await removeAll(space, messages.slice(0, MOST), batching);
         return null;
       });
-    return await inRoom(space, chatId, actor, async (chat, batching) => {
+    return await inOwnRoom(space, chatId, actor, async (chat, batching) => {
       await removeAll(space, await read(space, CHAT_MESSAGES, { chatId: idOf(chat) }, MOST), batching);
       return (await deleteOne(space, CHATS, async () => chat, batching)) === 1;
     });
@@ -133,7 +133,9 @@ async function removeAll(space: Namespace, messages: readonly ObjectValue[], bat
   for (const message of messages) await deleteOne(space, CHAT_MESSAGES, async () => message, batching);
 }
 
-const updateChatrooms: HostBuiltin = async (space, [username = null, old = null]) => {
+const updateChatrooms: HostBuiltin = async (space, [username = null, old = null], actor) => {
+  if (username !== actor.identity.username && !isAdmin(actor.identity))
+    throw apiError('cascade.authorization.denied', 'select', CHATS.name);
   const known = new Map<string, number | null>();
   for (const one of Array.isArray(old) ? old : []) {
     if (!isObject(one) || typeof getOwn(one, '_id') !== 'string') throw outOfRange('oldChatRooms', one);
@@ -167,6 +169,18 @@ const inRoom = (
   change: (chat: ObjectValue, batching: Actor) => Promise<Value>,
 ): Promise<Answer> =>
   atomically(space, `chat ${String(chatId)}`, actor, async (batching) => change(await readAt(space, CHATS, String(chatId)), batching));
+
+/**
+ * To change who is in a room, or to delete it: a room that does not name the caller is not there for it, unless it is an admin
+ * (resources-and-api.md 4.21). Who could take itself into any room would read all.
+ */
+const inOwnRoom: typeof inRoom = (space, chatId, actor, change) =>
+  inRoom(space, chatId, actor, (chat, batching) => {
+    const { username } = actor.identity;
+    if (!isAdmin(actor.identity) && getOwn(chat, 'createdBy') !== username && !usersOf(chat).includes(username))
+      throw apiError('cascade.resource.not.found', `/${CHATS.name}/${String(chatId)}`);
+    return change(chat, batching);
+  });
 
 const update = (space: Namespace, chat: ObjectValue, changes: ObjectValue, batching: Actor): Promise<unknown> =>
   updateOne(space, CHATS, async () => chat, changeOf(CHATS, changes), batching);

@@ -3,6 +3,7 @@
 import { encodeInner, isObject, type ObjectValue, stringify, type Value } from '../../stdlib/values/index.ts';
 import { checkpointing } from '../../runtime/context/index.ts';
 import { resolve, type DefinitionResource, type Namespace, type HostBuiltin, type HostBuiltins } from '../../resources/catalog/index.ts';
+import { requireRight } from '../../resources/access/index.ts';
 import { deleteDefinition, putDefinition } from '../../resources/definitions/index.ts';
 import { deleteOne, read, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
 import { COLLABORATION_TYPES } from './service-types.ts';
@@ -73,6 +74,7 @@ const generate: HostBuiltin = async (space, [given = null], actor) => {
   const definition = definitionOf(given as ObjectValue);
   for (const { pattern, config } of definition.activities) requireComplete(await patternNamed(space, pattern), config);
   const text = ruleText(definition);
+  requireRight(space, rulesOf(space), 'insert', actor.identity);
   // The rule is stored before the definition refers to it: generating it again after a crash gives the same rule.
   await putDefinition(space, rulesOf(space), { ruleText: text }, { ...checkpointing(actor, 0), ofService: true }, true);
   const rule = ruleOf(definition.name);
@@ -93,6 +95,7 @@ const generate: HostBuiltin = async (space, [given = null], actor) => {
 
 const remove: HostBuiltin = async (space, [name = null], actor) => {
   const rule = ruleOf(String(name));
+  requireRight(space, rulesOf(space), 'delete', actor.identity);
   if (space.catalog.definitions.get('rules', rule)) await deleteDefinition(space, rulesOf(space), rule, checkpointing(actor, 0));
   return atomically(space, `collaboration type ${String(name)}`, actor, async (batching) => {
     const [stored] = await read(space, COLLABORATION_TYPES, { name: String(name) }, 1);

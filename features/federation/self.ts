@@ -4,6 +4,7 @@ import { CascadeError } from '../../stdlib/errors.ts';
 import { type Actor, withoutAnswers } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
+import { calledAs } from '../../resources/access/index.ts';
 import { perform, own } from '../../resources/operations/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import type { Asked, Carried } from './requests.ts';
@@ -36,7 +37,7 @@ async function executed(space: Namespace, statement: ObjectValue, actor: Actor):
     body: { program: null, procedure: name },
     argsJson: encodeInner(args ?? []),
     namedJson: named === null ? null : encodeInner(named),
-    identity: actor.identity,
+    identity: calledAs(space, name, actor.identity),
     caller: actor,
     snapshot: 'never',
   });

@@ -16,7 +16,7 @@ import { refresh } from '../../resources/definitions/index.ts';
 import { definitionRemoval, definitionWrite, type Namespace } from '../../resources/catalog/index.ts';
 import { publishTopic } from '../topics/index.ts';
 import { serviceMessage } from '../diagnostics/index.ts';
-import { creatorOf } from '../../resources/access/index.ts';
+import { calledAs, creatorOf } from '../../resources/access/index.ts';
 import { versionOf } from '../../resources/representation/index.ts';
 
 const KIND = 'scheduledevents';
@@ -274,7 +274,7 @@ async function runAs(space: Namespace, { procedure, service, stored }: Scheduled
     executable: { resource: `/procedures/${procedure}`, name: procedure, service },
     body: { program: null, procedure },
     argsJson: encodeInner([]),
-    identity: await creatorOf(space, stored),
+    identity: calledAs(space, procedure, await creatorOf(space, stored)),
     caller: { chain: { root: null, depth: 0 }, childRunIds: null, depth: 0 },
     snapshot: 'always',
   });

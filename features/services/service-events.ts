@@ -5,10 +5,11 @@ import { langError } from '../../stdlib/errors.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { StoredEvent } from '../../runtime/transactions/index.ts';
-import { apiError } from '../../model/errors/index.ts';
+import type { Identity } from '../../identity/index.ts';
+import { apiError, CascadeError } from '../../model/errors/index.ts';
 import { asyncCall, raise } from '../../runtime/events/index.ts';
 import { editorOf } from '../../resources/representation/index.ts';
-import { requireRight } from '../../resources/access/index.ts';
+import { acting, isAdmin, requireRight } from '../../resources/access/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { SERVICES } from './services-kind.ts';
 
@@ -32,13 +33,23 @@ export async function publishServiceEvent(
   const inbound = getOwn(declared, 'direction') === 'INBOUND';
   if (inbound) requireRight(space, SERVICES, 'publish', actor.identity);
   if (!inbound && from !== name) throw langError('cascade.service.event.direction', name, event);
-  const raised = inbound ? incoming(space, name, event, declared, value, actor) : raise(space, `/services/${name}/${event}`, value, actor);
+  const raised = inbound
+    ? await incoming(space, name, event, declared, value, actor)
+    : raise(space, `/services/${name}/${event}`, value, actor);
   if (raised.length > 0) await actor.commit({ writes: [], events: raised }, { ok: 'null' });
 }
 
-function incoming(space: Namespace, service: string, event: string, declared: ObjectValue, value: Value, actor: Actor): StoredEvent[] {
+async function incoming(
+  space: Namespace,
+  service: string,
+  event: string,
+  declared: ObjectValue,
+  value: Value,
+  actor: Actor,
+): Promise<StoredEvent[]> {
   const handler = handlerIn(declared);
-  const isActive = getOwn(space.catalog.definitions.get('services', service) ?? {}, 'active') !== false;
+  const stored = space.catalog.definitions.get('services', service) ?? {};
+  const isActive = getOwn(stored, 'active') !== false;
   const except = isActive || handler?.kind !== 'rules' ? new Set<string>() : versionsOf(space, handler.name);
   const raised = [
     ...raise(space, `/services/${service}/${event}`, value, actor, { except }),
@@ -46,8 +57,25 @@ function incoming(space: Namespace, service: string, event: string, declared: Ob
   ];
   if (!isActive || handler?.kind !== 'procedures') return raised;
   const username = editorOf(space.catalog.definitions.get('procedures', handler.name)) ?? actor.identity.username;
-  const identity = { username, namespace: space.name, profiles: [] }; // the procedure's editor, not the publisher
+  const identity = await handling(space, username, editorOf(stored) ?? username);
   return [...raised, asyncCall(handler.name, [value], null, { ...actor, identity })];
+}
+
+/**
+ * The identity of a procedure that handles events: its editor, not the publisher (resources-and-api.md 7.6). Who has declared it as handler
+ * in a service cannot lend itself more rights by that than it has: where that is another user, no admin, only what both may.
+ */
+async function handling(space: Namespace, editor: string, declaredBy: string): Promise<Identity> {
+  const identity: Identity = { username: editor, namespace: space.name, profiles: [] };
+  if (declaredBy === editor) return identity;
+  const declaring = { ...identity, username: declaredBy };
+  try {
+    const present = await acting(space, declaring);
+    return isAdmin(present) ? identity : { ...identity, profiles: present.profiles, restricted: true };
+  } catch (error) {
+    if (error instanceof CascadeError) return declaring; // it is gone: the run fails for that
+    throw error;
+  }
 }
 
 /**

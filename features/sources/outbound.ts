@@ -5,7 +5,7 @@ import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { EgressError, isNamedSecret } from '../../platform/egress/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { raise } from '../../runtime/events/index.ts';
-import { creatorOf } from '../../resources/access/index.ts';
+import { calledAs, creatorOf } from '../../resources/access/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { callerOf } from './documents.ts';
 import { sourcePath } from './inbound.ts';
@@ -152,7 +152,7 @@ async function mocked(
     body: { program: null, procedure: procedure.name },
     argsJson: '[]',
     namedJson: encodeInner({ [parameter]: request }),
-    identity: await creatorOf(space, source),
+    identity: calledAs(space, procedure.name, await creatorOf(space, source)),
     caller: actor,
     snapshot: 'outermost',
   });

@@ -1,5 +1,6 @@
 // The door of resources/access: rights, policies' gate, constraints and audits.
 export { AUDITS, AUDIT_TYPE, auditOf, auditOfMany, auditWrite, audited, entryFor, newAudit } from './audits.ts';
+export { calledAs } from './called.ts';
 export { COMPILED_RESTRICTIONS } from './compiled.ts';
 export { storedConstraint } from './constraints.ts';
 export { raisedPath, resourceOfPath, sightOf } from './event-sight.ts';

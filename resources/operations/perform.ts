@@ -62,7 +62,7 @@ import {
 } from '../definitions/index.ts';
 import { asyncCall } from '../../runtime/events/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
-import { requireUse, actingIn, acting, ownOnly, payloadWith, refuseInPart, requireRight, withOwn } from '../access/index.ts';
+import { requireUse, actingIn, calledAs, acting, ownOnly, payloadWith, refuseInPart, requireRight, withOwn } from '../access/index.ts';
 import { toShown, toStored } from '../scalars/index.ts';
 import { endedBy } from './ended.ts';
 import { describe } from './describe.ts';
@@ -422,8 +422,7 @@ async function execute(space: Namespace, payload: ObjectValue, actor: Actor): Pr
   const name = names.find((one) => space.catalog.definitions.get('procedures', one) !== undefined);
   if (name === undefined) throw langError('cascade.lang.procedure.unknown', names[0] ?? '');
   if (getOwn(payload, 'async') !== true) throw refused('EXECUTE without ASYNC');
-  requireUse(space, 'procedures', name, 'execute', actor.identity);
-  const identity = actingIn(space.catalog.definitions.get('procedures', name) ?? {}, actor.identity);
+  const identity = calledAs(space, name, actor.identity);
   const executed = Object.hasOwn(payload, 'partitionKey') ? [getOwn(payload, 'partitionKey')] : [];
   const by = { service: getOwn(payload, 'from'), executed };
   const event = asyncCall(name, getOwn(payload, 'args'), getOwn(payload, 'named'), { ...actor, identity }, by);
@@ -436,14 +435,14 @@ async function call(space: Namespace, payload: ObjectValue, actor: Actor): Promi
   const name = text(payload, 'name');
   const procedure = space.catalog.definitions.get('procedures', name);
   if (!procedure) throw langError('cascade.lang.procedure.unknown', name);
-  requireUse(space, 'procedures', name, 'execute', actor.identity);
+  const identity = calledAs(space, name, actor.identity);
   const executed = getOwn(payload, 'executed') as Value[] | null;
   const ok = await runDirect(space.execution.runs, {
     executable: { resource: `/procedures/${name}`, name, service: getOwn(payload, 'service') as string | null },
     body: { program: null, procedure: name },
     argsJson: encodeInner(getOwn(payload, 'args')),
     ...(executed && { executed: JSON.parse(encodeInner(executed)) as unknown[] }),
-    identity: actingIn(procedure, actor.identity),
+    identity,
     caller: actor,
     snapshot: 'never',
   });

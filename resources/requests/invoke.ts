@@ -9,7 +9,7 @@ import { apiError } from '../../model/errors/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { innerToJson, toJson, toTypedJson } from '../../model/values/index.ts';
 import { AHEAD_BYTES } from '../representation/index.ts';
-import { requireUse, actingIn } from '../access/index.ts';
+import { calledAs } from '../access/index.ts';
 import type { Namespace, Resource } from '../catalog/index.ts';
 import { elementsOf, flushingOf, piecesOf } from './elements.ts';
 import { idOf, reply } from './request.ts';
@@ -47,7 +47,7 @@ export async function execute(space: Namespace, _resource: Resource, request: Ap
 export async function executeProcedure(space: Namespace, name: string, request: ApiRequest, actor: Actor): Promise<string> {
   const procedure = procedureAt(space, name);
   if (!procedure) throw apiError('cascade.resource.not.found', `/procedures/${name}`);
-  requireUse(space, 'procedures', procedure.name, 'execute', actor.identity);
+  const identity = calledAs(space, procedure.name, actor.identity);
   if (getOwn(procedure.object, 'visibility') === 'PRIVATE') throw langError('cascade.procedure.private', procedure.name);
   requireRested(space, `/procedures/${procedure.name}`);
   const args = request.object ?? [];
@@ -57,7 +57,7 @@ export async function executeProcedure(space: Namespace, name: string, request: 
     body: { program: null, procedure: procedure.name },
     argsJson: Array.isArray(args) ? encodeInner(args) : '[]',
     namedJson: Array.isArray(args) ? null : encodeInner(args),
-    identity: actingIn(procedure.object, actor.identity),
+    identity,
     caller: { ...actor, headers: request.headers ?? actor.headers },
     snapshot: 'outermost',
     ...(request.federation && { toNode: true }),

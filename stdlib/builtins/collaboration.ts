@@ -32,8 +32,8 @@ export const collaboration: readonly Declaration[] = [
   asked('Chat.deleteChatroom(chatId: String) => Boolean', 'Deletes a chat room with its messages; whether there was one.'),
   asked(
     'Chat.updateChatrooms(username: String, oldChatRooms?: List) => Object',
-    'What is new for a user who knows these rooms: {changed, deleted}.',
-    ['cascade.lang.range'],
+    'What is new for a user who knows these rooms: {changed, deleted}. Of another user: for admins.',
+    ['cascade.lang.range', 'cascade.authorization.denied'],
   ),
   asked(
     'LocationTracking.trackCollaborator(activity: String, user: String, level: String = "fine", distanceFilter: Real = 200.0, desiredAccuracy: Real = 100.0, destination?: Object, destinationRadius: Real = 500.0, arrivalTopic?: String, reportingTopic: String) => Object',
@@ -76,13 +76,14 @@ export const collaboration: readonly Declaration[] = [
   ),
   asked(
     'ActivityPattern.define(name: String, procedure: String, required?: List, defaults?: Object) => Object',
-    'Makes a procedure a step of collaborations, under a name.',
-    ['cascade.activitypattern.reserved', 'cascade.lang.range', 'cascade.lang.procedure.unknown'],
+    'Makes a procedure a step of collaborations, under a name. For admins.',
+    ['cascade.activitypattern.reserved', 'cascade.lang.range', 'cascade.lang.procedure.unknown', 'cascade.authorization.denied'],
   ),
   asked('ActivityPattern.list() => List', 'All activity patterns.'),
   asked('ActivityPattern.get(name: String) => Object', 'An activity pattern, or null.'),
-  asked('ActivityPattern.remove(name: String) => Boolean', 'Removes an activity pattern; whether there was one.', [
+  asked('ActivityPattern.remove(name: String) => Boolean', 'Removes an activity pattern; whether there was one. For admins.', [
     'cascade.activitypattern.reserved',
+    'cascade.authorization.denied',
   ]),
   asked('ActivityPattern.validate(name: String, config: Object) => List', 'The properties that a configuration lacks.', [
     'cascade.resource.not.found',
@@ -94,9 +95,13 @@ export const collaboration: readonly Declaration[] = [
   ),
   asked(
     'CollaborationGeneration.generate(definition: Object) => Object',
-    'Makes a rule that starts a collaboration with its activities: {rule, activities}.',
+    'Makes a rule that starts a collaboration with its activities: {rule, activities}. For those who may write rules.',
     ['cascade.resource.not.found', 'cascade.lang.range', 'cascade.activitypattern.config', '*'],
   ),
   asked('CollaborationGeneration.list() => List', 'The definitions of all generated rules.'),
-  asked('CollaborationGeneration.remove(name: String) => Boolean', 'Removes a generated rule and its definition; whether there was one.'),
+  asked(
+    'CollaborationGeneration.remove(name: String) => Boolean',
+    'Removes a generated rule and its definition; whether there was one. For those who may delete rules.',
+    ['cascade.authorization.denied'],
+  ),
 ];
