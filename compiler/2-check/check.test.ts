@@ -27,6 +27,14 @@ const unit = <U extends CompiledRule | CompiledProcedure>(text: string): U => {
 const rule = (text: string): CompiledRule => unit<CompiledRule>(text);
 const inProcedure = (body: string, params = 'a, b'): string[] => found(`PROCEDURE f(${params})\n${body}`);
 
+test('the nearest name is searched for some hundred wrong ones, not for thousands', () => {
+  const lines = Array.from({ length: 4_000 }, (_, i) => `var value${i} = walue${i}`);
+  const before = performance.now();
+  const { diagnostics } = compiled(`PROCEDURE f()\n${lines.join('\n')}`);
+  expect(performance.now() - before).toBeLessThan(3_000);
+  expect(diagnostics.filter(({ message }) => message.includes('did you mean')).length).toBeLessThanOrEqual(100);
+});
+
 test('names are declared before they are used', () => {
   expect(inProcedure('var x = 1  return x')).toEqual([]);
   expect(inProcedure('return x')).toEqual(['lang.variable.undeclared 2:8']);

@@ -3,6 +3,9 @@ import type { Identifier, Span } from '../ast.ts';
 import { didYouMean } from './hints.ts';
 import type { Report } from './report.ts';
 
+/** Limits the names of a body whose nearest declared one is searched. */
+const MOST_SEARCHES = 100;
+
 export interface ScopeOptions {
   /** Parameters of a procedure: never declared again. */
   readonly parameters: Iterable<string>;
@@ -27,6 +30,7 @@ export class Scope {
   /** The nodes that read or assign a variable of the function itself, block variables left out. */
   readonly reads = new Set<object>();
   readonly writes = new Set<object>();
+  #searches = 0;
   constructor({ parameters, events, state = [], hints = new Map(), report }: ScopeOptions) {
     this.#parameters = new Set(parameters);
     this.#events = new Set(events);
@@ -61,8 +65,14 @@ export class Scope {
 
   #require(name: string, at: Span): void {
     if (this.isVariable(name)) return;
-    const visible = [...this.#parameters, ...this.#events, ...this.#declared, ...this.#blocks.flatMap((block) => [...block])];
-    this.#report(at, 'cascade.lang.variable.undeclared', `'${name}' is not declared`, this.#hints.get(name) ?? didYouMean(name, visible));
+    this.#report(at, 'cascade.lang.variable.undeclared', `'${name}' is not declared`, this.#hints.get(name) ?? this.#nearest(name));
+  }
+
+  /** The search takes each declared name: a text with thousands of wrong ones would take a minute. */
+  #nearest(name: string): string | undefined {
+    if (this.#searches >= MOST_SEARCHES) return undefined;
+    this.#searches++;
+    return didYouMean(name, [...this.#parameters, ...this.#events, ...this.#declared, ...this.#blocks.flatMap((block) => [...block])]);
   }
 
   assign(name: string, at: Span): void {

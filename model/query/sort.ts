@@ -18,7 +18,7 @@ const MOST_KEYS = 31;
 /** What has no order that anyone could expect. */
 const UNSORTABLE: ReadonlySet<Kind> = new Set<Kind>(['Decimal', 'Currency', 'ResourceReference', 'Object', 'GeoJSON']);
 
-/** @throws cascade.query.sort.invalid, cascade.query.sort.unsupported, cascade.query.property.forbidden, cascade.query.too.expensive; a value of another form is a wrong parameter */
+/** The store sorts by no step without a name. @throws cascade.query.sort.invalid, cascade.query.sort.unsupported, cascade.query.property.forbidden, cascade.query.too.expensive; a value of another form is a wrong parameter */
 export function parseSort(sort: Value, type: TypeDefinition | null): SortKey[] {
   if (!isObject(sort)) throw apiError('cascade.request.parameter.invalid', 'sort', sort);
   const names = Object.keys(sort);
@@ -27,8 +27,9 @@ export function parseSort(sort: Value, type: TypeDefinition | null): SortKey[] {
   return names.map((name) => {
     const direction = getOwn(sort, name);
     const sign = isNumber(direction) ? numberOf(direction) : 0;
-    if ((sign !== 1 && sign !== -1) || name.split('.').some((step) => step.startsWith('$')))
-      throw apiError('cascade.query.sort.invalid', name);
+    const steps = name.split('.');
+    const isNamed = steps.every((step) => !step.startsWith('$') && (step !== '' || steps.length === 1));
+    if ((sign !== 1 && sign !== -1) || !isNamed) throw apiError('cascade.query.sort.invalid', name);
     const path = scope(name);
     if (path.multi || UNSORTABLE.has(path.kind) || (path.asData && path.part !== null))
       throw apiError('cascade.query.sort.unsupported', name);

@@ -4,17 +4,21 @@ import { isServiceSet } from '../../model/types/index.ts';
 import { eq } from '../../stdlib/operators/index.ts';
 import { deepCopy, getOwn, isNumber, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
+import { MAX_BODY_VALUES } from '../../model/values/index.ts';
 
 /** Bound of the operations of a patch. */
 const MOST_OPERATIONS = 10_000;
 /** Bound of what `copy` adds: values, and characters of texts and names. It is the largest size of an instance. */
 const MOST_COPIED = 15 * 1024 * 1024;
+/** Bound of the values that `copy` adds, which take far more memory than they count above: as many as a body may hold. */
+const MOST_COPIED_VALUES = MAX_BODY_VALUES;
 /** Bound of the array elements that operations move, which takes about a second. */
 const MOST_MOVED = 100_000_000;
 
 /** The remaining budget of a patch: the process serves nobody else while it is applied. */
 interface Budget {
   copied: number;
+  values: number;
   moved: number;
 }
 
@@ -37,7 +41,7 @@ export function patchChanges(
   const touched = new Set<string>();
   const operations = Array.isArray(patch) ? patch : [patch];
   if (operations.length > MOST_OPERATIONS) throw apiError('cascade.request.too.many.instances', MOST_OPERATIONS);
-  const budget: Budget = { copied: MOST_COPIED, moved: MOST_MOVED };
+  const budget: Budget = { copied: MOST_COPIED, values: MOST_COPIED_VALUES, moved: MOST_MOVED };
   for (const operation of operations) applyOne(patched, operation, touched, budget, byValue);
   const changes: ObjectValue = {};
   for (const name of touched) {
@@ -110,7 +114,8 @@ function stepsOf(op: string, path: string): string[] {
 
 function spendCopy(value: Value, budget: Budget): void {
   budget.copied -= typeof value === 'string' ? 1 + value.length : 1;
-  if (budget.copied < 0) throw apiError('cascade.resource.too.large', MOST_COPIED);
+  budget.values--;
+  if (budget.copied < 0 || budget.values < 0) throw apiError('cascade.resource.too.large', MOST_COPIED);
   if (Array.isArray(value)) for (const element of value) spendCopy(element, budget);
   else if (isObject(value))
     for (const name of Object.keys(value)) {
