@@ -3,6 +3,7 @@
 import { DateTime, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { CascadeError } from '../../model/errors/index.ts';
+import { requirePublish } from '../../resources/access/index.ts';
 import { checkTopic } from '../topics/index.ts';
 import { deleteOne, read, readAt, insertOne, atomically } from '../../resources/instances/index.ts';
 import { TRACKS } from './service-types.ts';
@@ -34,6 +35,7 @@ export async function startTrack(space: Namespace, given: ObjectValue, actor: Ac
   if (level !== 'fine' && level !== 'coarse') throw outOfRange('level', level);
   if (destination !== null && !isPoint(destination)) throw outOfRange('destination', destination);
   for (const topic of [reportingTopic, arrivalTopic]) if (topic !== null) checkTopic(String(topic));
+  if (arrivalTopic !== null) requirePublish(space, String(arrivalTopic), actor.identity);
   const earlier = await read(space, TRACKS, { activity: String(activity), username: String(username) }, 100);
   for (const track of earlier) await deleteOne(space, TRACKS, async () => track, actor);
   await awaitPositions(space, String(reportingTopic));

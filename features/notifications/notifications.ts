@@ -1,9 +1,9 @@
 // Messages to the devices of users (integrations.md 7.3), stored as ArsPayloadMessage. A message is stored for its users; the source that
 // it names sends it from there.
-import { DateTime, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { DateTime, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { isAdmin } from '../../resources/access/index.ts';
+import { isAdmin, requirePublish } from '../../resources/access/index.ts';
 import { deleteOne, filterOfId, read, readAt, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
 import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
 import type { Namespace, HostBuiltin, HostBuiltins } from '../../resources/catalog/index.ts';
@@ -46,6 +46,8 @@ export async function storeMessage(
   const present = new Set((await space.installation.directory.users(space.name)).map(({ username }) => username));
   const [known, unknown] = [present, null].map((set) => [...new Set(users)].filter((name) => present.has(name) === (set !== null)));
   check();
+  const topic = isObject(message['payload'] ?? null) ? own(message['payload'] as ObjectValue, 'responseTopic') : null;
+  if (typeof topic === 'string') requirePublish(space, topic, batching.identity);
   if (unknown && unknown.length > 0) {
     const line = logOf(space, String(source), 'WARN', `Source ${String(source)}: ${unknownText(unknown)}`);
     await batching.commit({ writes: [], events: [], logs: [line] });

@@ -1,8 +1,8 @@
 // Scheduled events: messages that are published at a time. The statement PUBLISH belongs here, since it may have a schedule.
 import { getOwn } from '../../stdlib/values/index.ts';
-import { requireUse, requireRight } from '../../resources/access/index.ts';
+import { requirePublish, requireRight } from '../../resources/access/index.ts';
 import type { Feature } from '../../resources/catalog/index.ts';
-import { publishTopic, TOPICS } from '../topics/index.ts';
+import { publishTopic } from '../topics/index.ts';
 import { scheduleByStatement, SCHEDULED_EVENTS } from './scheduledevents-kind.ts';
 
 export const schedules: Feature = {
@@ -11,8 +11,7 @@ export const schedules: Feature = {
   operations: {
     publish: async (space, payload, actor) => {
       const topic = String(getOwn(payload, 'topic'));
-      requireRight(space, TOPICS, 'publish', actor.identity);
-      requireUse(space, 'topics', topic, 'publish', actor.identity);
+      requirePublish(space, topic, actor.identity);
       const schedule = Object.hasOwn(payload, 'schedule') ? getOwn(payload, 'schedule') : undefined;
       if (schedule === undefined) await publishTopic(space, topic, getOwn(payload, 'value'), actor);
       else {

@@ -7,6 +7,7 @@ import { own } from './protocols/fields.ts';
 /** Reads a secret of the namespace; null: no secret has this name. */
 export type SecretOf = (name: string) => Promise<string | null>;
 
+const NAMED = /@secrets\(([^()]{1,200})\)/g;
 const FIELDS_BY_PATH = ['password', 'accessToken'];
 
 /** @throws ConnectionFailure cascade.source.secret.unknown */
@@ -34,10 +35,20 @@ export async function withNamedSecrets(source: string, config: ObjectValue, secr
   return whole;
 }
 
+/** Whether the config names a secret anywhere. */
+export function namesSecret(config: ObjectValue): boolean {
+  const names = (value: Value): boolean => {
+    if (typeof value === 'string') return value.search(NAMED) >= 0;
+    if (Array.isArray(value)) return value.some(names);
+    return isObject(value) && Object.keys(value).some((key) => names(getOwn(value, key)));
+  };
+  return names(config) || FIELDS_BY_PATH.some((field) => own(config, `${field}Type`) === 'secret');
+}
+
 async function replaced(text: string, read: (name: string) => Promise<string>): Promise<string> {
   let result = '';
   let from = 0;
-  for (const match of text.matchAll(/@secrets\(([^()]{1,200})\)/g)) {
+  for (const match of text.matchAll(NAMED)) {
     result += text.slice(from, match.index) + (await read((match[1] as string).trim()));
     from = match.index + match[0].length;
   }

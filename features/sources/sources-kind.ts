@@ -5,10 +5,13 @@ import { apiError } from '../../model/errors/index.ts';
 import { parseJson } from '../../model/values/index.ts';
 import { checkName, type PropertyDefinition, type TypeDefinition } from '../../model/types/index.ts';
 import { checkConfig, DIRECTIONS } from './config.ts';
+import { namesSecret } from './named-secrets.ts';
 import { own } from './protocols/fields.ts';
 import { type Direction, type Protocol, protocolOf } from './protocols/index.ts';
 import { isSecret, resealed, sealed, splitConfig, wholeConfig } from './secrets.ts';
-import { SOURCE_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
+import type { Identity } from '../../identity/index.ts';
+import { requireRight } from '../../resources/access/index.ts';
+import { resolve, SOURCE_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
 import { nodeConditionFault } from '../nodes/index.ts';
 import { checkRedelivery } from '../topics/index.ts';
@@ -53,7 +56,7 @@ export const SOURCES: DefinitionResource = {
     if (object) sourcesOf(space).put(name, object);
     else sourcesOf(space).remove(name);
   },
-  async define(space, body, stored) {
+  async define(space, body, stored, { identity }) {
     const name = textField('sources', body, 'name');
     checkName('source', name);
     const type = textField('sources', body, 'type');
@@ -74,7 +77,7 @@ export const SOURCES: DefinitionResource = {
     checkConstraint(fields);
     const config = own(fields, 'config') ?? {};
     if (!isObject(config)) throw invalidField('sources', 'config', 'no Object');
-    const { config: open, secrets } = await configured(space, name, kind, config, stored);
+    const { config: open, secrets } = await configured(space, name, kind, config, stored, identity);
     return {
       name,
       object: { ...fields, direction, active: own(fields, 'active') ?? true, config: open, secrets },
@@ -102,11 +105,13 @@ async function configured(
   kind: Protocol,
   config: ObjectValue,
   stored: ObjectValue | null,
+  editor: Identity,
 ): Promise<{ config: ObjectValue; secrets: ObjectValue }> {
   const { open, secrets } = splitConfig(config);
   const before = own(stored ?? {}, 'secrets');
   const kept = isObject(before) ? before : {};
   if (secrets.size === 0 && Object.keys(kept).length === 0) {
+    requireNamedSecrets(space, open, editor);
     checkConfig(kind, open, sourcesOf(space).outlet);
     return { config: open, secrets: {} };
   }
@@ -115,8 +120,18 @@ async function configured(
     throw apiError('cascade.source.config.invalid', field, 'the service has no master key to keep it with');
   const cipher = await space.installation.keys.ensureCipher(space.name);
   const after = sealed(cipher, name, kept, secrets);
-  checkConfig(kind, wholeConfig(cipher, name, open, after), sourcesOf(space).outlet);
+  const whole = wholeConfig(cipher, name, open, after);
+  requireNamedSecrets(space, whole, editor);
+  checkConfig(kind, whole, sourcesOf(space).outlet);
   return { config: open, secrets: after };
+}
+
+/**
+ * A source sends the secrets that its config names wherever the config says, so only who may use them (resources-and-api.md 4.21) names them,
+ * or changes what does. @throws cascade.authorization.denied
+ */
+function requireNamedSecrets(space: Namespace, config: ObjectValue, editor: Identity): void {
+  if (namesSecret(config)) requireRight(space, resolve(space, 'secrets', false), 'select', editor);
 }
 
 function checkLists(fields: ObjectValue): void {

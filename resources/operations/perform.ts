@@ -62,7 +62,18 @@ import {
 } from '../definitions/index.ts';
 import { asyncCall } from '../../runtime/events/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
-import { requireUse, actingIn, calledAs, acting, ownOnly, payloadWith, refuseInPart, requireRight, withOwn } from '../access/index.ts';
+import {
+  requireEvictionTopic,
+  requireUse,
+  actingIn,
+  calledAs,
+  acting,
+  ownOnly,
+  payloadWith,
+  refuseInPart,
+  requireRight,
+  withOwn,
+} from '../access/index.ts';
 import { toShown, toStored } from '../scalars/index.ts';
 import { endedBy } from './ended.ts';
 import { describe } from './describe.ts';
@@ -91,6 +102,7 @@ const OPERATIONS: Readonly<Record<string, ProgramOperation>> = {
   describe,
   state: (space, payload, actor) => {
     if (!actor.state) throw refused('state outside of a run');
+    requireEvictionTopic(space, payload, actor.identity);
     return space.execution.sharedState.perform(payload, actor.state);
   },
   builtin: async (space, payload, actor) => {
