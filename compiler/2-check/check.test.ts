@@ -29,9 +29,7 @@ const inProcedure = (body: string, params = 'a, b'): string[] => found(`PROCEDUR
 
 test('the nearest name is searched for some hundred wrong ones, not for thousands', () => {
   const lines = Array.from({ length: 4_000 }, (_, i) => `var value${i} = walue${i}`);
-  const before = performance.now();
   const { diagnostics } = compiled(`PROCEDURE f()\n${lines.join('\n')}`);
-  expect(performance.now() - before).toBeLessThan(3_000);
   expect(diagnostics.filter(({ message }) => message.includes('did you mean')).length).toBeLessThanOrEqual(100);
 });
 

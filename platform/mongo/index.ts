@@ -14,6 +14,7 @@ export { PointReads } from './point-reads.ts';
 export { Backoff, retryUntilAvailable } from './retry-until-available.ts';
 export { type Removed, removeOldest, sizeOf } from './remove-oldest.ts';
 export { type Effort, type Find, type Held, RowReader, type Rows } from './rows.ts';
+export { pipelineLimit, timeLimit } from './time-limit.ts';
 
 const CONNECTIONS = 32;
 const QUERY_CONNECTIONS = 48;

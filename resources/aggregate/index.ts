@@ -4,7 +4,7 @@ import { BSON, type Document, MongoServerError } from 'mongodb';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, Identity } from '../api.ts';
-import { type ConditionContext, pipelineLimit, toFilter } from '../../model/query/index.ts';
+import { type ConditionContext, toFilter } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import {
   type DefinitionResource,
@@ -14,7 +14,7 @@ import {
   type Namespace,
   type Resource,
 } from '../catalog/index.ts';
-import { asRefusedShape } from '../../platform/mongo/index.ts';
+import { asRefusedShape, pipelineLimit } from '../../platform/mongo/index.ts';
 import { AHEAD_BYTES, LARGE_RESULTS, readAhead } from '../representation/index.ts';
 import { atOnce, type TypeDefinition } from '../../model/types/index.ts';
 import { toBson } from '../../model/values/index.ts';

@@ -8,7 +8,7 @@ import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, t
 import type { Actor } from '../../runtime/context/index.ts';
 import { DocumentRefused, DuplicateKey, type StoredEvent, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { apiError, isApiError } from '../../model/errors/index.ts';
-import { timeLimit } from '../../model/query/index.ts';
+import { timeLimit } from '../../platform/mongo/index.ts';
 import { idToBson } from '../../model/values/index.ts';
 import { toWireError } from '../../runtime/runs/index.ts';
 import { auditOfMany } from '../access/index.ts';

@@ -3,16 +3,9 @@
 import { type Document, ObjectId } from 'mongodb';
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
-import {
-  type ConditionContext,
-  instanceQuery,
-  namedPath,
-  parseWhere,
-  type Predicate,
-  timeLimit,
-  toFilter,
-} from '../../model/query/index.ts';
+import { type ConditionContext, instanceQuery, namedPath, parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
+import { timeLimit } from '../../platform/mongo/index.ts';
 import { coerceProperty, type TypeDefinition } from '../../model/types/index.ts';
 import { keyConstant, withConstraints } from '../scalars/index.ts';
 import { instanceIn } from './in-pieces.ts';

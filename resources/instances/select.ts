@@ -3,10 +3,10 @@
 import type { Document } from 'mongodb';
 import { isInteger, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
-import { matches, parseProps, parseSort, type Predicate, timeLimit, toFilter, toProjection, toSort } from '../../model/query/index.ts';
+import { matches, parseProps, parseSort, type Predicate, toFilter, toProjection, toSort } from '../../model/query/index.ts';
 import type { ApiReply } from '../api.ts';
 import { apiError } from '../../model/errors/index.ts';
-import type { Find, Rows } from '../../platform/mongo/index.ts';
+import { type Find, type Rows, timeLimit } from '../../platform/mongo/index.ts';
 import { instanceFromBson, instanceHead } from '../../model/values/index.ts';
 import { AHEAD_BYTES, LARGE_RESULTS, readAhead, idOf } from '../representation/index.ts';
 import { type RankedOrder, rankedOrder, type RowForm, writeRows, writeSeenRows } from '../scalars/index.ts';

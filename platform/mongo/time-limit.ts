@@ -1,6 +1,7 @@
 // Queries with a regular expression are bounded in time (resources-and-api.md 3.2): the store's engine is not linear.
 
 import type { Document } from 'mongodb';
+import type { Effort } from './rows.ts';
 
 const REGEX_MS = 1_000;
 /** Operators that contain conditions; all others take constants. */
@@ -20,8 +21,7 @@ function matches(part: unknown): boolean {
 }
 
 /** The store's time limit for a filter; beyond it the error is query.too.expensive. */
-export const timeLimit = (filter: Document): { readonly maxTimeMS?: number; readonly isSlow?: boolean } =>
-  hasPattern(filter) ? { maxTimeMS: REGEX_MS, isSlow: true } : {};
+export const timeLimit = (filter: Document): Effort => (hasPattern(filter) ? { maxTimeMS: REGEX_MS, isSlow: true } : {});
 
 function hasPattern(filter: unknown): boolean {
   if (Array.isArray(filter)) return filter.some(hasPattern);

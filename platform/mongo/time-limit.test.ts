@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { toFilter } from './index.ts';
-import { parse, typeOf } from './testing.ts';
+import { toFilter } from '../../model/query/index.ts';
+import { parse, typeOf } from '../../model/query/testing.ts';
 import { timeLimit } from './time-limit.ts';
 
 const type = typeOf('T', { s: 'String', t: 'String multi', o: 'Object', os: 'Object multi', n: 'Integer' });
