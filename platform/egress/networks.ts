@@ -54,7 +54,7 @@ export class Networks {
 }
 
 /**
- * One spelling for each address; the IPv4 address for those that lead to one (mapped, NAT64, 6to4): what is refused there is refused here.
+ * One spelling for each address; the IPv4 address for those that lead to one (mapped, translated, NAT64, 6to4): what is refused there is refused here.
  * @param address of either family, without a zone
  */
 export function canonical(address: string): string {
@@ -67,6 +67,7 @@ export function canonical(address: string): string {
   };
   const zeroUpTo = (end: number): boolean => groups.slice(0, end).every((group) => group === 0);
   if (zeroUpTo(5) && groups[5] === 0xffff) return embedded(6);
+  if (zeroUpTo(4) && groups[4] === 0xffff && groups[5] === 0) return embedded(6);
   if (groups[0] === 0x64 && groups[1] === 0xff9b && groups.slice(2, 6).every((group) => group === 0)) return embedded(6);
   if (groups[0] === 0x2002) return embedded(1);
   return short;
