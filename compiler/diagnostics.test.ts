@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { CODES, Diagnostics, isAdvice } from './diagnostics.ts';
 import { Lines, toDiagnostics } from './lines.ts';
 
-/** resources-and-api.md 10.2, and the codes of 10.1 that the compiler reports, too. */
+/** resources-and-api.md 10.2, the codes of 10.1 that the compiler reports, too, and rule.before.system. */
 const COMPILE_TIME = `lang.syntax lang.literal.range lang.name.reserved lang.call.mixed.arguments lang.insert.values.form lang.where.required
   lang.variable.undeclared lang.variable.redeclared lang.reference.position lang.parameter.mixed lang.parameter.required.default
   lang.option.unknown lang.package.name lang.import lang.select.alias lang.select.source lang.execute.async lang.source.size
-  lang.return.position rule.loop lang.processedby.deprecated rule.version.invalid rule.version.conflict rule.alias.required rule.merge.alias rule.interval rule.timeout
+  lang.return.position rule.loop rule.before.system lang.processedby.deprecated rule.version.invalid rule.version.conflict rule.alias.required rule.merge.alias rule.interval rule.timeout
   rule.activation service.state.modifier service.partition.parameter federation.statement.unsupported
   event.path.invalid resource.name.reserved`;
 

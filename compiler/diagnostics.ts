@@ -84,6 +84,7 @@ const CATALOGUE = {
   'cascade.lang.select.source': described('what the source is asked for stands in WITH'),
   'cascade.lang.execute.async': described(),
   'cascade.lang.return.position': described('put the rest into ELSE, so that RETURN is the last statement of its branch', 'warning'),
+  'cascade.rule.before.system': described('a WHEN rule hears of the change after it was made', 'warning'),
   'cascade.rule.loop': described('a WHERE that is false after the change ends the round; a chain ends after 200 runs', 'warning'),
   'cascade.lang.processedby.deprecated': described('give PROCESSED BY a block: { … }', 'warning'),
   'cascade.rule.version.invalid': {

@@ -70,6 +70,7 @@ const DIAGNOSTICS: Readonly<Record<Code, string>> = {
   'cascade.lang.select.source': 'SELECT from a source uses a clause that only types have.',
   'cascade.lang.execute.async': 'EXECUTE ASYNC stands where a value is wanted.',
   'cascade.lang.return.position': 'RETURN stands where statements follow it.',
+  'cascade.rule.before.system': 'A BEFORE rule on a resource of the service, such as system.documents, whose changes no rules run before.',
   'cascade.rule.loop': 'The rule may set itself going again, by itself or by way of other rules; the message shows the round.',
   'cascade.lang.processedby.deprecated': 'A statement on other nodes whose value is an array.',
   'cascade.rule.version.invalid': 'The version behind the name of a rule is none.',

@@ -65,7 +65,7 @@ export const RULES: DefinitionResource = {
           trigger.paths.map((path): Value => ({ path, kind: rule.timing === 'before' ? 'BEFORE' : 'WHEN' })),
         ),
         ...(rule.description ? { description: rule.description } : {}),
-        ...warningsOf(rule.warnings, active ? loopWarning(ruleGraphOf(space).cycleThrough(rule)) : []),
+        ...warningsOf(rule.warnings, [...idleWarning(rule), ...(active ? loopWarning(ruleGraphOf(space).cycleThrough(rule)) : [])]),
       },
       prepare: async () => {
         await space.states.get(RULE_RIGHTS).read(executable.identity);
@@ -172,6 +172,13 @@ function enforce(space: Namespace, rule: CompiledRule, executable: Executable, a
     payload: program,
   };
   (rule.timing === 'before' ? space.events.before : space.events.when).add(indexed);
+}
+
+/** What the service keeps for itself is changed without rules: one that is to run before has nothing to run before. */
+function idleWarning({ timing, triggers }: CompiledRule): Value[] {
+  const path = timing === 'before' ? triggers.flatMap(({ paths }) => paths).find((one) => one.startsWith('/types/system.')) : undefined;
+  if (path === undefined) return [];
+  return [{ code: 'cascade.rule.before.system', message: `no BEFORE rule runs on ${path}: it is no type of users`, line: 1, column: 1 }];
 }
 
 function loopWarning(round: readonly string[] | null): Value[] {
