@@ -19,9 +19,10 @@ const LONGEST_TEXT = 32_768;
 
 /** A run's messages that wait for the commit they belong to. */
 export class Messages {
-  readonly #run: string;
-  /** `/<kind>/<name>` */
-  readonly #resource: string;
+  readonly invocation: string;
+  /** The first eight bytes of the ids, as hexadecimal; the number of the message is the rest. */
+  readonly #prefix: string;
+  readonly #resource: LogEntry['resource'];
   readonly #username: string;
   readonly #clock: Clock;
   #waiting: LogEntry[] = [];
@@ -31,15 +32,14 @@ export class Messages {
   #characters = 0;
   #flooded = false;
 
+  /** @param resource `/<kind>/<name>` */
   constructor(run: string, resource: string, username: string, clock: Clock = systemClock) {
-    this.#run = run;
+    this.invocation = invocationOf(run);
+    this.#prefix = hash('sha256', run).slice(-16);
+    const [, kind = '', ...name] = resource.split('/');
+    this.#resource = { resource: kind, resourceId: name.join('/') };
     this.#clock = clock;
-    this.#resource = resource;
     this.#username = username;
-  }
-
-  get invocation(): string {
-    return invocationOf(this.#run);
   }
 
   add(k: number, level: string, text: string): void {
@@ -53,15 +53,14 @@ export class Messages {
     const text = whole.length > LONGEST_TEXT ? `${whole.slice(0, LONGEST_TEXT)}…` : whole;
     this.#next = Math.max(this.#next, k + 1);
     this.#characters += text.length;
-    const [, kind = '', ...name] = this.#resource.split('/');
     this.#waiting.push({
-      _id: new ObjectId(hash('sha256', `${this.#run}/${k}`).slice(0, 24)),
+      _id: ObjectId.createFromHexString(this.#prefix + (k >>> 0).toString(16).padStart(8, '0')),
       invocationId: this.invocation,
       level,
       message: text,
       sequenceId: Long.fromNumber(k),
       timestamp: new Date(this.#clock.now()),
-      resource: { resource: kind, resourceId: name.join('/') },
+      resource: this.#resource,
       username: this.#username,
       ars_version: Long.fromNumber(1),
     });

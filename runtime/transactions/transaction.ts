@@ -309,15 +309,19 @@ function refusedRow(refused: WriteError): Error {
   return new MongoServerError({ ...refused, message: refused.errmsg });
 }
 
+/** A run may leave ten thousand: to write them all as BSON in one go would keep the thread for long. */
+const LOGS_AT_ONCE = 1_000;
+
 /** Log messages are written outside the transaction; a duplicate was written by an earlier attempt. */
 async function writeLogs(db: Db, units: readonly UnitOfWork[]): Promise<void> {
   const logs = units.flatMap((unit) => unit.logs ?? []);
-  if (logs.length === 0) return;
-  try {
-    await db.collection('logs').insertMany([...logs] as Document[], { ordered: false, writeConcern: DURABLE });
-  } catch (error) {
-    if (!(error instanceof MongoBulkWriteError) || [error.writeErrors].flat().some((one) => one.code !== DUPLICATE)) throw error;
-  }
+  for (let from = 0; from < logs.length; from += LOGS_AT_ONCE)
+    try {
+      const some = logs.slice(from, from + LOGS_AT_ONCE) as Document[];
+      await db.collection('logs').insertMany(some, { ordered: false, writeConcern: DURABLE });
+    } catch (error) {
+      if (!(error instanceof MongoBulkWriteError) || [error.writeErrors].flat().some((one) => one.code !== DUPLICATE)) throw error;
+    }
 }
 
 /** Waits for all, then throws the first failure: no write goes on after the caller got its error. */
