@@ -1,10 +1,28 @@
 // Sends a reply on its connection: a short one at once, a long one piece by piece, no faster than it is read.
+import { setImmediate } from 'node:timers/promises';
 import type { Exchange } from '../transport/index.ts';
 import type { WireReply } from './headers.ts';
 
 /** Time without progress of a long body after which a client is disconnected. */
 const STALL_MS = 120_000;
 const REPRIEVE_MS = 4_000;
+
+/** Characters or bytes that are handed to the connection at once: it copies them, which takes milliseconds for a megabyte. */
+const MOST_AT_ONCE = 256 * 1024;
+
+/** A piece may be one row of many megabytes. */
+function* partsOf(piece: string | Buffer): Generator<[part: string | Buffer, isLast: boolean]> {
+  let from = 0;
+  while (piece.length - from > MOST_AT_ONCE) {
+    let to = from + MOST_AT_ONCE;
+    if (typeof piece === 'string' && isHighSurrogate(piece.charCodeAt(to - 1))) to--; // a character of two code units stays whole
+    yield [typeof piece === 'string' ? piece.slice(from, to) : piece.subarray(from, to), false];
+    from = to;
+  }
+  yield [from === 0 ? piece : typeof piece === 'string' ? piece.slice(from) : piece.subarray(from), true];
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 
 /** The head that GET would have, with the length of the body that HEAD leaves out. */
 function withLength(wire: WireReply): WireReply {
@@ -76,10 +94,13 @@ export class Connection {
     this.#exchange.onWritable(() => this.#wake());
     let isBegun = false;
     for (let piece = await pieces.next(); piece !== null; piece = await pieces.next()) {
-      if (this.#isGone) return;
-      const isTaken = isBegun ? this.#exchange.write(piece) : this.#exchange.begin(wire, piece, closes, wire.lengthBytes);
-      isBegun = true;
-      if (!isTaken) await this.#writable();
+      for (const [part, isLast] of partsOf(piece)) {
+        if (this.#isGone) return;
+        const isTaken = isBegun ? this.#exchange.write(part) : this.#exchange.begin(wire, part, closes, wire.lengthBytes);
+        isBegun = true;
+        if (!isTaken) await this.#writable();
+        else if (!isLast) await setImmediate();
+      }
     }
     if (this.#isGone) return;
     if (isBegun) this.#exchange.end();
