@@ -11,7 +11,7 @@ import { apiError, notOffered } from '../../model/errors/index.ts';
 import { aggregate } from '../../resources/aggregate/index.ts';
 import { definitionJson, selectedFrom } from '../../resources/definitions/index.ts';
 import { versionOf, patchChanges } from '../../resources/representation/index.ts';
-import { eachInserted, counted, demandedVersion, namesVersion, NO_CONTENT, reply } from '../../resources/requests/index.ts';
+import { eachInserted, counted, demandedVersion, namesVersion, NO_CONTENT, pipelineIn, reply } from '../../resources/requests/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import type { AccountResource } from './account-resource.ts';
 import {
@@ -78,8 +78,7 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
       return { ...reply(definitionJson(found, props)), version };
     }
     case 'aggregate': {
-      const pipeline = request.object ?? parameters['pipeline'] ?? request.object;
-      if (pipeline === undefined) throw apiError('cascade.request.parameter.invalid', 'pipeline', null);
+      const pipeline = pipelineIn(request);
       const rows = { kind: 'rows' as const, name: resource.name, type: resource.type, rows: await resource.list(space, caller) };
       const isExact = request.exactReals === true;
       const written = { streams: request.streams === true, exactReals: isExact, isTyped: false, most: mostRowsOf(parameters) };

@@ -1,4 +1,5 @@
 // The door of resources/requests: the requests of clients.
+export { pipelineIn } from './aggregate.ts';
 export { ANSWER_ROOM } from './answer-room.ts';
 export { carryOut } from './carry-out.ts';
 export { commandsOf } from './commands.ts';

@@ -139,6 +139,7 @@ async function readyEach(
 
 /** Until its policies have answered. */
 const NOT_ADMITTED = new Error('not admitted');
+
 /** Inserts instances independently, in parallel. Callbacks in place of promises: a client may insert thousands. */
 function insertedEach(
   resource: InstanceResource,

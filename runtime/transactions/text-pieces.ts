@@ -1,5 +1,7 @@
 // Decides which texts of a document are stored in pieces, and where each is split (a document of the store holds 16 MB at most).
 
+import { wholeUntil } from '../../stdlib/values/index.ts';
+
 /** Bound of one text, and of all texts of a document, in characters. */
 const LONGEST_INSIDE = 1_000_000;
 const MOST_INSIDE = 2_000_000;
@@ -20,11 +22,8 @@ export function placesBeside(texts: readonly string[]): number[] {
 export function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   for (let from = 0, end: number; from < text.length || pieces.length === 0; from = end) {
-    end = from + PIECE;
-    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--;
+    end = from + PIECE < text.length ? wholeUntil(text, from + PIECE) : from + PIECE;
     pieces.push(text.slice(from, end));
   }
   return pieces;
 }
-
-const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;

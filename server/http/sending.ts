@@ -1,5 +1,6 @@
 // Sends a reply on its connection: a short one at once, a long one piece by piece, no faster than it is read.
 import { setImmediate } from 'node:timers/promises';
+import { wholeUntil } from '../../stdlib/values/index.ts';
 import type { Exchange } from '../transport/index.ts';
 import type { WireReply } from './headers.ts';
 
@@ -14,15 +15,12 @@ const MOST_AT_ONCE = 256 * 1024;
 function* partsOf(piece: string | Buffer): Generator<[part: string | Buffer, isLast: boolean]> {
   let from = 0;
   while (piece.length - from > MOST_AT_ONCE) {
-    let to = from + MOST_AT_ONCE;
-    if (typeof piece === 'string' && isHighSurrogate(piece.charCodeAt(to - 1))) to--; // a character of two code units stays whole
+    const to = typeof piece === 'string' ? wholeUntil(piece, from + MOST_AT_ONCE) : from + MOST_AT_ONCE;
     yield [typeof piece === 'string' ? piece.slice(from, to) : piece.subarray(from, to), false];
     from = to;
   }
   yield [from === 0 ? piece : typeof piece === 'string' ? piece.slice(from) : piece.subarray(from), true];
 }
-
-const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 
 /** The head that GET would have, with the length of the body that HEAD leaves out. */
 function withLength(wire: WireReply): WireReply {

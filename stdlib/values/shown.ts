@@ -87,11 +87,10 @@ function shownText(text: string, room: Room): string {
   const most = Math.max(0, room.left);
   if (room.take(text.length)) return text;
   room.left = 0;
-  const end = most > 0 && isLead(text.charCodeAt(most - 1)) ? most - 1 : most;
-  return text.slice(0, end) + CUT;
+  return text.slice(0, wholeUntil(text, most)) + CUT;
 }
 
-/** The first half of a character of two: it is not left alone. */
-const isLead = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+/** Where a text is cut at most there: the first half of a character of two units is not left alone. */
+export const wholeUntil = (text: string, at: number): number => (at > 0 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 ? at - 1 : at);
 
 const isKept = ({ unscaled, scale }: Decimal): boolean => unscaled < MOST_UNSCALED && unscaled > -MOST_UNSCALED && scale <= MOST_SCALE;
