@@ -60,3 +60,10 @@ test('large documents and many of them', () => {
   const large = { text: 'ü'.repeat(3_000_000), many: Array.from({ length: 50_000 }, (_, n) => ({ n })) };
   expect(Buffer.compare(writer.write([large, { a: 1 }]), Buffer.concat([BSON.serialize(large), BSON.serialize({ a: 1 })]))).toBe(0);
 });
+
+test('what was written stays as it is, however much is written after it', () => {
+  const writer = new BsonWriter();
+  const lengths = Array.from({ length: 400 }, (_, n) => (n % 90 === 89 ? 100_000 : (n * 37) % 900));
+  const written = lengths.map((length, n) => writer.write([{ n, text: 'a'.repeat(length) }]));
+  expect(written.map((bytes) => BSON.deserialize(bytes))).toEqual(lengths.map((length, n) => ({ n, text: 'a'.repeat(length) })));
+});

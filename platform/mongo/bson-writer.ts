@@ -6,7 +6,10 @@ import { BSON, Decimal128, type Document, Double, Long, ObjectId } from 'mongodb
 import { StoredBytes } from '../../model/values/index.ts';
 
 const KIND = { double: 1, string: 2, document: 3, array: 4, objectId: 7, boolean: 8, date: 9, null: 10, int32: 16, long: 18, decimal: 19 };
-const FIRST_BYTES = 64 * 1024;
+/** Several writes go into one slab: one for each short insert made a third of all memory that has the collector look at the whole heap. */
+const SLAB_BYTES = 64 * 1024;
+/** What is left of a slab must be so much, or another one is begun. */
+const LEAST_BYTES = 4 * 1024;
 /** Up to so many characters a text is copied by hand; a call out costs more. */
 const SHORT = 40;
 const MOST_BYTES_OF_A_CHARACTER = 3;
@@ -20,7 +23,9 @@ const TWO_TO_32 = 2 ** 32;
 class Unknown extends Error {}
 
 export class BsonWriter {
-  #bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  #bytes = Buffer.allocUnsafe(SLAB_BYTES);
+  /** What is before it has been given away. */
+  #from = 0;
   #at = 0;
   #names = new Map<string, Uint8Array>();
   /** Those that were kept before them: who is not used any more goes with the whole generation, which costs nothing each. */
@@ -28,7 +33,11 @@ export class BsonWriter {
 
   /** The documents, one after the other. The bytes are the caller's: they are not used again. */
   write(documents: readonly Document[]): Uint8Array {
-    this.#at = 0;
+    if (this.#bytes.length > SLAB_BYTES || this.#bytes.length - this.#from < LEAST_BYTES) {
+      this.#bytes = Buffer.allocUnsafe(SLAB_BYTES);
+      this.#from = 0;
+    }
+    this.#at = this.#from;
     for (const document of documents) {
       const begin = this.#at;
       try {
@@ -39,8 +48,8 @@ export class BsonWriter {
         this.#append(BSON.serialize(document, { ignoreUndefined: false }));
       }
     }
-    const written = this.#bytes.subarray(0, this.#at);
-    this.#bytes = Buffer.allocUnsafe(FIRST_BYTES);
+    const written = this.#bytes.subarray(this.#from, this.#at);
+    this.#from = this.#at;
     return written;
   }
 
