@@ -4,6 +4,7 @@ import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../st
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { parseJson } from '../../model/values/index.ts';
+import { inSlices, nextSlice, SLICE_MS } from '../../platform/structures/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { DefinitionBatch } from '../../resources/definitions/index.ts';
 import { requiredText } from '../../resources/requests/index.ts';
@@ -62,7 +63,8 @@ export async function exportProject(space: Namespace, chosen: Chosen, actor: Act
   for (const folder of [...JSON_FOLDERS, ...PROGRAMS]) {
     const seen = seenIn(space, folder, chosen, actor);
     const paths = filesOf(folder, seen.map(nameIn));
-    for (const [name, stored] of seen) setOwn(files, `${folder}/${paths.get(name)}`, contentOf(space, folder, stored));
+    const contents = await inSlices(space.name, contentsOf(space, folder, seen));
+    for (const [name, content] of contents) setOwn(files, `${folder}/${paths.get(name)}`, content);
   }
   let bytesLeft = MOST_OF_ALL;
   const documents = await documentsOf(space, chosen, actor);
@@ -77,6 +79,10 @@ export async function exportProject(space: Namespace, chosen: Chosen, actor: Act
     setOwn(files, `documents/${paths.get(name)}`, bytes ? { base64: bytes.toString('base64') } : { digest, contentSize: sizeBytes });
   }
   return files;
+}
+
+function* contentsOf(space: Namespace, folder: string, seen: readonly [string, ObjectValue][]): Generator<[name: string, content: Value]> {
+  for (const [name, stored] of seen) yield [name, contentOf(space, folder, stored)];
 }
 
 const nameIn = ([name]: readonly [string, ObjectValue]): string => name;
@@ -99,7 +105,12 @@ export async function diffProject(space: Namespace, chosen: Chosen, data: Value,
   const here = new Set<string>();
   const batch = new DefinitionBatch(space, actor);
   const differences: Difference[] = [];
+  let sliceEnd = performance.now() + SLICE_MS;
   for (const file of filesIn(data, [])) {
+    if (performance.now() > sliceEnd) {
+      await nextSlice(space.name);
+      sliceEnd = performance.now() + SLICE_MS;
+    }
     if (file.folder === 'data') continue;
     const [name, change] = await changeOf(space, batch, file, actor);
     if (isOwn(file.folder, name)) continue;

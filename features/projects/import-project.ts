@@ -90,12 +90,13 @@ async function once(space: Namespace, data: Value, actor: Actor, deadline: numbe
   const files = filesIn(data, done.skipped);
   const batch = new DefinitionBatch(space, actor);
   const failed: Failed = new Map();
+  const present = new ProgramsThere(space, actor);
   const of = (folders: readonly string[]): ProjectFile[] => folders.flatMap((folder) => files.filter((one) => one.folder === folder));
   const [documents, rows] = [of(['documents']), of(['data'])];
   requireRoom(rows);
   try {
     const definitions = of([...JSON_BEFORE, ...PROGRAMS, ...JSON_AFTER]);
-    await inPasses(space.name, definitions, (file) => planned(space, batch, file, done, actor), failed, deadline);
+    await inPasses(space.name, definitions, (file) => planned(space, batch, file, done, actor, present), failed, deadline);
     if (failed.size > 0) throw new ImportRefused(failed);
     if (batch.size === 0 && documents.length + rows.length === 0) return done;
     const others = async (by: Actor): Promise<void> => {
@@ -155,17 +156,44 @@ async function inPasses(
   }
 }
 
-async function planned(space: Namespace, batch: DefinitionBatch, file: ProjectFile, done: Imported, { identity }: Actor): Promise<void> {
+/** The texts of the programs that the caller may see, which an import leaves alone. */
+class ProgramsThere {
+  readonly #space: Namespace;
+  readonly #actor: Actor;
+  readonly #texts = new Map<string, ReadonlySet<Value>>();
+
+  constructor(space: Namespace, actor: Actor) {
+    this.#space = space;
+    this.#actor = actor;
+  }
+
+  has(folder: string, ruleText: string): boolean {
+    let texts = this.#texts.get(folder);
+    if (!texts) {
+      const all = definitionsOf(this.#space, folder, this.#actor.identity);
+      this.#texts.set(folder, (texts = new Set(all.map(([, stored]) => getOwn(stored, 'ruleText')))));
+    }
+    return texts.has(ruleText);
+  }
+}
+
+async function planned(
+  space: Namespace,
+  batch: DefinitionBatch,
+  file: ProjectFile,
+  done: Imported,
+  { identity }: Actor,
+  present: ProgramsThere,
+): Promise<void> {
   const kind = kindOf(space, file.folder);
   const requireFor = (name: string | null): void =>
     requireRight(space, kind, name !== null && space.catalog.definitions.get(file.folder, name) ? 'update' : 'insert', identity);
   if (isProgram(file.folder)) {
     const ruleText = programIn(file);
-    if (definitionsOf(space, file.folder, identity).some(([, stored]) => getOwn(stored, 'ruleText') === ruleText))
-      return void done.unchanged.push(file.file);
+    if (present.has(file.folder, ruleText)) return void done.unchanged.push(file.file);
     requireFor(programName(ruleText));
-    await batch.plan(kind, { ruleText });
-    await implied(batch, file.folder);
+    const name = await batch.plan(kind, { ruleText });
+    if (file.folder === 'procedures') await implied(batch, name);
   } else {
     if (!isObject(file.value)) throw apiError('cascade.resource.property.invalid', 'projects', file.file, 'no JSON object');
     const name = Object.hasOwn(file.value, 'name') ? getOwn(file.value, 'name') : null;
@@ -180,14 +208,12 @@ async function planned(space: Namespace, batch: DefinitionBatch, file: ProjectFi
   done.loaded.push(file.file);
 }
 
-/** Adds services that are implied by the planned procedures (4.5) to the commit. */
-async function implied(batch: DefinitionBatch, folder: string): Promise<void> {
-  if (folder !== 'procedures') return;
+/** Adds the service that is implied by a planned procedure (4.5) to the commit. */
+async function implied(batch: DefinitionBatch, procedure: string): Promise<void> {
   const { space } = batch;
-  for (const [, procedure] of space.catalog.definitions.list('procedures')) {
-    const name = getOwn(procedure, 'serviceName');
-    if (typeof name === 'string' && !space.catalog.definitions.get('services', name)) await batch.plan(kindOf(space, 'services'), { name });
-  }
+  const planned = space.catalog.definitions.get('procedures', procedure);
+  const name = planned && getOwn(planned, 'serviceName');
+  if (typeof name === 'string' && !space.catalog.definitions.get('services', name)) await batch.plan(kindOf(space, 'services'), { name });
 }
 
 async function withDocument(space: Namespace, file: ProjectFile, by: Actor, done: Imported): Promise<void> {

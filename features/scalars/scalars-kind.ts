@@ -29,7 +29,10 @@ export const SCALARS: DefinitionResource = {
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete']),
   onExisting: 'update',
   type: SCALAR_SHAPE,
-  foresee: (space, object) => void space.catalog.scalars.set(String(getOwn(object, 'name')), scalarIn(object)),
+  foresee(_space, object) {
+    const scalar = scalarIn(object);
+    return (there) => void there.catalog.scalars.set(scalar.name, scalar);
+  },
   enforce: (space, name, object) => followScalar(space, name, object),
   async define(space, body, stored) {
     const name = textField('scalars', body, 'name');

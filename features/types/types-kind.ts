@@ -22,7 +22,10 @@ export const TYPES: DefinitionResource = {
   onExisting: 'conflict',
   type: TYPE_SHAPE,
   builtIn: (space) => space.catalog.features.systemTypes,
-  foresee: (space, object) => void space.catalog.types.set(String(getOwn(object, 'name')), loadType(object, space)),
+  foresee(space, object) {
+    const type = loadType(object, space);
+    return (there) => void there.catalog.types.set(type.name, type);
+  },
   async enforce(space, name, object) {
     if (object) space.storage.cipher ??= await space.installation.keys.cipherOf(space.name);
     const type = object && loadType(object, space);
@@ -124,8 +127,10 @@ function checkNested(space: Namespace, type: TypeDefinition): void {
     const members = name === type.name ? type : space.catalog.types.get(name);
     return members !== undefined && encryptedIn(members).length > 0;
   };
-  for (const owner of [type, ...space.catalog.types.values()]) {
-    if (owner !== type && (owner.name === type.name || encryptedIn(type).length === 0)) continue;
+  // Of thousands of types, those that may hold this one are looked at only where that can be wrong.
+  const owners = encryptedIn(type).length > 0 ? space.catalog.types.values() : [];
+  for (const owner of [type, ...owners]) {
+    if (owner !== type && owner.name === type.name) continue;
     for (const property of owner.properties.values()) {
       if (property.kind !== 'type' || property.encrypted || !isSecret(property.type)) continue;
       if (owner !== type && property.type !== type.name) continue;

@@ -1,14 +1,16 @@
 // The definitions of a namespace (types, rules, procedures, topics…): all in memory, and stored in one collection by kind and name.
 
-import { type Db, type Document, Long, ObjectId } from 'mongodb';
+import { BSON, type Db, type Document, Long, ObjectId } from 'mongodb';
 import { getOwn, type ObjectValue, setOwn } from '../../stdlib/values/index.ts';
 import type { Write } from '../../runtime/transactions/index.ts';
-import { fromBson, toBson } from '../../model/values/index.ts';
+import { fromBson, KIND, StoredBytes, toBson } from '../../model/values/index.ts';
 import { idOf, versionOf } from '../representation/index.ts';
 
 export const DEFINITIONS = 'resources';
 /** The collection for definitions of an unfinished restore. */
 export const RESTORED_DEFINITIONS = 'restoredDefinitions';
+/** What stands beside the definition in its row: its name and that of a collection, which stand in the definition, too, and little else. */
+const LITTLE_BYTES = 1_000;
 
 /** The collection for instances of a new type: its name is never used again, so that a new type never meets instances of another. */
 const collectionFor = (id: string): string => `t.${id}`;
@@ -114,16 +116,18 @@ export function definitionWrite(
   beside: Readonly<Record<string, string>> = {},
 ): Write {
   const id = ObjectId.createFromHexString(idOf(object));
+  // As bytes: a commit of thousands only copies them, and they are made in slices before it.
+  const bytes = BSON.serialize(toBson(object) as Document);
   const document: Document & { _id: ObjectId } = {
     _id: id,
     kind,
     name,
     ars_version: Long.fromBigInt(versionOf(object)),
     ...beside,
-    object: toBson(object),
+    object: new StoredBytes(KIND.document, bytes),
   };
-  if (!stored) return { collection: DEFINITIONS, op: 'insert', document };
-  return { collection: DEFINITIONS, op: 'replace', id, version: versionOf(stored), document };
+  if (!stored) return { collection: DEFINITIONS, op: 'insert', document, mostBytes: 3 * bytes.length + LITTLE_BYTES };
+  return { collection: DEFINITIONS, op: 'replace', id, version: versionOf(stored), document, bytes: bytes.length };
 }
 
 export const definitionRemoval = (stored: ObjectValue): Write => ({

@@ -193,10 +193,10 @@ export interface DefinitionResource {
   /** The error for changes and deletions of the service's own definitions; absent: cascade.authorization.denied. */
   refuseBuiltIn?(name: string): CascadeError;
   /**
-   * Makes the definition visible to others of the same batch before it is in force (definitions/definition-batch.ts). @param space the copy
-   * that only the batch sees
+   * Reads a definition of a batch (definitions/definition-batch.ts). @param space the copy that only the batch sees
+   * @returns makes it visible in a space: to others of the batch before it is in force, then to all
    */
-  foresee?(space: Namespace, object: ObjectValue): void;
+  foresee?(space: Namespace, object: ObjectValue): (space: Namespace) => void;
   /** Puts a definition in force that another process has stored, or takes it out of force. @param object null: it was deleted */
   enforce?(space: Namespace, name: string, object: ObjectValue | null): void | Promise<void>;
   /** Whether the caller may know that it exists, on every way in; absent: all that may read the kind. */

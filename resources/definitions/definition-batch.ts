@@ -5,6 +5,7 @@ import { encodeInner, getOwn, type ObjectValue, setOwn, type Value } from '../..
 import type { Actor } from '../../runtime/context/index.ts';
 import type { UnitOfWork } from '../../runtime/transactions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
+import { inSlices } from '../../platform/structures/index.ts';
 import { raise } from '../../runtime/events/index.ts';
 import { accompanied, admit } from '../access/index.ts';
 import {
@@ -26,6 +27,8 @@ interface Planned {
   readonly stored: ObjectValue | null;
   readonly object: ObjectValue;
   readonly change: Change;
+  /** See `foresee` of its kind. */
+  readonly show: ((space: Namespace) => void) | undefined;
 }
 
 export class DefinitionBatch {
@@ -34,6 +37,8 @@ export class DefinitionBatch {
   readonly #real: Namespace;
   readonly #actor: Actor;
   readonly #planned: Planned[] = [];
+  /** By kind and name. */
+  readonly #names = new Set<string>();
   #isInForce = false;
 
   constructor(real: Namespace, actor: Actor) {
@@ -57,9 +62,10 @@ export class DefinitionBatch {
 
   /**
    * Checks a definition; later ones may refer to it. An existing definition is changed, as by an UPSERT.
+   * @returns its name
    * @throws errors of the definition; resource.duplicate.key: it is planned already
    */
-  async plan(kind: DefinitionResource, body: ObjectValue): Promise<void> {
+  async plan(kind: DefinitionResource, body: ObjectValue): Promise<string> {
     const { space } = this;
     const actor = this.#actor;
     const given = Object.hasOwn(body, 'ruleText') ? null : getOwn(body, 'name');
@@ -73,14 +79,16 @@ export class DefinitionBatch {
       defined = await kind.define(space, merged(there, body), there, actor);
     }
     const { name } = defined;
-    if (this.#planned.some((one) => one.kind === kind && one.defined.name === name))
-      throw apiError('cascade.resource.duplicate.key', kind.name, `name=${name}`);
+    if (this.#names.has(`${kind.name}/${name}`)) throw apiError('cascade.resource.duplicate.key', kind.name, `name=${name}`);
     const object = stored ? stampChanged(defined.object, stored, actor) : stampNew(defined.object, actor);
     const change = { operation: stored ? 'update' : 'insert', resource: kind, before: stored, after: object, initiator: actor } as const;
     await admit(space, change);
     space.catalog.definitions.put(kind.name, name, object);
-    kind.foresee?.(space, object);
-    this.#planned.push({ kind, defined, stored, object, change });
+    const show = kind.foresee?.(space, object);
+    show?.(space);
+    this.#planned.push({ kind, defined, stored, object, change, show });
+    this.#names.add(`${kind.name}/${name}`);
+    return name;
   }
 
   /** The definition that would result if none existed; nothing is planned. @throws errors of the definition */
@@ -101,7 +109,7 @@ export class DefinitionBatch {
     try {
       for (const { defined, object } of this.#planned) await defined.prepare?.(object);
       await others({ ...this.#actor, enqueue: undefined, commit: async (unit) => void parts.push(unit) });
-      const units = [...this.#planned.map((one) => this.#unitOf(one)), ...parts];
+      const units = [...(await inSlices(this.#real.name, this.#units())), ...parts];
       const made = this.#planned.flatMap(({ kind, object }) =>
         kind.name === 'types' ? [this.space.catalog.definitions.collectionOf(object)] : [],
       );
@@ -117,7 +125,7 @@ export class DefinitionBatch {
       throw error;
     }
     for (const { kind, defined, object } of this.#planned) this.#real.catalog.definitions.put(kind.name, defined.name, object);
-    for (const { kind, object } of this.#planned) kind.foresee?.(this.#real, object);
+    for (const { show } of this.#planned) show?.(this.#real);
     this.#isInForce = true;
     for (const { defined, object } of this.#planned) defined.apply(object);
     for (const { defined } of this.#planned) await defined.settle?.();
@@ -126,6 +134,10 @@ export class DefinitionBatch {
   /** Undoes the preparations, in place of `store`, or where that has failed before its commit. */
   abandon(): void {
     if (!this.#isInForce) for (const { defined } of this.#planned.splice(0)) defined.abandon?.();
+  }
+
+  *#units(): Generator<UnitOfWork> {
+    for (const one of this.#planned) yield this.#unitOf(one);
   }
 
   #unitOf({ kind, defined, stored, object, change }: Planned): UnitOfWork {

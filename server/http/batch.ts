@@ -1,18 +1,16 @@
 // Several requests in one (resources-and-api.md 2.14): each is answered as a single one would be. They run at the same
 // time.
 import { apiError } from '../../model/errors/index.ts';
-import type { Pieces } from '../../resources/api.ts';
 import { isLong } from '../../model/types/index.ts';
 import { toJson, toJsonInPieces } from '../../model/values/index.ts';
 import { finishInSlices, type MaybePromise } from '../../platform/structures/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { readBody } from './read-body.ts';
 import { RESOURCES } from './routes.ts';
+import { replyOf } from './texts.ts';
 import type { HttpReply, HttpRequest } from './types.ts';
 
 const MOST_REQUESTS = 100;
-/** Characters from which on the answer is sent in pieces. */
-const PIECE = 256 * 1024;
 /** Bound of the rows of each SELECT. */
 const MOST_ROWS = 1_000;
 /** Methods whose answers are not kept: a repeated batch reads again. */
@@ -34,24 +32,7 @@ export async function batch(http: HttpRequest, namespace: string, answer: (one: 
   const read = requests.map((one, index) => readRequest(one, index, http, namespace));
   const replies = await Promise.all(read.map(answer));
   const texts = replies.map((reply, index) => replyText(reply, read[index]!.method === 'HEAD'));
-  const length = texts.reduce((sum, text) => sum + text.length, 0);
-  return length <= PIECE ? { status: 200, body: `[${texts.join(',')}]` } : { status: 200, pieces: inPieces(texts) };
-}
-
-/** The array of these texts in pieces of about `PIECE` characters. */
-function inPieces(texts: readonly string[]): Pieces {
-  let at = 0;
-  return {
-    async next() {
-      if (at === texts.length) return null;
-      let piece = '';
-      for (; at < texts.length && piece.length < PIECE; at++) piece += `${at === 0 ? '[' : ','}${texts[at]!}`;
-      return at === texts.length ? `${piece}]` : piece;
-    },
-    async close() {
-      at = texts.length;
-    },
-  };
+  return replyOf(['[', ...texts.map((text, index) => (index === 0 ? text : `,${text}`)), ']']);
 }
 
 function readRequest(value: Value, index: number, outer: HttpRequest, namespace: string): HttpRequest {

@@ -16,11 +16,12 @@ import { errorReply } from './errors.ts';
 import { frontPage, wantsJson } from './front-page.ts';
 import { openInboxPage } from './inbox-page.ts';
 import { openManual } from './manual.ts';
-import { openApiText } from './openapi/index.ts';
+import { openApiTexts } from './openapi/index.ts';
 import { type Query, readQuery } from './parameters.ts';
 import { apiRequest, operationOf } from './resources.ts';
 import { RoundRobinQueue } from './round-robin-queue.ts';
 import { type Action, allowed, type PlainRoute, rememberingRoute, type PrivateRoute, type ResourceRoute, type Route } from './routes.ts';
+import { replyOf } from './texts.ts';
 import type { HttpReply, HttpRequest, Method } from './types.ts';
 
 const URL_LIMIT_BYTES = 16 * 1024;
@@ -86,7 +87,7 @@ export function openBinding({
     },
     openapi: async (http, query) => {
       const identity = await identify(http, query, engine.identity);
-      return { status: 200, body: await openApiText(await engine.describe(identity)) };
+      return replyOf(await openApiTexts(await engine.describe(identity)));
     },
     asyncapi: async (http, query) => {
       const identity = await identify(http, query, engine.identity);

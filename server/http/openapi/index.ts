@@ -11,13 +11,26 @@ import { schemasOf } from './schemas.ts';
 
 type Entry = readonly [string, Value];
 
-/** The document as JSON; equal descriptions give equal texts. It is written in slices, as a namespace may have thousands of types. */
-export async function openApiText(description: ApiDescription): Promise<string> {
-  const write = (entries: Iterable<Entry>): Promise<Record<string, string>> => written(description.namespace, entries);
+/**
+ * The document as JSON, in texts that follow one another; equal descriptions give equal texts. It is written in slices and never becomes one
+ * text, as a namespace may have thousands of types.
+ */
+export async function openApiTexts(description: ApiDescription): Promise<string[]> {
+  const write = (entries: Iterable<Entry>): Promise<Map<string, string>> => written(description.namespace, entries);
   const paths = await write(pathsOf(description));
   const schemas = await write([...schemasOf(description.resources), ...Object.entries(SHARED_SCHEMAS)]);
-  const components = { ...(await write(Object.entries(SHARED))), schemas: objectOf(schemas) };
-  return objectOf({ ...(await write(Object.entries(headOf(description)))), paths: objectOf(paths), components: objectOf(components) });
+  const [head, shared] = [await write(Object.entries(headOf(description))), await write(Object.entries(SHARED))];
+  return [
+    '{',
+    ...membersOf(head),
+    ',"paths":{',
+    ...membersOf(paths),
+    '},"components":{',
+    ...membersOf(shared),
+    ',"schemas":{',
+    ...membersOf(schemas),
+    '}}}',
+  ];
 }
 
 function* pathsOf(description: ApiDescription): Generator<Entry> {
@@ -25,18 +38,16 @@ function* pathsOf(description: ApiDescription): Generator<Entry> {
   yield* resourcePaths(description);
 }
 
-/** Each value as JSON; of several with one name the last. */
-async function written(owner: string, entries: Iterable<Entry>): Promise<Record<string, string>> {
+/** Each value as JSON, by its name; of several with one name the last. */
+async function written(owner: string, entries: Iterable<Entry>): Promise<Map<string, string>> {
   function* texts(): Generator<[string, string]> {
     for (const [name, value] of entries) yield [name, toJson(value)];
   }
-  return Object.fromEntries(await inSlices(owner, texts()));
+  return new Map(await inSlices(owner, texts()));
 }
 
-const objectOf = (texts: Readonly<Record<string, string>>): string =>
-  `{${Object.entries(texts)
-    .map(([name, text]) => `${JSON.stringify(name)}:${text}`)
-    .join(',')}}`;
+const membersOf = (texts: ReadonlyMap<string, string>): string[] =>
+  [...texts].map(([name, text], index) => `${index === 0 ? '' : ','}${JSON.stringify(name)}:${text}`);
 
 function headOf({ namespace, resources }: ApiDescription): ObjectValue {
   const tags = resources.map(({ name }): Value => ({ name }));

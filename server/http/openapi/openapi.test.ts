@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import type { ApiDescription } from '../../../resources/api.ts';
 import { parseType, typeToSchema } from '../../../model/types/index.ts';
-import { openApiText } from './index.ts';
+import { openApiTexts } from './index.ts';
 
 const BASES = ['String', 'Integer', 'Real', 'Boolean', 'DateTime', 'Currency', 'GeoJSON', 'ResourceReference', 'Object'];
 const properties = Object.fromEntries([
@@ -57,7 +57,7 @@ interface Operation {
   requestBody?: { required: boolean; content: Record<string, { schema: unknown }> };
   parameters?: { name: string; in: string }[];
 }
-const document = JSON.parse(await openApiText(DESCRIPTION)) as { paths: Record<string, Record<string, Operation>> };
+const document = JSON.parse((await openApiTexts(DESCRIPTION)).join('')) as { paths: Record<string, Record<string, Operation>> };
 const R = '/api/v1/resources';
 
 test('the document is valid OpenAPI 3.1', async () => {
