@@ -16,7 +16,10 @@ export const groupPolicy: Policy = {
     return { $or: [{ ars_group: null }, { ars_group: { $in: groupsOf(space, caller) } }] };
   },
   use: requireMember,
-  admit(space, { resource, before, after, initiator: { identity } }) {
+  admit(space, { operation, resource, before, after, initiator: { identity } }) {
+    // Only members change a definition in a group, or take it out of the group: else the group would hold nobody who may write the kind.
+    if (resource.kind === 'definitions' && GROUPED.has(resource.name) && before && !identity.ofService)
+      requireMember(space, before, operation, identity);
     const isEnabled = resource.kind === 'instances' ? resource.type.groupEnabled : GROUPED.has(resource.name);
     if (!isEnabled || !after) return;
     const group = groupIn(after);

@@ -1,12 +1,13 @@
 // The resource `nodes` (resources-and-api.md 4.15, integrations.md 11.1). Registration does not contact the node; credentials are sealed
 // and never shown.
 import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import type { Identity } from '../../identity/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { checkName } from '../../model/types/index.ts';
-import { systemType, type DefinitionResource, type Namespace, omit } from '../../resources/catalog/index.ts';
+import { resolve, systemType, type DefinitionResource, type Namespace, omit } from '../../resources/catalog/index.ts';
 import type { ApiReply } from '../../resources/api.ts';
-import { requireRight } from '../../resources/access/index.ts';
+import { may, requireRight } from '../../resources/access/index.ts';
 import { checkFields, textField, definitionJson, deleteDefinition, putDefinition, shown } from '../../resources/definitions/index.ts';
 import { SELF_RECORD } from './conditions.ts';
 import { NODES_OUTLET } from './outlet.ts';
@@ -58,7 +59,7 @@ export const NODES: DefinitionResource = {
   },
   builtIn: ({ catalog }) => (catalog.definitions.get('nodes', 'self') ? NONE : SELF),
   storesBuiltIn: true,
-  async define(space, body, stored) {
+  async define(space, body, stored, { identity }) {
     const given = own(body, 'name');
     if (given === null) throw invalid('', 'it has no name');
     const name = textField('nodes', body, 'name');
@@ -73,6 +74,7 @@ export const NODES: DefinitionResource = {
     const options = own(fields, 'clientOptions');
     const { open, secrets } = splitOptions(isObject(options) ? options : {});
     for (const field of SECRET) if (own(fields, field) !== null) secrets.set(field, own(fields, field));
+    if (stored) requireUnmoved(space, { name, before: stored, after: { ...fields, clientOptions: open }, secrets }, identity);
     const sealed = await sealAll(space, name, secrets, open, stored);
     for (const field of needed) if (!(own(fields, field) || Object.hasOwn(sealed, field))) throw invalid(name, `${field} is missing`);
     const token = own(fields, 'accessToken');
@@ -136,6 +138,26 @@ function checkAddress(space: Namespace, uri: string): void {
     if (error instanceof EgressError) throw apiError('cascade.source.address.refused', hostname);
     throw error;
   }
+}
+
+interface Change {
+  readonly name: string;
+  readonly before: ObjectValue;
+  readonly after: ObjectValue;
+  /** Those that the change gives or removes; others are kept. */
+  readonly secrets: ReadonlyMap<string, Value>;
+}
+
+/**
+ * Stored credentials go where the node is (integrations.md 1.3), so who may not read secrets gives them again where that changes.
+ * @throws node.invalid
+ */
+function requireUnmoved(space: Namespace, { name, before, after, secrets }: Change, editor: Identity): void {
+  const moved = ['uri', 'clientOptions'].find((field) => encodeInner(own(before, field) ?? {}) !== encodeInner(own(after, field) ?? {}));
+  const stored = own(before, SEALED);
+  const kept = Object.keys(isObject(stored) ? stored : {}).find((path) => !secrets.has(path));
+  if (moved === undefined || kept === undefined || may(space, resolve(space, 'secrets', false), 'select', editor)) return;
+  throw invalid(name, `${kept} must be given again where ${moved} changes, by who has no right to secrets`);
 }
 
 /** The value of a property with two names: the changed one counts. */

@@ -3,6 +3,7 @@
 import { DateTime, dateTimeOf, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { convert } from '../../stdlib/convert/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
+import type { Identity } from '../../identity/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import {
   afterDelivery,
@@ -19,6 +20,7 @@ import {
   type Wanted,
 } from '../../runtime/timers/index.ts';
 import { checkName, newId } from '../../model/types/index.ts';
+import { requirePublish } from '../../resources/access/index.ts';
 import { SCHEDULED_EVENT_SHAPE, type Defined, type DefinitionResource, type Namespace, omit } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, requireData, textField, putDefinition } from '../../resources/definitions/index.ts';
 import { checkTopic } from '../topics/index.ts';
@@ -44,7 +46,7 @@ export const SCHEDULED_EVENTS: DefinitionResource = {
     if (object) scheduleOf(space).put(name, object);
     else scheduleOf(space).remove(name);
   },
-  define: async (space, body, stored) => defined(space, body, stored, 'refused'),
+  define: async (space, body, stored, { identity }) => defined(space, body, stored, { past: 'refused', editor: identity }),
   show: (_space, stored) => omit(stored, [LAST]),
   async remove(space, stored) {
     return { apply: () => scheduleOf(space).remove(String(getOwn(stored, 'name'))) };
@@ -58,7 +60,7 @@ const BY_STATEMENT: DefinitionResource = {
     if (object) scheduleOf(space).put(name, object);
     else scheduleOf(space).remove(name);
   },
-  define: async (space, body, stored) => defined(space, body, stored, 'at once'),
+  define: async (space, body, stored, { identity }) => defined(space, body, stored, { past: 'at once', editor: identity }),
 };
 
 const KEYS_OF_STATEMENT: ReadonlySet<string> = new Set(['name', 'periodic', 'interval', 'cron', 'zone', 'occursAt', 'isTransient']);
@@ -78,7 +80,13 @@ export async function scheduleByStatement(space: Namespace, topic: string, messa
   await putDefinition(space, BY_STATEMENT, body, actor, false);
 }
 
-function defined(space: Namespace, body: ObjectValue, stored: ObjectValue | null, past: 'refused' | 'at once'): Defined {
+interface Defining {
+  readonly past: 'refused' | 'at once';
+  /** The ticks ask for no right, so who defines what is published needs it. */
+  readonly editor: Identity;
+}
+
+function defined(space: Namespace, body: ObjectValue, stored: ObjectValue | null, { past, editor }: Defining): Defined {
   const nowMs = space.clock.now();
   const name = Object.hasOwn(body, 'name') && getOwn(body, 'name') !== null ? textField(NAME, body, 'name') : newId();
   if (stored) requireChangeable(stored);
@@ -88,6 +96,7 @@ function defined(space: Namespace, body: ObjectValue, stored: ObjectValue | null
   if (stored && !periodic) throw apiError('cascade.resource.key.immutable', NAME, 'periodic');
   const topic = textField(NAME, body, 'topic');
   checkTopic(topic);
+  requirePublish(space, topic, editor);
   const active = getOwn(fields, 'active') !== false;
   if (!periodic && !active) throw invalid(name, 'a one-time event is always active');
   const wanted = { periodic, active, intervalMs: intervalIn(name, body), calendar: calendarIn(name, body), occursAtMs: occursAtIn(body) };

@@ -35,14 +35,16 @@ export async function withNamedSecrets(source: string, config: ObjectValue, secr
   return whole;
 }
 
-/** Whether the config names a secret anywhere. */
+/** Whether the config names a secret anywhere, or another source, whose credentials then get a token for this one. */
 export function namesSecret(config: ObjectValue): boolean {
   const names = (value: Value): boolean => {
     if (typeof value === 'string') return value.search(NAMED) >= 0;
     if (Array.isArray(value)) return value.some(names);
     return isObject(value) && Object.keys(value).some((key) => names(getOwn(value, key)));
   };
-  return names(config) || FIELDS_BY_PATH.some((field) => own(config, `${field}Type`) === 'secret');
+  return (
+    names(config) || own(config, 'oauthSourceName') !== null || FIELDS_BY_PATH.some((field) => own(config, `${field}Type`) === 'secret')
+  );
 }
 
 async function replaced(text: string, read: (name: string) => Promise<string>): Promise<string> {

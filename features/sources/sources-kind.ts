@@ -5,6 +5,7 @@ import { apiError } from '../../model/errors/index.ts';
 import { parseJson } from '../../model/values/index.ts';
 import { checkName, type PropertyDefinition, type TypeDefinition } from '../../model/types/index.ts';
 import { checkConfig, DIRECTIONS } from './config.ts';
+import { requireUnmoved } from './moved-secrets.ts';
 import { namesSecret } from './named-secrets.ts';
 import { own } from './protocols/fields.ts';
 import { type Direction, type Protocol, protocolOf } from './protocols/index.ts';
@@ -110,6 +111,7 @@ async function configured(
   const { open, secrets } = splitConfig(config);
   const before = own(stored ?? {}, 'secrets');
   const kept = isObject(before) ? before : {};
+  requireUnmoved(space, { name, stored, open, kept: Object.keys(kept).filter((path) => !secrets.has(path)) }, editor);
   if (secrets.size === 0 && Object.keys(kept).length === 0) {
     requireNamedSecrets(space, open, editor);
     checkConfig(kind, open, sourcesOf(space).outlet);
