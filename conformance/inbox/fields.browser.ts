@@ -282,6 +282,22 @@ test('documents are shown, played and drawn on; where a picture cannot be had, a
   await context.close();
 });
 
+test('a document that is opened runs no program with the login of the person who opens it', async () => {
+  await putDocument('public/taken.js', 'application/javascript', Buffer.from('document.title = "taken";'));
+  await stage.send('opened', { fields: [{ type: 'document', url: 'public/page.html', label: 'Page' }] }, 'Opened');
+  const { page, context } = await stage.open('opened');
+  // The page's policy goes along with its blobs, but a public document is a script of the same service.
+  const script = `${new URL(page.url()).origin}/ui/docs/NS/main/taken.js`;
+  await putDocument('public/page.html', 'text/html', Buffer.from(`<script src="${script}"></script><h1>Read this</h1>`));
+  await page.getByRole('link', { name: /Opened/ }).tap();
+  const link = page.getByRole('link', { name: 'View the Web document' });
+  await expect.poll(() => link.getAttribute('href')).toMatch(/^blob:/);
+  const [opened] = await Promise.all([context.waitForEvent('page'), link.tap()]);
+  await opened.getByRole('heading', { name: 'Read this' }).waitFor();
+  expect(await opened.title()).toBe('');
+  await context.close();
+});
+
 test('a barcode is read by the camera where the browser can read codes', async () => {
   await stage.send('codes', { fields: [{ type: 'barcode', id: 'code', label: 'Code' }] }, 'Codes');
   const { page, context } = await stage.open('codes');

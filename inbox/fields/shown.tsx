@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type Field, numberOf, own, textOf } from '../form/types.ts';
 import { useUi } from '../views/context.ts';
+import { inert } from './inert.ts';
 import { sideOf, textStyle } from './label.tsx';
 
 /** Addresses of other places; everything else is the name of a document. */
@@ -46,8 +47,8 @@ const Caption = ({ field }: { field: Field }) => {
   );
 };
 
-/** An address of the browser's own for what is read with the person's login. */
-export function useSource(url: string): { source: string | null; isBroken: boolean } {
+/** An address of the browser's own for what is read with the person's login. @param isOpened as a page, not in this one */
+export function useSource(url: string, isOpened = false): { source: string | null; isBroken: boolean } {
   const { services } = useUi();
   const [state, setState] = useState<{ source: string | null; isBroken: boolean }>({ source: null, isBroken: false });
   useEffect(() => {
@@ -57,7 +58,7 @@ export function useSource(url: string): { source: string | null; isBroken: boole
     services.documentBytes(url).then(
       (blob) => {
         if (isOver) return;
-        made = URL.createObjectURL(blob);
+        made = URL.createObjectURL(isOpened ? inert(blob) : blob);
         setState({ source: made, isBroken: false });
       },
       () => setState({ source: null, isBroken: true }),
@@ -66,7 +67,7 @@ export function useSource(url: string): { source: string | null; isBroken: boole
       isOver = true;
       if (made !== '') URL.revokeObjectURL(made);
     };
-  }, [url]);
+  }, [url, isOpened]);
   return state;
 }
 
@@ -115,7 +116,7 @@ function Played({ field, as }: { field: Field; as: 'audio' | 'video' | 'img' }) 
 function DocumentLink({ field, isPdf }: { field: Field; isPdf: boolean }) {
   const { say } = useUi();
   const url = textOf(field.source, 'url');
-  const { source, isBroken } = useSource(/^[a-z][a-z0-9+.-]*:/i.test(url) && !isAddress(url) ? '//' : url);
+  const { source, isBroken } = useSource(/^[a-z][a-z0-9+.-]*:/i.test(url) && !isAddress(url) ? '//' : url, true);
   if (isBroken) return <p class="problem">{say('notOpened')}</p>;
   return (
     <a class="button" href={source ?? undefined} target="_blank" rel="noopener noreferrer">
