@@ -5,13 +5,13 @@ import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, t
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { calledAs, requireRight } from '../../resources/access/index.ts';
-import { deleteOne, read, readAt, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
-import { ACTIVITY_PATTERNS, COLLABORATIONS } from './service-types.ts';
+import { deleteOne, read, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
+import { ACTIVITY_PATTERNS } from './service-types.ts';
 import type { Namespace, HostBuiltin, HostBuiltins } from '../../resources/catalog/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { nameList, outOfRange, own } from '../../resources/operations/index.ts';
 import { chat } from './chat.ts';
-import { assigned, changeCollaboration, closed, requireActive, withMember } from './collaborations.ts';
+import { assigned, changeCollaboration, closed, ownAt, requireActive, withMember } from './collaborations.ts';
 import { startTrack, TRACK_DEFAULTS } from './location-tracking.ts';
 import { handOver, cut, storeMessage, checkForm } from '../notifications/index.ts';
 import { recommend } from './recommend.ts';
@@ -186,7 +186,7 @@ const run: HostBuiltin = async (space, [name = null, id = null, activity = null,
   const pattern = await patternNamed(space, name);
   const complete = merged(pattern.defaults, (config ?? {}) as ObjectValue);
   requireComplete(pattern, complete);
-  const before = await readAt(space, COLLABORATIONS, String(id));
+  const before = await ownAt(space, id, actor);
   requireActive(before);
   // A procedure may itself change the collaboration: it runs before the result is recorded, outside the queue for changes.
   const isProcedure = !Object.hasOwn(PREDEFINED, pattern.name) || pattern.name === 'Procedure';

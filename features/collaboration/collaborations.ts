@@ -6,6 +6,7 @@ import { DateTime, encodeInner, getOwn, isObject, type ObjectValue, setOwn, text
 import type { Actor } from '../../runtime/context/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
+import { isAdmin } from '../../resources/access/index.ts';
 import { deleteOne, read, readAt, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
 import { PAYLOAD_MESSAGES, notifyDevices, usersOf, withdrawn } from '../notifications/index.ts';
 import { COLLABORATIONS, TRACKS } from './service-types.ts';
@@ -26,11 +27,25 @@ export type Step = (collaboration: ObjectValue, batching: Actor) => Promise<Obje
  */
 export function changeCollaboration(space: Namespace, id: Value, actor: Actor, step: Step, given?: () => Value): Promise<Answer> {
   return atomically(space, `collaboration ${String(id)}`, actor, async (batching) => {
-    const stored = await readAt(space, COLLABORATIONS, String(id));
+    const stored = await ownAt(space, id, actor);
     requireActive(stored);
     const after = await store(space, stored, await step(stored, batching), batching);
     return given ? given() : after;
   });
+}
+
+/** Whether the caller takes part (resources-and-api.md 4.21): as admin, as who has made it, or since it is named. */
+function isOwn(collaboration: ObjectValue, { identity }: Pick<Actor, 'identity'>): boolean {
+  if (identity.ofService || isAdmin(identity) || getOwn(collaboration, 'ars_createdBy') === identity.username) return true;
+  const people = getOwn(collaboration, 'collaborators');
+  return isObject(people) && Object.keys(people).some((role) => getOwn(people, role) === identity.username);
+}
+
+/** A collaboration in which the caller takes part. @throws cascade.resource.not.found */
+export async function ownAt(space: Namespace, id: Value, actor: Pick<Actor, 'identity'>): Promise<ObjectValue> {
+  const found = await readAt(space, COLLABORATIONS, String(id));
+  if (!isOwn(found, actor)) throw apiError('cascade.resource.not.found', `/${COLLABORATIONS.name}/${String(id)}`);
+  return found;
 }
 
 async function store(space: Namespace, stored: ObjectValue, changes: ObjectValue | null, batching: Actor): Promise<Value> {
@@ -92,20 +107,20 @@ const createCollaboration: HostBuiltin = async (space, [name = null, entities = 
   return atomically(space, null, actor, (batching) => insertOne(space, COLLABORATIONS, collaboration, batching));
 };
 
-const getCollaboration: HostBuiltin = async (space, [id = null]) => {
+const getCollaboration: HostBuiltin = async (space, [id = null], actor) => {
   const [found = null] = await read(space, COLLABORATIONS, { id: String(id) }, 1);
-  return { ok: encodeInner(found) };
+  return { ok: encodeInner(found && isOwn(found, actor) ? found : null) };
 };
 
-const findByEntity: HostBuiltin = async (space, [role = null, entityRef = null, activeOnly = null]) => {
+const findByEntity: HostBuiltin = async (space, [role = null, entityRef = null, activeOnly = null], actor) => {
   const filter = { [`entities.${roleOf(role)}`]: referenceOf(entityRef), ...(activeOnly === true ? { status: 'active' } : {}) };
-  return { ok: encodeInner(await read(space, COLLABORATIONS, filter, MOST)) };
+  return { ok: encodeInner((await read(space, COLLABORATIONS, filter, MOST)).filter((one) => isOwn(one, actor))) };
 };
 
 const closeCollaboration: HostBuiltin = async (space, [id = null, status = null], actor) =>
   atomically(space, `collaboration ${String(id)}`, actor, async (batching) => {
     if (status !== 'completed' && status !== 'failed') throw outOfRange('status', status);
-    const stored = await readAt(space, COLLABORATIONS, String(id));
+    const stored = await ownAt(space, id, actor);
     const changes = getOwn(stored, 'status') === 'active' ? await closed(space, stored, status, batching) : null;
     return store(space, stored, changes, batching);
   });
