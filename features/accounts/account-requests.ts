@@ -68,7 +68,7 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
     case 'selectOne': {
       if (resourceId === undefined) {
         const found = await matching(space, resource, parameters['where'] ?? {}, caller);
-        const { json, count, truncated } = selectedFrom(found, resource.type, parameters);
+        const { json, count, truncated } = await selectedFrom(space, found, resource.type, parameters);
         return { status: 200, body: json, ...(count === undefined ? {} : { count }), ...(truncated ? { truncated } : {}) };
       }
       const props = parameters['props'] === undefined ? null : parseProps(parameters['props']);

@@ -9,6 +9,7 @@ import { apiError } from '../../model/errors/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { raise } from '../../runtime/events/index.ts';
+import { inSlices, resultsOf } from '../../platform/structures/index.ts';
 import { goingAlong, pageOf, type Selected } from '../instances/index.ts';
 import { idOf, stampChanged, stampNew, versionOf, projected } from '../representation/index.ts';
 import { accompanied, admit, definitionsFor, isThereFor } from '../access/index.ts';
@@ -275,17 +276,30 @@ export const selectDefinitions = (
   kind: DefinitionResource,
   parameters: Readonly<Record<string, Value>>,
   actor: Actor,
-): Selected => selectedFrom(matching(space, kind, parameters['where'] ?? {}, actor), kind.type, parameters);
+): Promise<Selected> => selectedFrom(space, matching(space, kind, parameters['where'] ?? {}, actor), kind.type, parameters);
+
+/** Rows that are written at once; more of them in slices. */
+const FEW_ROWS = 64;
 
 /** The page of these objects for a request. */
-export function selectedFrom(found: ObjectValue[], type: TypeDefinition, parameters: Readonly<Record<string, Value>>): Selected {
+export async function selectedFrom(
+  space: Namespace,
+  found: ObjectValue[],
+  type: TypeDefinition,
+  parameters: Readonly<Record<string, Value>>,
+): Promise<Selected> {
   found.sort(compareBy(parameters['sort'] === undefined ? [] : parseSort(parameters['sort'], type)));
   const props = parameters['props'] === undefined ? null : parseProps(parameters['props']);
   const page = pageOf(parameters);
   const rows = found.slice(page.skip, page.skip + page.limit);
-  const json = `[${rows.map((row) => definitionJson(row, props)).join(',')}]`;
+  const texts = textsOf(rows, props);
+  const json = `[${(rows.length > FEW_ROWS ? await inSlices(resultsOf(space.name), texts) : [...texts]).join(',')}]`;
   const truncated = page.capped && found.length > page.limit;
   return parameters['count'] === true ? { json, truncated, count: found.length } : { json, truncated };
+}
+
+function* textsOf(rows: readonly ObjectValue[], props: readonly string[] | null): Generator<string> {
+  for (const row of rows) yield definitionJson(row, props);
 }
 
 /** The REST text of a definition, projected to the requested properties. */

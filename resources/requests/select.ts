@@ -55,7 +55,7 @@ async function selectMany(space: Namespace, resource: Resource, request: ApiRequ
     const page = await selectPage(space, resource, parameters, actor, { streams, form: formOf(request), isGone: request.isGone });
     return { status: 200, ...page, ...typedIf(request, resource) };
   }
-  const { json, count, truncated } = selectDefinitions(space, resource, parameters, actor);
+  const { json, count, truncated } = await selectDefinitions(space, resource, parameters, actor);
   return { status: 200, body: json, ...(count === undefined ? {} : { count }), ...(truncated ? { truncated } : {}) };
 }
 
