@@ -71,6 +71,18 @@ function property(text: string, steps: readonly string[], rest: readonly string[
   const many = multi && !byPosition;
   if (inner.length === 0)
     return { ...finish(text, steps, anything ? 'Json' : base, many, true), structure, ...(isUsername && { isUsername }) };
+  const path = inside(text, steps, inner, declared, many);
+  return many && path.known ? { ...path, spread: true } : path;
+}
+
+/** What the steps name inside a declared property. */
+function inside(
+  text: string,
+  steps: readonly string[],
+  inner: readonly string[],
+  { base, structure }: Declared,
+  many: boolean,
+): ConditionPath {
   switch (base) {
     case 'Object': {
       const members = structure?.();

@@ -31,7 +31,7 @@ export function parseSort(sort: Value, type: TypeDefinition | null): SortKey[] {
     const isNamed = steps.every((step) => !step.startsWith('$') && (step !== '' || steps.length === 1));
     if ((sign !== 1 && sign !== -1) || !isNamed) throw apiError('cascade.query.sort.invalid', name);
     const path = scope(name);
-    if (path.multi || UNSORTABLE.has(path.kind) || (path.asData && path.part !== null))
+    if (path.multi || path.spread || UNSORTABLE.has(path.kind) || (path.asData && path.part !== null))
       throw apiError('cascade.query.sort.unsupported', name);
     return { path, descending: sign < 0 };
   });

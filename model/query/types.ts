@@ -18,6 +18,8 @@ export interface ConditionPath {
   readonly stored: string;
   readonly kind: Kind;
   readonly multi: boolean;
+  /** It leads through the elements of a multi-valued property: an instance has a value for each of them. */
+  readonly spread?: boolean;
   /** False: no instance has it (an unknown property behaves as missing). */
   readonly known: boolean;
   /** A step is a position in an array. */

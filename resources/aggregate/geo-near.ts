@@ -1,7 +1,7 @@
 // $geoNear (resources-and-api.md 3.6): allowed as the first stage only, over a property with a geo index.
 
 import type { Document } from 'mongodb';
-import { isNumber, isObject, numberOf, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { getOwn, isNumber, isObject, numberOf, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type Condition, type ConditionContext, parseWhere, type Predicate, type Test, toFilter } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { coerceProperty, mongoIndexes } from '../../model/types/index.ts';
@@ -21,8 +21,8 @@ export function geoNear(body: ObjectValue, shape: Shape, context: ConditionConte
   const distanceField = newName(body['distanceField'], '$geoNear');
   const stage: Document = { near: pointOf(body['near'] ?? null, shape, key), distanceField, key, spherical: true };
   for (const name of ['minDistance', 'maxDistance', 'distanceMultiplier']) {
-    const value = body[name] ?? null;
-    if (value === null) continue;
+    if (!Object.hasOwn(body, name)) continue;
+    const value = getOwn(body, name);
     if (!isNumber(value) || !(numberOf(value) >= 0)) throw invalid(name);
     stage[name] = numberOf(value);
   }

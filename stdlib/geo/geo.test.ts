@@ -135,6 +135,8 @@ test('operands have their members with or without $, each once', () => {
     { maxDistance: -1 },
     { minDistance: '5' },
     { maxDistance: Number.NaN },
+    { $maxDistance: null },
+    { minDistance: null },
     { $geometry: geometry },
     { near: 1 },
   ];
