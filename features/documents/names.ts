@@ -42,4 +42,8 @@ const TEXT = new Set(['application/json', 'application/xml', 'application/javasc
 /** Whether documents of this type are text in UTF-8; others are bytes. */
 export const isText = (fileType: string): boolean => essence(fileType).startsWith('text/') || TEXT.has(essence(fileType));
 
-export const contentPath = (name: string): string => `/docs/${name}`;
+/** What would end a path there, or mean something else in it. */
+const NOT_IN_PATHS = /[%?#\\\p{Cc}]/gu;
+
+/** The path that the content is fetched from: the name, with escapes for what cannot stand in a path as itself. */
+export const contentPath = (name: string): string => `/docs/${name.replace(NOT_IN_PATHS, encodeURIComponent)}`;
