@@ -9,6 +9,7 @@ export { errorReply } from './errors.ts';
 export { exampleOf as errorExample, SHARED_SCHEMAS } from './openapi/components.ts';
 export { describedParameter } from './openapi/query-parameters.ts';
 export type { CorsOrigins } from './headers.ts';
+export { partsOf } from './sending.ts';
 export { type ParameterName, parameterValues } from './parameters.ts';
 export { endsWithCaller, federationIn, typedRequest } from './resources.ts';
 export { RoundRobinQueue } from './round-robin-queue.ts';

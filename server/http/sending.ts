@@ -11,16 +11,19 @@ const REPRIEVE_MS = 4_000;
 /** Characters or bytes that are handed to the connection at once: it copies them, which takes milliseconds for a megabyte. */
 const MOST_AT_ONCE = 256 * 1024;
 
-/** A piece may be one row of many megabytes. */
-function* partsOf(piece: string | Buffer): Generator<[part: string | Buffer, isLast: boolean]> {
+/** What is handed to a connection one after the other: a piece may be one row of many megabytes. */
+export function* partsOf<Piece extends string | Buffer>(piece: Piece): Generator<[part: Piece, isLast: boolean]> {
   let from = 0;
   while (piece.length - from > MOST_AT_ONCE) {
     const to = typeof piece === 'string' ? wholeUntil(piece, from + MOST_AT_ONCE) : from + MOST_AT_ONCE;
-    yield [typeof piece === 'string' ? piece.slice(from, to) : piece.subarray(from, to), false];
+    yield [cut(piece, from, to), false];
     from = to;
   }
-  yield [from === 0 ? piece : typeof piece === 'string' ? piece.slice(from) : piece.subarray(from), true];
+  yield [from === 0 ? piece : cut(piece, from), true];
 }
+
+const cut = <Piece extends string | Buffer>(piece: Piece, from: number, to?: number): Piece =>
+  (typeof piece === 'string' ? piece.slice(from, to) : piece.subarray(from, to)) as Piece;
 
 /** The head that GET would have, with the length of the body that HEAD leaves out. */
 function withLength(wire: WireReply): WireReply {

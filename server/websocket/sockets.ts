@@ -1,5 +1,6 @@
 // The WebSocket binding: sockets, their frames, heartbeats and bounds (resources-and-api.md 2.15, 2.16). A socket is not used once it is
 // closed.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Pieces } from '../../resources/api.ts';
 import {
@@ -7,6 +8,7 @@ import {
   Budget,
   type ClientAddress,
   Deadlines,
+  partsOf,
   peerOf,
   requestBudget,
   RoundRobinQueue,
@@ -282,13 +284,18 @@ class Connection {
     this.#sending = outgoing;
     const { message } = outgoing;
     try {
-      let part = await message.next();
-      for (let isFirst = true; part !== null && !this.#gone; isFirst = false) {
+      let isFirst = true;
+      for (let piece = await message.next(); piece !== null && !this.#gone; ) {
         const next = await message.next();
-        if (this.#gone) break;
-        this.#sendFragment(this.#framing.fragment(part, isFirst, next === null), isFirst, next === null);
-        part = next;
-        if (part !== null && this.#socket.bufferedBytes > PAUSED_FROM_BYTES) await new Promise<void>((go) => (this.#drained = go));
+        for (const [part, isEnd] of partsOf(piece)) {
+          if (this.#gone) break;
+          const isLast = isEnd && next === null;
+          this.#sendFragment(this.#framing.fragment(part, isFirst, isLast), isFirst, isLast);
+          isFirst = false;
+          if (!isLast && this.#socket.bufferedBytes > PAUSED_FROM_BYTES) await new Promise<void>((go) => (this.#drained = go));
+          else if (!isEnd) await nextTurn();
+        }
+        piece = next;
       }
     } catch (err) {
       this.#log.error({ err }, 'an answer in parts failed before its end');

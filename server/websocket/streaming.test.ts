@@ -74,6 +74,18 @@ test('in the framing of SockJS a long answer is one frame of text', async () => 
   expect(socket.frames.every(({ opcode }) => opcode === 'text')).toBe(true);
 });
 
+test.each([undefined, '/api/v1/wsock/s/1/websocket'])('a long piece goes in parts, no character of which is cut (%s)', async (path) => {
+  await using socket = await enter(path);
+  const row = { a: `"${'😀'.repeat(600_000)}` };
+  server.answer = () => ({ status: 200, pieces: pieces([`[${JSON.stringify(row)}`, `,${JSON.stringify({ ...row, b: 1 })}]`]) });
+  const request = JSON.stringify({ ...SELECT, parameters: { requestId: 'q' } });
+  const before = socket.fragments;
+  socket.send(path ? JSON.stringify([request]) : request);
+  const answer = await socket.message((message) => requestIdOf(message) === 'q');
+  expect(answer['body']).toEqual([row, { ...row, b: 1 }]);
+  expect(socket.fragments - before).toBeGreaterThan(8);
+});
+
 test('other messages wait until it is sent, in order', async () => {
   await using socket = await enter();
   let go = (): void => undefined;
