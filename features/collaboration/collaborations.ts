@@ -69,8 +69,7 @@ export function withMember(collaboration: ObjectValue, property: string, name: s
 }
 
 export async function assigned(space: Namespace, collaboration: ObjectValue, role: Value, username: Value): Promise<ObjectValue> {
-  await requireUser(space, username);
-  return withMember(collaboration, 'collaborators', roleOf(role), username);
+  return withMember(collaboration, 'collaborators', roleOf(role), await userNamed(space, username));
 }
 
 /** Ends a collaboration, and deletes its tracks and its unanswered messages. */
@@ -90,11 +89,9 @@ export async function closed(space: Namespace, collaboration: ObjectValue, statu
 const createCollaboration: HostBuiltin = async (space, [name = null, entities = null, collaborators = null], actor) => {
   if (name === '') throw outOfRange('name', name);
   const roles = Object.entries((entities ?? {}) as ObjectValue).map(([role, ref]) => [roleOf(role), referenceOf(ref)] as const);
-  const people = Object.entries((collaborators ?? {}) as ObjectValue);
-  for (const [role, username] of people) {
-    roleOf(role);
-    await requireUser(space, username);
-  }
+  const people: (readonly [string, string])[] = [];
+  for (const [role, username] of Object.entries((collaborators ?? {}) as ObjectValue))
+    people.push([roleOf(role), await userNamed(space, username)]);
   const collaboration: ObjectValue = {
     id: randomUUID(),
     name,
@@ -154,7 +151,10 @@ function referenceOf(value: Value): string {
   }
 }
 
-async function requireUser(space: Namespace, username: Value): Promise<void> {
+/** The name as it is stored: it may be given in any case. */
+async function userNamed(space: Namespace, given: Value): Promise<string> {
   const users = await space.installation.directory.users(space.name);
-  if (!users.some((user) => user.username === username)) throw apiError('cascade.resource.not.found', `/users/${String(username)}`);
+  const named = typeof given === 'string' ? users.find(({ username }) => username === given.toLowerCase()) : undefined;
+  if (!named) throw apiError('cascade.resource.not.found', `/users/${String(given)}`);
+  return named.username;
 }

@@ -44,22 +44,23 @@ export async function storeMessage(
   if (!Array.isArray(users) || users.length === 0 || !users.every((one) => typeof one === 'string'))
     throw apiError('cascade.notification.users', users);
   const present = new Set((await space.installation.directory.users(space.name)).map(({ username }) => username));
-  const [known, unknown] = [present, null].map((set) => [...new Set(users)].filter((name) => present.has(name) === (set !== null)));
+  const known = [...new Set(users.map((name) => name.toLowerCase()).filter((name) => present.has(name)))];
+  const unknown = [...new Set(users.filter((name) => !present.has(name.toLowerCase())))];
   check();
   const topic = isObject(message['payload'] ?? null) ? own(message['payload'] as ObjectValue, 'responseTopic') : null;
   if (typeof topic === 'string') requirePublish(space, topic, batching.identity);
-  if (unknown && unknown.length > 0) {
+  if (unknown.length > 0) {
     const line = logOf(space, String(source), 'WARN', `Source ${String(source)}: ${unknownText(unknown)}`);
     await batching.commit({ writes: [], events: [], logs: [line] });
   }
-  const devices = onlyOf(await devicesOf(space, known ?? []), only);
+  const devices = onlyOf(await devicesOf(space, known), only);
   const record: ObjectValue = {
     ...message,
     source,
-    users: known ?? [],
-    unknownUsers: unknown ?? [],
-    pendingUsers: known ?? [],
-    recipients: pendingRecipients(known ?? [], devices, (device) => deviceTransport(device, found)),
+    users: known,
+    unknownUsers: unknown,
+    pendingUsers: known,
+    recipients: pendingRecipients(known, devices, (device) => deviceTransport(device, found)),
     sentAt: new DateTime(batching.clock.now()),
     sentBy: batching.identity.username,
   };
@@ -68,7 +69,7 @@ export async function storeMessage(
     ? await updateOne(space, PAYLOAD_MESSAGES, async () => before, changeOf(PAYLOAD_MESSAGES, { ...AS_NEW, ...record }), batching)
     : await insertOne(space, PAYLOAD_MESSAGES, record, batching);
   if (before) await notifyDevices(space, 'removed', before, usersOf(before, 'users'), batching);
-  if (after) await notifyDevices(space, 'notify', after, known ?? [], batching, (id) => !only || only.has(id));
+  if (after) await notifyDevices(space, 'notify', after, known, batching, (id) => !only || only.has(id));
   return after;
 }
 
@@ -103,7 +104,7 @@ const messageAt = async (space: Namespace, id: Value): Promise<ObjectValue | nul
   (await read(space, PAYLOAD_MESSAGES, filterOfId(String(id)), 1))[0] ?? null;
 
 const retractPayload: HostBuiltin = async (space, [msgId = null, excludeList = null], actor) => {
-  const except = nameList('excludeList', excludeList);
+  const except = nameList('excludeList', excludeList).map((name) => name.toLowerCase());
   return atomically(space, `message ${String(msgId)}`, actor, async (batching) => {
     const message = await messageAt(space, msgId);
     if (!message) return false;
