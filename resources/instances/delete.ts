@@ -13,9 +13,10 @@ import { shownOne } from '../scalars/index.ts';
 import { idOf, versionOf } from '../representation/index.ts';
 import { accompanied, additionsOf, admit, requireWithin } from '../access/index.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/index.ts';
-import { condition, read } from './find.ts';
+import { condition, read, reread } from './find.ts';
 import { BulkWalk } from './bulk.ts';
 import { addressesOf, dependentsOn } from './dependents.ts';
+import { Turns, takesTurns } from './turns.ts';
 import type { Locked } from './update.ts';
 
 /**
@@ -29,8 +30,10 @@ export async function deleteOne(
   locked: Locked = {},
   doomed: ReadonlySet<string> = NONE,
 ): Promise<number> {
-  for (;;) {
-    const stored = await find();
+  using turns = new Turns(space);
+  for (let isFirst = true; ; isFirst = false) {
+    let stored = await find();
+    if (isFirst && takesTurns(space, resource, actor) && (await turns.enter(resource, stored))) stored = await find();
     if (locked.version !== undefined && locked.version !== versionOf(stored))
       throw apiError(
         'cascade.update.authorization.or.version.conflict',
@@ -71,7 +74,10 @@ export async function deleteMany(space: Namespace, resource: InstanceResource, w
   if (!first.isLast && !walk.isRecorded) return null;
   const [one] = first.instances;
   if (!walk.hasBegun && first.isLast && first.instances.length < 2) return one ? deleteFound(space, resource, filter, one, actor) : 0;
-  await walk.through(first, async ({ instances, isLast }) => {
+  await walk.through(first, async ({ instances: all, isLast }) => {
+    using turns = new Turns(space);
+    const hasWaited = takesTurns(space, resource, actor) && (await turns.enterAll(resource, all));
+    const instances = hasWaited ? await reread(space, resource, filter, all) : all;
     const own = withinOwn(resource, instances, actor);
     const doomed: ObjectValue[] = [];
     for (const stored of instances) {
@@ -142,8 +148,7 @@ async function deleteBatch(
   } catch (error) {
     if (!(error instanceof VersionConflict)) throw error;
     // Some were changed meanwhile: those that still exist and match are deleted in their present state.
-    const ids = { _id: { $in: doomed.map((stored) => idToBson(getOwn(stored, '_id'))) } };
-    const fresh = await read(space, resource, { $and: [filter, ids] }, doomed.length);
+    const fresh = await reread(space, resource, filter, doomed);
     return deleteBatch(space, resource, filter, fresh, walk, isLast, withinOwn(resource, fresh, actor));
   }
 }

@@ -1,12 +1,13 @@
 // Finds instances of a type in the store: converts conditions, addresses and rows to MongoDB's form and back.
 
 import { type Document, ObjectId } from 'mongodb';
-import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { type ConditionContext, instanceQuery, namedPath, parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { timeLimit } from '../../platform/mongo/index.ts';
 import { coerceProperty, type TypeDefinition } from '../../model/types/index.ts';
+import { idToBson } from '../../model/values/index.ts';
 import { keyConstant, withConstraints } from '../scalars/index.ts';
 import { instanceIn } from './in-pieces.ts';
 import { idOf, versionOf } from '../representation/index.ts';
@@ -74,6 +75,16 @@ export async function read(space: Namespace, resource: InstanceResource, filter:
     found.push(instance instanceof Promise ? await instance : instance);
   }
   return found;
+}
+
+/** The present state of those that still exist and match. */
+export function reread(
+  space: Namespace,
+  resource: InstanceResource,
+  filter: Document,
+  all: readonly ObjectValue[],
+): Promise<ObjectValue[]> {
+  return read(space, resource, { $and: [filter, { _id: { $in: all.map((one) => idToBson(getOwn(one, '_id'))) } }] }, all.length);
 }
 
 /** These instances in their stored form. */

@@ -1,21 +1,21 @@
 // UPDATE of the instances of a condition (language.md 5.8): of one as by its address, of several in bulk with one event.
 
 import type { Document } from 'mongodb';
-import { encodeInner, getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, committing, OwnChanges } from '../../runtime/context/index.ts';
 import { type Pending, VersionConflict, type Write } from '../../runtime/transactions/index.ts';
 import { matches, type Predicate, toFilter } from '../../model/query/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
-import { idToBson } from '../../model/values/index.ts';
 import { idOf, versionOf } from '../representation/index.ts';
 import { additionsOf } from '../access/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
-import { condition, read } from './find.ts';
+import { condition, reread } from './find.ts';
 import { type Batch, BulkWalk, type Failed, isRefusal } from './bulk.ts';
 import { pendingInstance } from './pending-instances.ts';
 import { entriesFor } from './dependents.ts';
 import { innerText, longParts } from './in-pieces.ts';
 import { asApiError } from './refusals.ts';
+import { Turns, takesTurns } from './turns.ts';
 import { type Change, changed, present, replacement, type Step, updateOne } from './update.ts';
 
 /** The result of an UPDATE with ON ERROR, as inner JSON. */
@@ -54,9 +54,12 @@ export async function updateMany(
     const [one] = first.instances;
     return one ? updateFound(space, resource, one, change, actor, onError) : resultOf(0, []);
   }
-  await walk.through(first, ({ instances, isLast }) =>
-    updateBatch(space, resource, instances, { filter, change, walk, onError: onError !== null }, isLast, actor),
-  );
+  await walk.through(first, async ({ instances, isLast }) => {
+    using turns = new Turns(space);
+    const hasWaited = takesTurns(space, resource, actor) && (await turns.enterAll(resource, instances));
+    const batch = hasWaited ? await reread(space, resource, filter, instances) : instances;
+    await updateBatch(space, resource, batch, { filter, change, walk, onError: onError !== null }, isLast, actor);
+  });
   return resultOf(walk.count, walk.failed);
 }
 
@@ -149,11 +152,11 @@ async function updateBatch(
     if (ready.length > 1) {
       const middle = ready.length >> 1;
       const [left, right] = [ready.slice(0, middle), ready.slice(middle)];
-      await updateBatch(space, resource, await reread(space, resource, bulk.filter, left), bulk, false, actor, left);
-      return updateBatch(space, resource, await reread(space, resource, bulk.filter, right), bulk, isLast, actor, right);
+      await updateBatch(space, resource, await reread(space, resource, bulk.filter, left.map(storedOf)), bulk, false, actor, left);
+      return updateBatch(space, resource, await reread(space, resource, bulk.filter, right.map(storedOf)), bulk, isLast, actor, right);
     }
     if (error instanceof VersionConflict)
-      return updateBatch(space, resource, await reread(space, resource, bulk.filter, ready), bulk, isLast, actor, ready);
+      return updateBatch(space, resource, await reread(space, resource, bulk.filter, ready.map(storedOf)), bulk, isLast, actor, ready);
     const [one] = ready;
     const reason = one ? asApiError(error, resource, one.next) : error;
     if (!onError || !(reason instanceof CascadeError) || !one) throw reason;
@@ -182,7 +185,7 @@ async function changedBatch(
       ready.push({ step: made, seen: 0n });
       continue;
     }
-    let [stored] = ownChanges === 0n ? [one] : await reread(space, resource, filter, [{ stored: one }]);
+    let [stored] = ownChanges === 0n ? [one] : await reread(space, resource, filter, [one]);
     while (stored)
       try {
         const found = stored;
@@ -191,7 +194,7 @@ async function changedBatch(
         break;
       } catch (error) {
         if (error instanceof VersionConflict) {
-          [stored] = await reread(space, resource, filter, [{ stored }]);
+          [stored] = await reread(space, resource, filter, [stored]);
           continue;
         }
         if (!onError || !(error instanceof CascadeError)) throw error;
@@ -205,7 +208,7 @@ async function changedBatch(
     if (later === 0n) steps.push(step);
     else
       try {
-        const [left] = await reread(space, resource, {}, [step]);
+        const [left] = await reread(space, resource, {}, [step.stored]);
         // What others have changed, too, is refused by the store, and its rules run again.
         if (left) steps.push(versionOf(left) === versionOf(step.stored) + later ? await step.onto(left) : step);
       } catch (error) {
@@ -216,13 +219,4 @@ async function changedBatch(
   return steps;
 }
 
-/** The present state of those that still exist and match. */
-function reread(
-  space: Namespace,
-  resource: InstanceResource,
-  filter: Document,
-  half: readonly { stored: ObjectValue }[],
-): Promise<ObjectValue[]> {
-  const ids = half.map(({ stored }) => idToBson(getOwn(stored, '_id')));
-  return read(space, resource, { $and: [filter, { _id: { $in: ids } }] }, half.length);
-}
+const storedOf = ({ stored }: Step): ObjectValue => stored;

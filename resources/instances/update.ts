@@ -1,6 +1,5 @@
 // UPDATE of an instance of a type (resources-and-api.md 2.5, language.md 5.8). Those of a condition: update-many.ts.
 
-import { randomUUID } from 'node:crypto';
 import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, OwnChanges, RestartRun } from '../../runtime/context/index.ts';
 import { type UnitOfWork, VersionConflict, type Write } from '../../runtime/transactions/index.ts';
@@ -19,6 +18,7 @@ import { entriesFor } from './dependents.ts';
 import { type LongParts, longParts, updated } from './in-pieces.ts';
 import { noteType } from './stale-writes.ts';
 import { asApiError, checkSize } from './refusals.ts';
+import { Turns, takesTurns } from './turns.ts';
 
 /** Bound of retries against other writers before the update takes a place in the instance's queue. */
 const TRIES = 10;
@@ -69,58 +69,35 @@ export async function updateOne(
   actor: Actor,
   locked: Locked = {},
 ): Promise<ObjectValue | null> {
-  const { contention } = space.execution;
-  const waiter = randomUUID();
-  try {
-    for (let tries = 0; ; tries++) {
-      let stored = await find();
-      const instance = `${resource.collection}/${idOf(stored)}`;
-      if (tries === 0 && takesTurn(space, resource, actor)) {
-        const waits = contention.isContended(instance);
-        await contention.enter(instance, waiter);
-        await contention.pendingFor(instance, waiter)?.settled();
-        if (waits) stored = await find();
-      }
-      checkVersion(resource, stored, actor, locked);
-      try {
-        const done = await changed(space, resource, stored, change, actor, find);
-        if (!done) return null;
-        const { next } = done;
-        const shown = await shownOne(space, resource.type, next, actor);
-        const parts = longParts(space, resource.type, next, shown);
-        const long = parts && (await parts);
-        const json = long?.json ?? encodeInner(shown);
-        await actor
-          .commit(unitOf(space, resource, done.stored, { next, shown, json, long }, actor), { ok: json })
-          .catch((error: unknown) => Promise.reject(asApiError(error, resource, next)));
-        actor.readSet?.record(resource.collection, idOf(next), versionOf(next));
-        return shown;
-      } catch (error) {
-        if (!(error instanceof VersionConflict)) throw error;
-        if (locked.version !== undefined) throw conflict(resource, stored, locked.version);
-        if (actor.readSet?.expected(resource.collection, idOf(stored)) !== undefined) throw new RestartRun(instance);
-        // Those that this change is made for have turns themselves: two of them could wait for each other.
-        if (tries < TRIES || actor.within) continue;
-        if (!contention.isEngaged(waiter)) await contention.enter(instance, waiter);
-        await contention.pendingFor(instance, waiter)?.settled();
-      }
+  using turns = new Turns(space);
+  for (let tries = 0; ; tries++) {
+    let stored = await find();
+    // A rule's run has its own turn and record.
+    if (tries === 0 && !actor.readSet && takesTurns(space, resource, actor) && (await turns.enter(resource, stored))) stored = await find();
+    checkVersion(resource, stored, actor, locked);
+    try {
+      const done = await changed(space, resource, stored, change, actor, find);
+      if (!done) return null;
+      const { next } = done;
+      const shown = await shownOne(space, resource.type, next, actor);
+      const parts = longParts(space, resource.type, next, shown);
+      const long = parts && (await parts);
+      const json = long?.json ?? encodeInner(shown);
+      await actor
+        .commit(unitOf(space, resource, done.stored, { next, shown, json, long }, actor), { ok: json })
+        .catch((error: unknown) => Promise.reject(asApiError(error, resource, next)));
+      actor.readSet?.record(resource.collection, idOf(next), versionOf(next));
+      return shown;
+    } catch (error) {
+      if (!(error instanceof VersionConflict)) throw error;
+      if (locked.version !== undefined) throw conflict(resource, stored, locked.version);
+      if (actor.readSet?.expected(resource.collection, idOf(stored)) !== undefined)
+        throw new RestartRun(`${resource.collection}/${idOf(stored)}`);
+      // Those that this change is made for have turns themselves: two of them could wait for each other.
+      if (tries >= TRIES && !actor.within) await turns.enter(resource, stored);
     }
-  } finally {
-    contention.leave(waiter);
   }
 }
-
-/**
- * Whether the change takes its turn before its BEFORE rules run, so that nobody else's makes them run again: what they do besides would be
- * done once more. Not within the rules of another change or while a lock is held (two could wait for each other), nor in a rule's run, which
- * has its own turn and record.
- */
-const takesTurn = ({ events, execution }: Namespace, { type }: InstanceResource, { within, readSet, state }: Actor): boolean =>
-  !within &&
-  !readSet &&
-  !type.rulesSuppressed &&
-  events.before.has(`/types/${type.name}/update`) &&
-  !(state && execution.sharedState.holdsLocks(state.run));
 
 function checkVersion(resource: InstanceResource, stored: ObjectValue, actor: Actor, locked: Locked): void {
   const current = versionOf(stored);
