@@ -33,7 +33,7 @@ export async function deleteOne(
   using turns = new Turns(space);
   for (let isFirst = true; ; isFirst = false) {
     let stored = await find();
-    if (isFirst && takesTurns(space, resource, actor) && (await turns.enter(resource, stored))) stored = await find();
+    if (isFirst && takesTurns(space, resource, actor, 'delete') && (await turns.enter(resource, stored))) stored = await find();
     if (locked.version !== undefined && locked.version !== versionOf(stored))
       throw apiError(
         'cascade.update.authorization.or.version.conflict',
@@ -76,7 +76,7 @@ export async function deleteMany(space: Namespace, resource: InstanceResource, w
   if (!walk.hasBegun && first.isLast && first.instances.length < 2) return one ? deleteFound(space, resource, filter, one, actor) : 0;
   await walk.through(first, async ({ instances: all, isLast }) => {
     using turns = new Turns(space);
-    const hasWaited = takesTurns(space, resource, actor) && (await turns.enterAll(resource, all));
+    const hasWaited = takesTurns(space, resource, actor, 'delete') && (await turns.enterAll(resource, all));
     const instances = hasWaited ? await reread(space, resource, filter, all) : all;
     const own = withinOwn(resource, instances, actor);
     const doomed: ObjectValue[] = [];

@@ -17,6 +17,16 @@ beforeAll(async () => {
   await t.type('Let', { of: { type: 'String' }, n: { type: 'Integer' } });
   await t.program('rules', 'RULE goes BEFORE DELETE ON Barrel AS b  INSERT Let(of: "delete", n: b.n)');
   await t.program('rules', 'RULE stays BEFORE UPDATE ON Barrel AS b  INSERT Let(of: "update", n: b.n)');
+  await t.type(
+    'Mug',
+    { k: { type: 'String' }, n: { type: 'Integer' } },
+    { naturalKey: ['k'], indexes: [{ keys: ['k'], options: { unique: true } }] },
+  );
+  await t.program('rules', 'RULE comes BEFORE INSERT ON Mug AS m  INSERT Let(of: "insert", n: m.n)');
+  await t.program('procedures', 'PROCEDURE putMug(n) return UPSERT Mug(k: "one", n: n)');
+  await t.type('Shelf', { n: { type: 'Integer' } });
+  for (let n = 0; n < 5; n++)
+    await t.program('rules', `RULE ended${n} WHEN EVENT OCCURS ON "/topics/turns/end" DELETE Barrel WHERE n == event.value`);
   for (const text of [other('Left', 'Right'), other('Right', 'Left')]) await t.program('rules', text);
   await t.program('procedures', 'PROCEDURE dropBarrel(id) return DELETE Barrel WHERE _id == id');
   await t.program('procedures', 'PROCEDURE dropBarrels() return DELETE Barrel WHERE n >= 0');
@@ -81,5 +91,32 @@ test('the rules of a change of several run once for each, whoever else changes t
   expect(counts).toEqual(Array.from({ length: AT_ONCE }, () => 3));
   await many((n) => t.ask('update', 'Barrel', { id: ids[n % 3] as string, body: `{"n":${n}}` }));
   expect((await taken()).length).toBe(4 * AT_ONCE);
-  expect(ids.length).toBe(3);
+  await t.ask('delete', 'Barrel', { parameters: { where: '{}' } });
+  expect((await taken()).length).toBe(ids.length);
+});
+
+test('of several upserts of a new key the rules of insertions run for the one that inserts', async () => {
+  await many((n) =>
+    n % 2 ? t.ask('upsert', 'Mug', { body: `{"k":"one","n":7}` }) : t.ask('execute', 'procedures', { id: 'putMug', body: '[7]' }),
+  );
+  expect((await all('Mug')).map((one) => one.ars_version)).toEqual([AT_ONCE]);
+  expect(await taken()).toEqual(['insert 7']);
+});
+
+test('the rules of what is deleted along with an instance run once, however many delete that', async () => {
+  const id = await made('Shelf');
+  await t.ask('insert', 'Barrel', { body: `{"n":4,"ars_dependentResource":"/Shelf/${id}"}` });
+  await many((n) =>
+    n % 2 ? t.ask('delete', 'Shelf', { id }).catch(() => null) : t.ask('delete', 'Shelf', { parameters: { where: '{"n":0}' } }),
+  );
+  expect(await all('Barrel')).toEqual([]);
+  expect(await taken()).toEqual(['delete 4']);
+});
+
+test('rules that delete the same instance take turns, too', async () => {
+  for (const n of [1, 2, 3]) await t.ask('insert', 'Barrel', { body: `{"n":${n}}` });
+  await Promise.all([1, 2, 3].map((n) => t.ask('publish', 'topics', { id: '/turns/end', body: String(n) })));
+  await t.eventually('Barrel', {}, 0);
+  await t.engine.settled?.();
+  expect(await taken()).toEqual(['delete 1', 'delete 2', 'delete 3']);
 });

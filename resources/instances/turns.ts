@@ -21,9 +21,17 @@ export class Turns implements Disposable {
    * Waits for the turn for the instance.
    * @returns whether others were ahead: what was read before is maybe not the newest
    */
-  async enter({ collection }: InstanceResource, stored: ObjectValue): Promise<boolean> {
+  enter({ collection }: InstanceResource, stored: ObjectValue): Promise<boolean> {
+    return this.#enter(`${collection}/${idOf(stored)}`);
+  }
+
+  /** Waits for the turn for the instance that a key names, or would. Those who have it may wait for an instance, and never the other way round. */
+  enterForKey({ collection }: InstanceResource, key: string): Promise<boolean> {
+    return this.#enter(`${collection}/key ${key}`);
+  }
+
+  async #enter(instance: string): Promise<boolean> {
     const contention = this.#contention;
-    const instance = `${collection}/${idOf(stored)}`;
     const waits = contention.isContended(instance);
     const waiter = (this.#waiter ??= randomUUID());
     await contention.enter(instance, waiter);
@@ -44,11 +52,18 @@ export class Turns implements Disposable {
 }
 
 /**
- * Whether a change takes its turn. Not within the rules of another change, while a lock is held or by a run that has a turn already: two of them
- * could wait for each other.
+ * Whether a change takes its turn: where BEFORE rules run for it, or for another change of the instance that it would meet. Not within the rules of
+ * another change, while a lock is held or by a run that has a turn already: two of them could wait for each other.
  */
-export function takesTurns({ events, execution }: Namespace, { type }: InstanceResource, { within, state }: Actor): boolean {
-  const hasRules = (operation: string): boolean => events.before.has(`/types/${type.name}/${operation}`);
-  if (within || type.rulesSuppressed || !(hasRules('update') || hasRules('delete'))) return false;
+export function takesTurns(
+  { events, execution }: Namespace,
+  { type }: InstanceResource,
+  { within, state }: Actor,
+  kind: 'insert' | 'update' | 'delete',
+): boolean {
+  const hasRules = (operation: string): boolean => !type.rulesSuppressed && events.before.has(`/types/${type.name}/${operation}`);
+  const meetsRules = kind === 'insert' ? hasRules('insert') : hasRules('update') || hasRules('delete');
+  // What is deleted along with an instance may be of any type.
+  if (within || !(meetsRules || (kind === 'delete' && events.before.hasSome('/delete')))) return false;
   return !state || !(execution.sharedState.holdsLocks(state.run) || execution.contention.isEngaged(state.run));
 }

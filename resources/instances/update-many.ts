@@ -56,7 +56,7 @@ export async function updateMany(
   }
   await walk.through(first, async ({ instances, isLast }) => {
     using turns = new Turns(space);
-    const hasWaited = takesTurns(space, resource, actor) && (await turns.enterAll(resource, instances));
+    const hasWaited = takesTurns(space, resource, actor, 'update') && (await turns.enterAll(resource, instances));
     const batch = hasWaited ? await reread(space, resource, filter, instances) : instances;
     await updateBatch(space, resource, batch, { filter, change, walk, onError: onError !== null }, isLast, actor);
   });

@@ -73,7 +73,8 @@ export async function updateOne(
   for (let tries = 0; ; tries++) {
     let stored = await find();
     // A rule's run has its own turn and record.
-    if (tries === 0 && !actor.readSet && takesTurns(space, resource, actor) && (await turns.enter(resource, stored))) stored = await find();
+    if (tries === 0 && !actor.readSet && takesTurns(space, resource, actor, 'update') && (await turns.enter(resource, stored)))
+      stored = await find();
     checkVersion(resource, stored, actor, locked);
     try {
       const done = await changed(space, resource, stored, change, actor, find);

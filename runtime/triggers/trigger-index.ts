@@ -87,6 +87,12 @@ export class TriggerIndex {
     return this.#events.has(path);
   }
 
+  /** Whether any rule listens on a path with this end. */
+  hasSome(end: string): boolean {
+    for (const path of this.#events.keys()) if (path.endsWith(end)) return true;
+    return false;
+  }
+
   /**
    * The rules that run for an event, of each name one version.
    * @param event makes the event object (language.md 6.1), called only when a condition uses it
