@@ -16,7 +16,7 @@ import type { InstanceResource, Namespace, Resource } from '../catalog/index.ts'
 import { condition, read, reread } from './find.ts';
 import { BulkWalk } from './bulk.ts';
 import { addressesOf, dependentsOn } from './dependents.ts';
-import { Turns, takesTurns } from './turns.ts';
+import { StatementTurns, takesTurns } from './turns.ts';
 import type { Locked } from './update.ts';
 
 /**
@@ -30,7 +30,7 @@ export async function deleteOne(
   locked: Locked = {},
   doomed: ReadonlySet<string> = NONE,
 ): Promise<number> {
-  using turns = new Turns(space);
+  using turns = new StatementTurns(space);
   for (let isFirst = true; ; isFirst = false) {
     let stored = await find();
     if (isFirst && takesTurns(space, resource, actor, 'delete') && (await turns.enter(resource, stored))) stored = await find();
@@ -75,7 +75,7 @@ export async function deleteMany(space: Namespace, resource: InstanceResource, w
   const [one] = first.instances;
   if (!walk.hasBegun && first.isLast && first.instances.length < 2) return one ? deleteFound(space, resource, filter, one, actor) : 0;
   await walk.through(first, async ({ instances: all, isLast }) => {
-    using turns = new Turns(space);
+    using turns = new StatementTurns(space);
     const hasWaited = takesTurns(space, resource, actor, 'delete') && (await turns.enterAll(resource, all));
     const instances = hasWaited ? await reread(space, resource, filter, all) : all;
     const own = withinOwn(resource, instances, actor);

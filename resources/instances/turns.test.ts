@@ -117,6 +117,6 @@ test('rules that delete the same instance take turns, too', async () => {
   for (const n of [1, 2, 3]) await t.ask('insert', 'Barrel', { body: `{"n":${n}}` });
   await Promise.all([1, 2, 3].map((n) => t.ask('publish', 'topics', { id: '/turns/end', body: String(n) })));
   await t.eventually('Barrel', {}, 0);
-  await t.engine.settled?.();
+  await t.engine.settled();
   expect(await taken()).toEqual(['delete 1', 'delete 2', 'delete 3']);
 });

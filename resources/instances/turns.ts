@@ -8,7 +8,7 @@ import { idOf } from '../representation/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
 
 /** The places of one statement in the queues of instances; disposed of, it leaves them. */
-export class Turns implements Disposable {
+export class StatementTurns implements Disposable {
   readonly #contention: Namespace['execution']['contention'];
   /** null: it is in none. */
   #waiter: string | null = null;

@@ -15,7 +15,7 @@ import { pendingInstance } from './pending-instances.ts';
 import { entriesFor } from './dependents.ts';
 import { innerText, longParts } from './in-pieces.ts';
 import { asApiError } from './refusals.ts';
-import { Turns, takesTurns } from './turns.ts';
+import { StatementTurns, takesTurns } from './turns.ts';
 import { type Change, changed, present, replacement, type Step, updateOne } from './update.ts';
 
 /** The result of an UPDATE with ON ERROR, as inner JSON. */
@@ -55,7 +55,7 @@ export async function updateMany(
     return one ? updateFound(space, resource, one, change, actor, onError) : resultOf(0, []);
   }
   await walk.through(first, async ({ instances, isLast }) => {
-    using turns = new Turns(space);
+    using turns = new StatementTurns(space);
     const hasWaited = takesTurns(space, resource, actor, 'update') && (await turns.enterAll(resource, instances));
     const batch = hasWaited ? await reread(space, resource, filter, instances) : instances;
     await updateBatch(space, resource, batch, { filter, change, walk, onError: onError !== null }, isLast, actor);

@@ -14,7 +14,7 @@ import { both, restriction } from '../access/index.ts';
 import { updated } from './in-pieces.ts';
 import { insertStored } from './insert.ts';
 import { keyText, upsertKeys } from './natural-key.ts';
-import { Turns, takesTurns } from './turns.ts';
+import { StatementTurns, takesTurns } from './turns.ts';
 import { updateOne } from './update.ts';
 
 const TRIES = 10;
@@ -28,7 +28,7 @@ export async function upsertOne(space: Namespace, resource: InstanceResource, bo
   const visible = restriction(space, resource, 'select', actor);
   const filter = toFilter(visible ? both(predicate, visible) : predicate);
   const changes = without(stored, ['_id', 'ars_version']);
-  using turns = new Turns(space);
+  using turns = new StatementTurns(space);
   // The BEFORE INSERT rules run for the one that inserts (language.md O8).
   if (takesTurns(space, resource, actor, 'insert')) await turns.enterForKey(resource, described);
   for (let tries = 0; ; tries++) {
