@@ -16,7 +16,7 @@ import type { InstanceResource, Namespace, Resource } from '../catalog/index.ts'
 import { condition, read, reread } from './find.ts';
 import { BulkWalk } from './bulk.ts';
 import { addressesOf, dependentsOn } from './dependents.ts';
-import { StatementTurns, takesTurns } from './turns.ts';
+import { StatementTurns, takesTurns } from '../turns.ts';
 import type { Locked } from './update.ts';
 
 /**

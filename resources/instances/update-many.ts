@@ -15,7 +15,7 @@ import { pendingInstance } from './pending-instances.ts';
 import { entriesFor } from './dependents.ts';
 import { innerText, longParts } from './in-pieces.ts';
 import { asApiError } from './refusals.ts';
-import { StatementTurns, takesTurns } from './turns.ts';
+import { StatementTurns, takesTurns } from '../turns.ts';
 import { type Change, changed, present, replacement, type Step, updateOne } from './update.ts';
 
 /** The result of an UPDATE with ON ERROR, as inner JSON. */

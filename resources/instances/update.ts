@@ -18,7 +18,7 @@ import { entriesFor } from './dependents.ts';
 import { type LongParts, longParts, updated } from './in-pieces.ts';
 import { noteType } from './stale-writes.ts';
 import { asApiError, checkSize } from './refusals.ts';
-import { StatementTurns, takesTurns } from './turns.ts';
+import { StatementTurns, takesTurns } from '../turns.ts';
 
 /** Bound of retries against other writers before the update takes a place in the instance's queue. */
 const TRIES = 10;

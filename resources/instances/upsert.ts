@@ -14,7 +14,7 @@ import { both, restriction } from '../access/index.ts';
 import { updated } from './in-pieces.ts';
 import { insertStored } from './insert.ts';
 import { keyText, upsertKeys } from './natural-key.ts';
-import { StatementTurns, takesTurns } from './turns.ts';
+import { StatementTurns, takesTurns } from '../turns.ts';
 import { updateOne } from './update.ts';
 
 const TRIES = 10;

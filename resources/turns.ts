@@ -2,10 +2,10 @@
 // vain: what they do besides would be done for a change that is made already, or never is (language.md O1).
 
 import { randomUUID } from 'node:crypto';
-import type { ObjectValue } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/index.ts';
-import { idOf } from '../representation/index.ts';
-import type { InstanceResource, Namespace } from '../catalog/index.ts';
+import type { ObjectValue } from '../stdlib/values/index.ts';
+import type { Actor } from '../runtime/context/index.ts';
+import { idOf } from './representation/index.ts';
+import type { InstanceResource, Namespace } from './catalog/index.ts';
 
 /** The places of one statement in the queues of instances; disposed of, it leaves them. */
 export class StatementTurns implements Disposable {
