@@ -49,6 +49,7 @@ export class Life {
   #attempt: AbortController | null = null;
   #timer: NodeJS.Timeout | null = null;
   #isEnded = false;
+  #ended: Promise<void> = Promise.resolve();
   #opening: Promise<void> = Promise.resolve();
   readonly #waiters = new Set<() => void>();
 
@@ -123,10 +124,15 @@ export class Life {
     this.#become({ state: 'connected', error: null, attempts: 0, nextAttemptAt: null });
   }
 
-  /** Closes the connection, and waits at most ten seconds for requests in flight. */
-  async end(): Promise<void> {
-    if (this.#isEnded) return;
+  /** Closes the connection, and waits at most ten seconds for requests in flight; each further call waits for the same. */
+  end(): Promise<void> {
+    if (this.#isEnded) return this.#ended;
     this.#isEnded = true;
+    this.#ended = this.#end();
+    return this.#ended;
+  }
+
+  async #end(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer);
     this.#attempt?.abort();
     const connection = this.#connection;

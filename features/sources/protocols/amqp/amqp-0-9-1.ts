@@ -89,8 +89,9 @@ class Amqp091 implements Connection {
     for (const topic of topics) {
       const queue = await this.#queueOf(channel, topic);
       const { consumerTag } = await channel.consume(queue, (message) => {
+        if (this.#isClosing) return; // what comes now stays with the broker
         if (message) void this.#take(channel, topic, message);
-        else if (!this.#isClosing) this.#context.lost(unknownAddress(topic)); // the queue was deleted
+        else this.#context.lost(unknownAddress(topic)); // the queue was deleted
       });
       this.#tags.push(consumerTag);
     }
@@ -104,7 +105,7 @@ class Amqp091 implements Connection {
         const queue = await this.#queueOf(channel, topic);
         for (;;) {
           await this.#context.room();
-          const message = await channel.get(queue);
+          const message = this.#isClosing ? false : await channel.get(queue);
           if (!message) break;
           await this.#take(channel, topic, message);
         }
@@ -182,6 +183,7 @@ class Amqp091 implements Connection {
     await this.#polling?.close();
     for (const tag of this.#tags) await this.#consumer?.cancel(tag).catch(() => undefined); // the connection closes anyway
     await this.#intake.drained();
+    await this.#consumer?.close().catch(() => undefined); // the end of the connection would overtake the last acknowledgements
     await this.#model.close().catch(() => undefined);
   }
 }

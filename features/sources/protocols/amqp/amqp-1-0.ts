@@ -171,7 +171,7 @@ class Amqp10 implements Connection {
   }
 
   #take(topic: string, { message, delivery, receiver }: EventContext, isPolled: boolean): void {
-    if (!message || !delivery || !receiver) return;
+    if (!message || !delivery || !receiver || this.#isClosing) return; // what comes while it closes stays with the broker
     this.#received++;
     const settled = (settle: (one: Delivery) => void): void => {
       settle(delivery);
@@ -212,10 +212,17 @@ class Amqp10 implements Connection {
     await this.#polling?.close();
     for (const receiver of this.#receivers) receiver.drain_credit();
     await this.#intake.drained();
-    await new Promise<void>((resolve) => {
-      this.#connection.once('connection_close', () => resolve());
+    // The end of the connection would overtake the last settlements on their way to the session.
+    const [session] = this.#receivers.map((receiver) => receiver.session);
+    if (session) await this.#ended('session_close', () => session.close());
+    await this.#ended('connection_close', () => this.#connection.close());
+  }
+
+  #ended(event: 'session_close' | 'connection_close', end: () => void): Promise<void> {
+    return new Promise((resolve) => {
+      this.#connection.once(event, () => resolve());
       this.#connection.once('disconnected', () => resolve());
-      this.#connection.close();
+      end();
     });
   }
 }

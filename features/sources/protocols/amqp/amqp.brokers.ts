@@ -104,6 +104,36 @@ test.each(versions)('%s: an unknown address, wrong credentials and a publish wit
   await source.close();
 });
 
+// spec: integrations.md 1.2
+test.each(versions)(
+  '%s: a source that is closed and opened while messages come stores each once',
+  async (protocol, open, at) => {
+    const queue = await newQueue();
+    const config = configOf(protocol, [at(queue)]);
+    const take = async (): Promise<Outcome> => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return 'stored';
+    };
+    const sent = Array.from({ length: 900 }, (_, n) => String(n));
+    const contexts: TestContext[] = [];
+    for (let from = 0; from < sent.length; from += 300) {
+      const context = contextOf(config, { take });
+      contexts.push(context);
+      const source = await open(context);
+      for (const text of sent.slice(from, from + 300)) channel.sendToQueue(queue, Buffer.from(text));
+      await expect.poll(() => context.delivered.length, { interval: 1 }).toBeGreaterThan(20);
+      await source.close();
+    }
+    const last = contextOf(config);
+    const source = await open(last);
+    const stored = (): string[] => [...contexts, last].flatMap(textsOf);
+    await expect.poll(() => new Set(stored()).size).toBe(sent.length);
+    await source.close();
+    expect(stored()).toHaveLength(sent.length);
+  },
+  30_000,
+);
+
 // spec: integrations.md 4.1/8
 test.each(versions)('%s: a polling source empties its queue at each interval', async (protocol, open, at) => {
   const queue = await newQueue();

@@ -14,6 +14,7 @@ export class AckingClient extends MqttClient {
   readonly #room: () => Promise<void>;
   /** Messages that wait for room: while there is one, nothing is read. */
   #heldBack = 0;
+  #takes = true;
   /** Whether the broker has sent anything since the last ping. */
   #hasSent = false;
 
@@ -46,11 +47,16 @@ export class AckingClient extends MqttClient {
     this.on('packetreceive', (packet) => {
       this.#hasSent = true;
       if (packet.cmd !== 'publish') return;
-      const stored = take(packet);
+      const stored = this.#takes ? take(packet) : Promise.reject(new Error('the source is closed'));
       stored.catch(() => undefined); // callers that wait for it see the error
       if (packet.qos > 0 && packet.messageId !== undefined) this.#open.set(packet.messageId, stored);
     });
     this.connect();
+  }
+
+  /** What comes from now on stays with the broker, unacknowledged: it was on its way when the source was closed. */
+  takesNoMore(): void {
+    this.#takes = false;
   }
 
   /** Reads no further packets while too many messages wait: TCP then slows the broker down. */

@@ -106,10 +106,13 @@ class MqttConnection implements Connection {
     if (this.#client.connected && this.#context.consumes) {
       const filters = Object.keys(this.#filters());
       const keepsSession = own(this.#context.config, 'cleanSession') === false;
+      if (keepsSession) this.#client.takesNoMore();
       // the connection closes anyway
-      if (filters.length > 0 && !keepsSession) await this.#client.unsubscribeAsync(filters).catch(() => undefined);
+      else if (filters.length > 0) await this.#client.unsubscribeAsync(filters).catch(() => undefined);
     }
     if (this.#underWay > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+    this.#client.takesNoMore();
+    await new Promise(setImmediate); // the last acknowledgement is written
     await this.#client.endAsync(false).catch(() => undefined); // a lost client has ended already
     this.#gone.reject(new Error('the source was closed'));
   }

@@ -45,6 +45,36 @@ test.each([
   await source.close();
 });
 
+// spec: integrations.md 1.2
+test.each([1, 2])('level %i: a source with a kept session that is closed and opened while messages come stores each once', async (qos) => {
+  const topic = `again/${qos}`;
+  const config = { serverURI: uri, topics: [topic], clientId: `again${qos}`, cleanSession: false, qos };
+  const take = async (): Promise<'stored'> => {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    return 'stored';
+  };
+  const client = await mqtt.connectAsync(uri);
+  const sent = Array.from({ length: 900 }, (_, n) => String(n));
+  const contexts: TestContext[] = [];
+  const sending: Promise<unknown>[] = [];
+  for (let from = 0; from < sent.length; from += 300) {
+    const context = contextOf(config, { take });
+    contexts.push(context);
+    const source = await openMqtt(context);
+    sending.push(...sent.slice(from, from + 300).map((text) => client.publishAsync(topic, text, { qos: qos as 1 | 2 })));
+    await expect.poll(() => context.delivered.length, { interval: 1 }).toBeGreaterThan(20);
+    await source.close();
+  }
+  await Promise.all(sending);
+  const last = contextOf(config);
+  const source = await openMqtt(last);
+  const stored = (): string[] => [...contexts, last].flatMap(textsOf);
+  await expect.poll(() => new Set(stored()).size, { timeout: 5_000 }).toBe(sent.length);
+  await source.close();
+  await client.endAsync();
+  expect(stored()).toHaveLength(sent.length);
+});
+
 test('the will is published when the connection ends without DISCONNECT; a retained message is marked', async () => {
   const will = { topic: 'last/words', message: { gone: true }, qos: 1, retain: true };
   const dying = contextOf({ serverURI: uri, will });
