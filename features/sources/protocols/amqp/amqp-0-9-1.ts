@@ -11,11 +11,13 @@ import { type Connection, ConnectionFailure, type Inbound, type SourceContext } 
 import {
   type BrokerAddress,
   credentialsOf,
+  exchangeAndKey,
   firstOf,
   Interval,
   mechanismsOf,
   type Publication,
   publicationOf,
+  sentProperties,
   socketTo,
   topicsOf,
   typeOf,
@@ -219,8 +221,7 @@ class Publisher {
   }
 
   async send({ address, body, ...publication }: Publication): Promise<void> {
-    const slash = address.indexOf('/');
-    const [exchange, key] = slash < 0 ? ['', address] : [address.slice(0, slash), address.slice(slash + 1)];
+    const [exchange, key] = exchangeAndKey(address);
     const messageId = randomUUID();
     const rejected = () => apiError('cascade.amqp.publish.rejected', this.#source, address);
     await new Promise<void>((resolve, reject) => {
@@ -238,12 +239,18 @@ class Publisher {
   }
 }
 
+/** Instants as text: those of 0-9-1 are whole seconds. */
+const LIBRARY = {
+  long: (value: bigint) => ({ '!': 'long', value }),
+  instant: (ms: number) => new Date(ms).toISOString(),
+};
+
 function optionsOf(publication: Omit<Publication, 'address' | 'body'>, messageId: string): Options.Publish {
   const { contentType, properties, durable, ttl, correlationId, replyTo, subject } = publication;
   return {
     messageId,
     contentType,
-    headers: properties,
+    headers: sentProperties(properties, LIBRARY),
     persistent: durable,
     mandatory: true,
     ...(ttl !== null && { expiration: ttl }),

@@ -93,6 +93,20 @@ test('a definition with unusable mechanisms is refused', () => {
   expect(problem({})).toBeNull();
 });
 
+// spec: integrations.md 4.3
+test.each<[string, ObjectValue, string]>([
+  ['1.0', { topic: 'q', ttl: 2 ** 32 }, 'cascade.request.body.invalid'],
+  ['1.0', { topic: 'q', properties: { a: [2n ** 63n] } }, 'cascade.request.body.invalid'],
+  ['0-9-1', { topic: 'q', properties: { a: { b: 2n ** 63n } } }, 'cascade.request.body.invalid'],
+  ['0-9-1', { topic: 'q', subject: 'é'.repeat(128) }, 'cascade.request.body.invalid'],
+  ['0-9-1', { topic: 'q'.repeat(256) }, 'cascade.amqp.topic.missing'],
+])('%s: what a frame cannot hold is refused before it is sent', (protocol, request, code) => {
+  const check = (protocol: string, request: ObjectValue) => () => AMQP.checkPublish!('jobs', { protocol }, { message: 1, ...request });
+  expect(check(protocol, request)).toThrow(expect.objectContaining({ code, status: 400 }));
+  expect(check('0-9-1', { topic: 'plant/mill', ttl: 2 ** 32, properties: { a: 2n ** 63n - 1n } })).not.toThrow();
+  expect(check('1.0', { topic: 'q'.repeat(256), ttl: 2 ** 32 - 1, properties: { a: -(2n ** 63n) } })).not.toThrow();
+});
+
 // spec: integrations.md 4.1/10
 test('consumers of one queue share its messages, with or without the option for shared subscriptions', async () => {
   expect(AMQP.fields['shared']!('yes')).not.toBeNull();

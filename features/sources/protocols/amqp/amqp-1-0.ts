@@ -20,6 +20,7 @@ import {
   typeOf,
 } from './common.ts';
 import { Intake } from '../intake.ts';
+import { dataIn, messageOf, valueOf } from './values-1-0.ts';
 
 const CONNECT_WITHIN_MS = 15_000;
 const IDLE_MS = 30_000;
@@ -41,6 +42,8 @@ class Amqp10 implements Connection {
   readonly #prefetch: number;
   #received = 0;
   #isClosing = false;
+  /** Whether the socket has ended. */
+  #isGone = false;
 
   static async open(context: SourceContext, address: BrokerAddress): Promise<Amqp10> {
     const socket = await socketTo(context, address);
@@ -71,6 +74,7 @@ class Amqp10 implements Connection {
     let last: string | undefined;
     connection.on('connection_error', ({ connection: failed }: EventContext) => (last = textOf(failed.error)));
     connection.on('protocol_error', (error: Error) => (last = error.message));
+    connection.on('disconnected', () => (this.#isGone = true));
     const gone = (): void => {
       if (!this.#isClosing) context.lost(new ConnectionFailure(last ?? 'the broker closed the connection'));
     };
@@ -214,12 +218,13 @@ class Amqp10 implements Connection {
     await this.#intake.drained();
     // The end of the connection would overtake the last settlements on their way to the session.
     const [session] = this.#receivers.map((receiver) => receiver.session);
-    if (session) await this.#ended('session_close', () => session.close());
+    if (session?.is_open()) await this.#ended('session_close', () => session.close());
     await this.#ended('connection_close', () => this.#connection.close());
   }
 
-  #ended(event: 'session_close' | 'connection_close', end: () => void): Promise<void> {
-    return new Promise((resolve) => {
+  async #ended(event: 'session_close' | 'connection_close', end: () => void): Promise<void> {
+    if (this.#isGone) return;
+    await new Promise<void>((resolve) => {
       this.#connection.once(event, () => resolve());
       this.#connection.once('disconnected', () => resolve());
       end();
@@ -304,20 +309,6 @@ class SenderLink {
   }
 }
 
-function messageOf({ body, contentType, properties, durable, ttl, correlationId, replyTo, subject }: Publication): Message {
-  return {
-    message_id: randomUUID(),
-    body: rhea.message.data_section(body) as unknown,
-    content_type: contentType,
-    durable,
-    ...(Object.keys(properties).length > 0 && { application_properties: properties }),
-    ...(ttl !== null && { ttl }),
-    ...(correlationId !== null && { correlation_id: correlationId }),
-    ...(replyTo !== null && { reply_to: replyTo }),
-    ...(subject !== null && { subject }),
-  };
-}
-
 /** @throws ConnectionFailure */
 function connectionOn({ config, signal }: SourceContext, address: BrokerAddress, socket: Socket): Promise<rhea.Connection> {
   const container = rhea.create_container({ id: `cascade-${randomUUID()}` });
@@ -387,26 +378,4 @@ function textOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { condition, description, message } = error as { condition?: string; description?: string; message?: string };
   return message ?? ([condition, description].filter(Boolean).join(': ') || undefined);
-}
-
-const DATA_SECTION = 0x75;
-
-/** The bytes of the data sections, concatenated; null for a body that is a value. */
-function dataIn(body: unknown): Buffer | null {
-  const { typecode, content } = (body ?? {}) as { typecode?: unknown; content?: unknown };
-  if (typecode !== DATA_SECTION) return null;
-  return Buffer.isBuffer(content) ? content : Buffer.concat((content as Buffer[]) ?? []);
-}
-
-/** Converts a value of AMQP to one of the language. */
-function valueOf(body: unknown): Value {
-  if (body === null || body === undefined) return null;
-  if (typeof body === 'string' || typeof body === 'boolean' || typeof body === 'number' || typeof body === 'bigint') return body;
-  if (body instanceof Date) return new DateTime(body.getTime());
-  if (Buffer.isBuffer(body)) return { contentType: 'application/octet-stream', size: body.length, base64: body.toString('base64') };
-  if (Array.isArray(body)) return body.map(valueOf);
-  const members: Record<string, unknown> = { ...body };
-  // rhea's wrapper for values whose type is encoded.
-  if (members['type'] !== undefined && members['value'] !== undefined) return valueOf(members['value']);
-  return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, valueOf(member)]));
 }

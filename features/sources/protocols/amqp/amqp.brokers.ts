@@ -1,6 +1,7 @@
 // Both versions of AMQP against a real RabbitMQ.
 import amqp, { type Channel, type ChannelModel } from 'amqplib';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { DateTime, Decimal, Real } from '../../../../stdlib/values/index.ts';
 import type { Outcome, SourceContext } from '../protocol.ts';
 import { type Broker, startRabbit } from '../../../../scripts/brokers/index.ts';
 import { contextOf, NOBODY, type TestContext } from '../testing/context.ts';
@@ -133,6 +134,33 @@ test.each(versions)(
   },
   30_000,
 );
+
+// spec: integrations.md 4.3
+test.each(versions)('%s: properties may be of any kind', async (protocol, open, at) => {
+  const queue = await newQueue();
+  const context = contextOf(configOf(protocol, [at(queue)]));
+  const source = await open(context);
+  const sent = { long: 2n ** 53n, at: new DateTime(5), price: new Decimal(120n, 2), real: new Real(2), list: [1, 'x'], in: { b: true } };
+  await source.publish!({ topic: at(queue), message: 1, properties: sent }, NOBODY);
+  await expect.poll(() => context.delivered).toHaveLength(1);
+  const { properties } = context.delivered[0]!;
+  expect(properties).toMatchObject({ price: '1.20', real: 2, list: [1, 'x'], in: { b: true } });
+  expect(properties).toMatchObject(protocol === '1.0' ? { at: new DateTime(5) } : { at: '1970-01-01T00:00:00.005Z', long: 2 ** 53 });
+  await source.close();
+});
+
+test('1.0: after the broker has ended the connection a source closes at once', async () => {
+  const context = contextOf(configOf('1.0', []));
+  const source = await openAmqp10(context);
+  const queue = await newQueue();
+  await channel.assertQueue(`${queue}full`, { arguments: { 'x-max-length': 0, 'x-overflow': 'reject-publish' } });
+  // RabbitMQ 3.10 ends the connection instead of the delivery
+  await expect(source.publish!({ topic: `/amq/queue/${queue}full`, message: 1 }, NOBODY)).rejects.toMatchObject({ status: 500 });
+  await vi.waitFor(() => expect(context.losses).not.toEqual([]), 10_000);
+  const before = performance.now();
+  await source.close();
+  expect(performance.now() - before).toBeLessThan(5_000);
+});
 
 // spec: integrations.md 4.1/8
 test.each(versions)('%s: a polling source empties its queue at each interval', async (protocol, open, at) => {

@@ -1,10 +1,10 @@
 // Common parts of both versions of AMQP (integrations.md 4): addresses, publishes, the settlement of messages.
 import type { ObjectValue, Value } from '../../../../stdlib/values/index.ts';
-import { isObject } from '../../../../stdlib/values/index.ts';
+import { DateTime, isNumber, isObject, numberOf, text as asText } from '../../../../stdlib/values/index.ts';
 import { apiError } from '../../../../model/errors/index.ts';
 import { longTimeout } from '../../../../platform/clock/index.ts';
 import { ContentError, encodeContent, kindOf, mediaType } from '../../content/index.ts';
-import { checkMembers, flag, object, own, text, whole } from '../fields.ts';
+import { checkMembers, type Fits, flag, object, own, text, whole } from '../fields.ts';
 import { ConnectionFailure, type SourceContext } from '../protocol.ts';
 
 export interface BrokerAddress {
@@ -88,24 +88,71 @@ export interface Publication {
   readonly subject: string | null;
 }
 
-const MEMBERS = { properties: object, durable: flag, ttl: whole(0), correlationId: text, replyTo: text, subject: text };
+/** AMQP knows Integers of 64 bits. */
+const properties: Fits = (value) =>
+  object(value) ?? (everyInteger(value, (one) => BigInt.asIntN(64, one) === one) ? null : 'an Integer of more than 64 bits');
+
+function everyInteger(value: Value, fits: (one: bigint) => boolean): boolean {
+  if (typeof value === 'bigint') return fits(value);
+  if (Array.isArray(value)) return value.every((one) => everyInteger(one, fits));
+  return !isObject(value) || Object.values(value).every((one) => everyInteger(one, fits));
+}
+
+/** What the version can hold: 0-9-1 has texts of 255 bytes beside the body, 1.0 a ttl of 32 bits. */
+const MOST_BYTES = 255;
+const MOST_TTL_MS = 2 ** 32 - 1;
+const shortText: Fits = (value) => text(value) ?? (Buffer.byteLength(String(value)) > MOST_BYTES ? `more than ${MOST_BYTES} bytes` : null);
+const membersOf = (version: Value): Readonly<Record<string, Fits>> =>
+  version === '0-9-1'
+    ? { properties, durable: flag, ttl: whole(0), correlationId: shortText, replyTo: shortText, subject: shortText }
+    : { properties, durable: flag, ttl: whole(0, MOST_TTL_MS), correlationId: text, replyTo: text, subject: text };
+const isAddress = (address: Value, version: Value): address is string => {
+  if (typeof address !== 'string' || address === '') return false;
+  return version !== '0-9-1' || exchangeAndKey(address).every((part) => part === '' || shortText(part) === null);
+};
+
+/** `queue` or `exchange/key` of 0-9-1; the default exchange leads to queues by their names. */
+export function exchangeAndKey(address: string): readonly [exchange: string, key: string] {
+  const slash = address.indexOf('/');
+  return slash < 0 ? ['', address] : [address.slice(0, slash), address.slice(slash + 1)];
+}
+
+/**
+ * Properties as the library of a version takes them: its own form for long Integers and instants, text for other values of the language
+ * that AMQP has no type for.
+ */
+export function sentProperties(
+  value: ObjectValue,
+  of: { long(one: bigint): unknown; instant(ms: number): unknown },
+): Record<string, unknown> {
+  const one = (member: Value): unknown => {
+    if (typeof member === 'bigint') return of.long(member);
+    if (member instanceof DateTime) return of.instant(member.ms);
+    if (Array.isArray(member)) return member.map(one);
+    if (isObject(member)) return sentProperties(member, of);
+    if (isNumber(member)) return numberOf(member);
+    return member === null || typeof member === 'boolean' ? member : asText(member);
+  };
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, one(member)]));
+}
 
 /**
  * @throws cascade.amqp.topic.missing; cascade.request.body.invalid for another member, and for a message that the content type cannot hold
  */
 export function publicationOf({ source, config }: Pick<SourceContext, 'source' | 'config'>, request: ObjectValue): Publication {
   const address = own(request, 'topic');
-  if (typeof address !== 'string' || address === '') throw apiError('cascade.amqp.topic.missing', source, 'topic');
-  checkMembers(request, MEMBERS);
+  const version = own(config, 'protocol');
+  if (!isAddress(address, version)) throw apiError('cascade.amqp.topic.missing', source, 'topic');
+  checkMembers(request, membersOf(version));
   const contentType = usualType(config);
   const named = (name: string): string | null => own(request, name) as string | null;
-  const properties = own(request, 'properties');
+  const given = own(request, 'properties');
   const ttl = own(request, 'ttl');
   return {
     address,
     body: encoded(contentType, own(request, 'message')),
     contentType,
-    properties: isObject(properties) ? properties : {},
+    properties: isObject(given) ? given : {},
     durable: own(request, 'durable') !== false,
     ttl: ttl === null ? null : Number(ttl),
     correlationId: named('correlationId'),

@@ -1,0 +1,50 @@
+// Values and messages of AMQP 1.0 as the language has them, and as rhea sends them.
+import { randomUUID } from 'node:crypto';
+import rhea, { type Message } from 'rhea';
+import { DateTime, type Value } from '../../../../stdlib/values/index.ts';
+import { type Publication, sentProperties } from './common.ts';
+
+const LIBRARY = {
+  long(value: bigint): unknown {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigInt64BE(value);
+    return rhea.types.wrap_long(bytes);
+  },
+  instant: (ms: number): unknown => new Date(ms),
+};
+
+export function messageOf({ body, contentType, properties, durable, ttl, correlationId, replyTo, subject }: Publication): Message {
+  return {
+    message_id: randomUUID(),
+    body: rhea.message.data_section(body) as unknown,
+    content_type: contentType,
+    durable,
+    ...(Object.keys(properties).length > 0 && { application_properties: sentProperties(properties, LIBRARY) }),
+    ...(ttl !== null && { ttl }),
+    ...(correlationId !== null && { correlation_id: correlationId }),
+    ...(replyTo !== null && { reply_to: replyTo }),
+    ...(subject !== null && { subject }),
+  };
+}
+
+const DATA_SECTION = 0x75;
+
+/** The bytes of the data sections, concatenated; null for a body that is a value. */
+export function dataIn(body: unknown): Buffer | null {
+  const { typecode, content } = (body ?? {}) as { typecode?: unknown; content?: unknown };
+  if (typecode !== DATA_SECTION) return null;
+  return Buffer.isBuffer(content) ? content : Buffer.concat((content as Buffer[]) ?? []);
+}
+
+/** Converts a value of AMQP to one of the language. */
+export function valueOf(body: unknown): Value {
+  if (body === null || body === undefined) return null;
+  if (typeof body === 'string' || typeof body === 'boolean' || typeof body === 'number' || typeof body === 'bigint') return body;
+  if (body instanceof Date) return new DateTime(body.getTime());
+  if (Buffer.isBuffer(body)) return { contentType: 'application/octet-stream', size: body.length, base64: body.toString('base64') };
+  if (Array.isArray(body)) return body.map(valueOf);
+  const members: Record<string, unknown> = { ...body };
+  // rhea's wrapper for values whose type is encoded.
+  if (members['type'] !== undefined && members['value'] !== undefined) return valueOf(members['value']);
+  return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, valueOf(member)]));
+}
