@@ -1,9 +1,8 @@
-/* oxlint-disable max-lines -- one protocol: its link is made, read and ended with the same state */
 // AMQP 1.0 (integrations.md 4) by rhea. Credit is restored as messages are settled, so that a broker sends no more than the service stores.
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import rhea, { type ConnectionOptions, type Delivery, type EventContext, type Message, type Receiver, type Sender } from 'rhea';
-import { DateTime, isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
+import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
 import { apiError } from '../../../../model/errors/index.ts';
 import { own } from '../fields.ts';
 import { type Connection, ConnectionFailure, type Inbound, type InboundValue, type SourceContext } from '../protocol.ts';
