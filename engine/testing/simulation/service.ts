@@ -346,6 +346,7 @@ export class SimulatedService {
       transactions: this.committer,
       execution: {
         contention: host.contention,
+        sharedState: { holdsLocks: (run: RunId) => this.#locks.holds(run) },
         runs: host,
         executables,
         programs: new ProgramStore({ db, executables, epoch, committer: this.committer, graceMs: GRACE_MS }),
