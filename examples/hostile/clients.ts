@@ -35,6 +35,15 @@ const longRule = (n: number): string =>
   `RULE long${n % 3} WHEN EVENT OCCURS ON "/topics/never" AS e\nvar a = ${n}\n${Array.from({ length: 6_000 }, (_, i) => `a = a + ${i} * (a - 3)`).join('\n')}`;
 const mistyped = (n: number): string =>
   `PROCEDURE mistyped${n % 3}() \n${Array.from({ length: 600 }, (_, i) => `var v${i}name = valu${i}nam + ${n}`).join('\n')}\nreturn 1`;
+/** A project that is there already: it is compared with what is there, and exported. */
+export const MANY = JSON.stringify({
+  op: 'import',
+  data: {
+    files: Object.fromEntries(
+      Array.from({ length: 200 }, (_, i) => [`procedures/many${i}.procedure`, `PROCEDURE many${i}(a) return a + ${i}`]),
+    ),
+  },
+});
 
 async function ask(
   { host, port, token, signal, answered }: Target,
@@ -213,6 +222,15 @@ export const CLIENTS: readonly HostileClient[] = [
       ),
   },
   { does: 'asks for the description of the API', at: 4, once: (target) => ask(target, 'GET', '/api/v1/openapi.json') },
+  {
+    does: 'imports, exports, compares and lists hundreds of procedures',
+    at: 1,
+    once: async (target) => {
+      const projects = `${resources}/projects/*`;
+      for (const body of [MANY, '{"op":"export"}', MANY.replace('import', 'diff')]) await ask(target, 'POST', projects, body);
+      await ask(target, 'GET', `${resources}/procedures`);
+    },
+  },
   { does: 'calls what returns much', at: 1, once: (target) => ask(target, 'POST', `${resources}/procedures/returnsMuch`, '{}') },
   { does: 'calls what publishes too much', at: 1, once: (target) => ask(target, 'POST', `${resources}/procedures/publishesMuch`, '{}') },
   { does: 'calls what keeps a processor', at: 2, once: (target) => ask(target, 'POST', `${resources}/procedures/spins`, '{}') },

@@ -4,7 +4,7 @@ import { type ChildProcess, fork, type ForkOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RestClient, type StartedService } from '../../conformance/client/index.ts';
-import { CLIENTS, PREPARED } from './clients.ts';
+import { CLIENTS, MANY, PREPARED } from './clients.ts';
 import { type Part, type Taken, takenBy } from './processes.ts';
 
 export interface PoolOutcome {
@@ -123,6 +123,7 @@ async function prepareAttacker(url: string, client: RestClient): Promise<string>
       await must(attacker, 'POST', '/custom/Heap', rows);
     }
     for (const text of PREPARED) await must(attacker, 'POST', '/procedures', text);
+    await must(attacker, 'POST', '/projects/*', JSON.parse(MANY));
     const made = await must(attacker, 'POST', '/tokens', { name: 'attack' });
     return (JSON.parse(made) as { accessToken: string }).accessToken;
   } finally {
