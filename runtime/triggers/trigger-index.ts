@@ -77,6 +77,7 @@ export class TriggerIndex {
   /** Converts constants anew after a change of a type: of rules on its events, or of all rules on types when no name is given. */
   retype(typeName?: string): void {
     const prefix = typeName === undefined ? '/types/' : `/types/${typeName}/`;
+    if (!this.#hasPath((path) => path.startsWith(prefix))) return; // a look at all rules for each of an import's types takes long
     const affected = [...this.#rules.values()].flatMap((entries) => entries.find(({ path }) => path.startsWith(prefix))?.rule ?? []);
     for (const rule of affected) this.remove(rule.name);
     for (const rule of affected) this.add(rule);
@@ -89,7 +90,11 @@ export class TriggerIndex {
 
   /** Whether any rule listens on a path with this end. */
   hasSome(end: string): boolean {
-    for (const path of this.#events.keys()) if (path.endsWith(end)) return true;
+    return this.#hasPath((path) => path.endsWith(end));
+  }
+
+  #hasPath(isMeant: (path: string) => boolean): boolean {
+    for (const path of this.#events.keys()) if (isMeant(path)) return true;
     return false;
   }
 
