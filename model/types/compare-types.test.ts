@@ -57,3 +57,10 @@ test('properties and indexes that come and go are told', () => {
   expect(change.indexesToBuild.map(({ name }) => name)).toEqual(['index:q:1', 'expiry:172800']);
   expect(change.indexesToDrop.map(({ name }) => name)).toEqual(['unique:p:1:String', 'expiry:86400']);
 });
+
+test('where instances expire, an index on the time of creation is that of the expiry: the database has no two of one key', () => {
+  const indexed = { indexes: [{ keys: ['ars_createdAt'] }] };
+  const change = compareTypes(type({ type: 'String' }, indexed), type({ type: 'String' }, { ...indexed, expiresAfter: '1 day' }));
+  expect(change.indexesToBuild.map(({ name }) => name)).toEqual(['expiry:86400']);
+  expect(change.indexesToDrop.map(({ name }) => name)).toEqual(['index:ars_createdAt:1']);
+});

@@ -30,7 +30,10 @@ export function mongoIndexes(type: TypeDefinition): MongoIndex[] {
     );
     if (![...found.values()].some((other) => beginsWith(other, natural))) add(natural);
   }
-  if (type.expiresAfterMs !== null) add(expiry(Math.ceil(type.expiresAfterMs / 1000)));
+  if (type.expiresAfterMs !== null) {
+    found.delete('index:ars_createdAt:1'); // the database has no two of one key, and this one serves look-ups, too
+    add(expiry(Math.ceil(type.expiresAfterMs / 1000)));
+  }
   return [...found.values()];
 }
 
