@@ -61,12 +61,14 @@ async function ofClients(seconds: number, rounds: number): Promise<boolean> {
   return isRight;
 }
 
-function report({ quiet, attacked, stalls, taken, answers }: PoolOutcome): void {
+function report({ quiet, attacked, bare, stalls, taken, answers }: PoolOutcome): void {
   for (const [does, how] of answers) console.log(`  ${does}: ${[...how].map(([what, count]) => `${what} ${count}`).join(', ')}`);
   const ms = (value: number): string => `${value.toFixed(1)} ms`;
-  for (const [when, { count, p50, p99, most }] of Object.entries({ 'in quiet': quiet, 'under attack': attacked }))
-    console.log(`the neighbour ${when}: ${count} times, p50 ${ms(p50)}, p99 ${ms(p99)}, ${ms(most)} at most`);
-  console.log(`p50 ${(attacked.p50 / quiet.p50).toFixed(1)}x, p99 ${(attacked.p99 / quiet.p99).toFixed(1)}x`);
+  for (const [who, its] of Object.entries({ 'the neighbour': { quiet, attacked }, 'a plain handler': bare })) {
+    for (const [when, { count, p50, p99, most }] of Object.entries({ 'in quiet': its.quiet, 'under attack': its.attacked }))
+      console.log(`${who} ${when}: ${count} times, p50 ${ms(p50)}, p99 ${ms(p99)}, ${ms(most)} at most`);
+    console.log(`p50 ${(its.attacked.p50 / its.quiet.p50).toFixed(1)}x, p99 ${(its.attacked.p99 / its.quiet.p99).toFixed(1)}x`);
+  }
   const kept = Object.entries(stalls).map(([cause, { all, over50Ms }]) => `${cause} ${all}, ${over50Ms} over 50 ms`);
   console.log(`stalls of the main thread from 20 ms on: ${kept.join('; ') || 'none'}`);
   for (const [part, { mb, seconds }] of Object.entries(taken))

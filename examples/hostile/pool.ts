@@ -2,6 +2,8 @@
 // thread was kept, and what the processes hold.
 import { type ChildProcess, fork, type ForkOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RestClient, type StartedService } from '../../conformance/client/index.ts';
 import { CLIENTS, MANY, PREPARED } from './clients.ts';
@@ -11,6 +13,8 @@ export interface PoolOutcome {
   /** Milliseconds from the neighbour's insert to its rule's effect. */
   readonly quiet: Latencies;
   readonly attacked: Latencies;
+  /** The same of a plain handler in a process of its own, by turns with the neighbour: what the machine and the database make of it. */
+  readonly bare: { readonly quiet: Latencies; readonly attacked: Latencies };
   /** How often the main thread was kept for 20 ms and longer, and for longer than 50 ms, by cause, as the service counts. */
   readonly stalls: Stalls;
   /** By process: MB before, at most in each half of the attack, and some seconds after; processor seconds under attack. */
@@ -34,6 +38,8 @@ const ATTACKER = 'attacker';
 const PASSWORD = 'a-long-way-from-here';
 const ENDS_WITHIN_MS = 120_000;
 const SETTLING_MS = 5_000;
+/** Some 200 times: the 99th percentile is not the longest one. */
+const QUIET_S = 15;
 
 /** Not in the probe's own event loop, and with the processor time that nobody else wants: clients have machines of their own. */
 const ON_OTHER_MACHINES: ForkOptions = { execPath: 'chrt', execArgv: ['--idle', '0', process.execPath] };
@@ -43,7 +49,9 @@ export async function pool(service: StartedService, seconds: number, report: (li
   const client = new RestClient(service.url, 4, ENDS_WITHIN_MS);
   const neighbour = new RestClient(service.url, 2, ENDS_WITHIN_MS);
   const wrong: string[] = [];
+  const bare = fork(programOf('./bare-neighbour.js'), [mongoUriOf(service.dataDir)]);
   try {
+    const [barePort] = (await once(bare, 'message')) as [number];
     await client.login(service.user, service.password);
     await makeNamespace(client, NEIGHBOUR);
     await neighbour.login(NEIGHBOUR, PASSWORD);
@@ -52,16 +60,17 @@ export async function pool(service: StartedService, seconds: number, report: (li
     await must(neighbour, 'POST', '/rules', 'RULE probe WHEN INSERT OCCURS ON Trap AS t INSERT Heap(n: t.n)');
     const token = await prepareAttacker(service.url, client);
     report('the neighbour in quiet');
-    const quietMs = await probe(neighbour, 0, Math.max(5, seconds / 10), wrong);
+    const probed = [probeOf(neighbour), bareProbe(barePort)];
+    const [quietMs = [], bareQuietMs = []] = await probe(probed, 0, Math.max(QUIET_S, seconds / 10), wrong);
     const before = takenBy(service.process.pid ?? 0);
     const stallsBefore = await stallsOf(service.url);
     const looks: Record<Part, Taken>[] = [];
     const looking = setInterval(() => looks.push(takenBy(service.process.pid ?? 0)), 500);
     report(`${CLIENTS.reduce((sum, { at }) => sum + at, 0)} clients of ${CLIENTS.length} kinds for ${seconds} s`);
-    const attackers = fork(new URL(import.meta.resolve('./attackers.js')).pathname, [service.url, token], ON_OTHER_MACHINES);
+    const attackers = fork(programOf('./attackers.js'), [service.url, token], ON_OTHER_MACHINES);
     const attacking = Promise.race([once(attackers, 'message'), diedEarly(attackers)]) as Promise<[[string, [string, number][]][]]>;
     attacking.catch(() => undefined); // its error is told when it is awaited
-    const attackedMs = await probe(neighbour, quietMs.length, seconds, wrong);
+    const [attackedMs = [], bareAttackedMs = []] = await probe(probed, quietMs.length, seconds, wrong);
     attackers.send('stop');
     const answers = new Map((await attacking)[0].map(([does, how]) => [does, new Map(how)]));
     clearInterval(looking);
@@ -80,6 +89,7 @@ export async function pool(service: StartedService, seconds: number, report: (li
     return {
       quiet: latencies(quietMs),
       attacked: latencies(attackedMs),
+      bare: { quiet: latencies(bareQuietMs), attacked: latencies(bareAttackedMs) },
       stalls: difference(await stallsOf(service.url), stallsBefore),
       taken: { service: takenOf('service'), mongod: takenOf('mongod'), sandbox: takenOf('sandbox') },
       answers,
@@ -88,7 +98,17 @@ export async function pool(service: StartedService, seconds: number, report: (li
   } finally {
     client.close();
     neighbour.close();
+    bare.kill();
   }
+}
+
+const programOf = (file: string): string => new URL(import.meta.resolve(file)).pathname;
+
+/** Of the database that the service keeps in its folder. */
+function mongoUriOf(dataDir: string): string {
+  const read = (file: string): Record<string, unknown> => JSON.parse(readFileSync(join(dataDir, file), 'utf8')) as Record<string, unknown>;
+  const { name, password } = read('mongod.user.json');
+  return `mongodb://${name}:${password}@127.0.0.1:${read('mongod.json')['port']}/?directConnection=true&authSource=admin`;
 }
 
 /** Rejects when the process of the clients has ended. */
@@ -131,24 +151,43 @@ async function prepareAttacker(url: string, client: RestClient): Promise<string>
   }
 }
 
-async function probe(neighbour: RestClient, from: number, seconds: number, wrong: string[]): Promise<number[]> {
-  const took: number[] = [];
-  for (const until = performance.now() + seconds * 1_000; performance.now() < until; ) {
-    const n = from + took.length + 1;
-    const begun = performance.now();
-    await must(neighbour, 'POST', '/custom/Trap', { n });
-    for (;;) {
-      const { text } = await neighbour.send('GET', `/custom/Heap?where=${encodeURIComponent(JSON.stringify({ n }))}`, {});
-      if (text.includes('_id')) break;
-      if (performance.now() - begun > ENDS_WITHIN_MS) {
-        wrong.push('the neighbour is not answered');
-        return took;
+/** One insert, and looks until its effect is there. */
+interface Probed {
+  insert(n: number): Promise<unknown>;
+  isThere(n: number): Promise<boolean>;
+}
+
+const probeOf = (neighbour: RestClient): Probed => ({
+  insert: (n) => must(neighbour, 'POST', '/custom/Trap', { n }),
+  isThere: async (n) => {
+    const { text } = await neighbour.send('GET', `/custom/Heap?where=${encodeURIComponent(JSON.stringify({ n }))}`, {});
+    return text.includes('_id');
+  },
+});
+
+const bareProbe = (port: number): Probed => ({
+  insert: async (n) => (await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body: JSON.stringify({ n }) })).text(),
+  isThere: async (n) => (await (await fetch(`http://127.0.0.1:${port}/?n=${n}`)).text()).includes('_id'),
+});
+
+/** By turns, so that all of them see the same attack. @returns by probe, how long each of its inserts took to its effect, ms */
+async function probe(all: readonly Probed[], from: number, seconds: number, wrong: string[]): Promise<number[][]> {
+  const took = all.map((): number[] => []);
+  const until = performance.now() + seconds * 1_000;
+  for (let n = from + 1; performance.now() < until; n++)
+    for (const [at, { insert, isThere }] of all.entries()) {
+      const begun = performance.now();
+      await insert(n);
+      while (!(await isThere(n))) {
+        if (performance.now() - begun > ENDS_WITHIN_MS) {
+          wrong.push('the neighbour is not answered');
+          return took;
+        }
+        await sleep(1);
       }
-      await sleep(1);
+      took[at]!.push(performance.now() - begun);
+      await sleep(20);
     }
-    took.push(performance.now() - begun);
-    await sleep(20);
-  }
   return took;
 }
 
