@@ -72,7 +72,10 @@ export async function hostile(service: StartedService, programs: readonly Progra
     const there = senderOf(neighbour);
     for (const one of [send, there]) {
       await one('POST', '/types', { name: 'Trap', properties: { what: { type: 'String' }, n: { type: 'Integer' } } });
-      await one('POST', '/types', { name: 'Heap', properties: { n: { type: 'Integer' }, s: { type: 'String' }, o: { type: 'Object' } } });
+      await one('POST', '/types', {
+        name: 'Heap',
+        properties: { n: { type: 'Integer', indexed: true }, s: { type: 'String' }, o: { type: 'Object' } },
+      });
     }
     await there('POST', '/rules', 'RULE probe WHEN INSERT OCCURS ON Trap AS t INSERT Heap(n: t.n)');
     let over = false;

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Duplex } from 'node:stream';
 import type { Channel, ChannelModel as Model, ConfirmChannel, ConsumeMessage, GetMessage, Options } from 'amqplib';
-import { isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
+import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
 import { apiError } from '../../../../model/errors/index.ts';
 import { own } from '../fields.ts';
 import { type Connection, ConnectionFailure, type Inbound, type SourceContext } from '../protocol.ts';
@@ -23,6 +23,7 @@ import {
   typeOf,
 } from './common.ts';
 import { Intake } from '../intake.ts';
+import { headersOf } from './values-0-9-1.ts';
 
 // amqplib opens its own sockets; these internal parts accept a connected one instead. The version is pinned because they are internal.
 const inside = createRequire(createRequire(import.meta.url).resolve('amqplib'));
@@ -155,7 +156,7 @@ class Amqp091 implements Connection {
 
   #inbound(topic: string, { content, properties, fields }: ConsumeMessage | GetMessage): Inbound {
     const { headers, messageId, correlationId, type, contentType } = properties as unknown as Record<string, unknown>;
-    const seen: ObjectValue = isObject(headers) ? plain(headers) : {};
+    const seen: ObjectValue = isObject(headers) ? headersOf(headers) : {};
     for (const [name, value] of Object.entries({ messageId, correlationId, subject: type }))
       if (typeof value === 'string') seen[name] = value;
     seen['annotations'] = { exchange: fields.exchange, routingKey: fields.routingKey, redelivered: fields.redelivered };
@@ -304,15 +305,3 @@ async function modelOn(context: SourceContext, address: BrokerAddress): Promise<
 
 const unknownAddress = (topic: string): ConnectionFailure =>
   new ConnectionFailure(`${topic} does not exist`, { code: 'cascade.amqp.address.unknown' });
-
-/** Headers as values of the language: bytes as text, dates as text. */
-function plain(value: ObjectValue): ObjectValue {
-  const one = (member: unknown): Value => {
-    if (Buffer.isBuffer(member)) return member.toString('utf8');
-    if (member instanceof Date) return member.toISOString();
-    if (Array.isArray(member)) return member.map(one);
-    if (typeof member === 'object' && member !== null) return plain(member as ObjectValue);
-    return typeof member === 'string' || typeof member === 'number' || typeof member === 'boolean' ? member : null;
-  };
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, one(member)]));
-}

@@ -1,0 +1,26 @@
+// Headers of AMQP 0-9-1 as values of the language, from what amqplib makes of them.
+import { DateTime, decimal, isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
+
+const MOST_MS = 8_640_000_000_000_000;
+
+/** Bytes are text; a timestamp, in whole seconds, is a DateTime, and a decimal a Decimal. */
+export const headersOf = (headers: object): ObjectValue =>
+  Object.fromEntries(Object.entries(headers).map(([name, member]) => [name, valueOf(member)]));
+
+function valueOf(member: unknown): Value {
+  if (Buffer.isBuffer(member)) return member.toString('utf8');
+  if (Array.isArray(member)) return member.map(valueOf);
+  if (typeof member === 'object' && member !== null) return typed(member as Typed) ?? headersOf(member);
+  return typeof member === 'string' || typeof member === 'number' || typeof member === 'boolean' ? member : null;
+}
+
+/** amqplib's wrapper for values whose type JavaScript does not have. */
+type Typed = { readonly '!'?: unknown; readonly value?: unknown };
+
+function typed({ '!': type, value }: Typed): Value | undefined {
+  if (type === 'timestamp' && typeof value === 'number') return value * 1_000 <= MOST_MS ? new DateTime(value * 1_000) : value;
+  if (type !== 'decimal' || !isObject(value)) return undefined;
+  // 32 bits, with at most 255 places: no Decimal is too small for that.
+  const { digits, places } = value as unknown as { digits: number; places: number };
+  return decimal(BigInt(digits), places);
+}
