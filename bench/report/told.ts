@@ -59,7 +59,7 @@ const ROWS: readonly Row[] = [
     what: 'p99 of one client beside another namespace’s 256',
     bench: 'durable',
     of: 'A neighbour at full load',
-    beside: { 'beside it / in quiet': 'its p99 in quiet' },
+    beside: { 'beside it / in quiet': 'its p99 in quiet', 'bare handler beside it': 'that of a bare handler beside it' },
   },
   ...['1,000', '10,000'].map((count) => ({
     what: `rules on one type, one of ${count} matches, body in the sandbox`,
