@@ -1,5 +1,7 @@
 // Who keeps the thread is named: within `run` for certain, else by what came before.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { type Stall, Stalls } from './stalls.ts';
@@ -48,4 +50,23 @@ test('what nobody named is told of with what was begun last', async () => {
     ({ cause }) => cause === 'other',
   );
   expect(stall).toMatchObject({ namespace: 'quiet', what: 'after: answers of programs' });
+});
+
+test('the cause is the largest part: a thread that had no processor for most of the time', async () => {
+  using stalls = new Stalls({ log: pino({ level: 'silent' }), processorMs: () => performance.now() * 0.3 });
+  const work = (): void => stalls.run('request', 'loud', 'execute procedures', () => spin(120));
+  const stall = await next(stalls, work, ({ cause }) => cause === 'processor');
+  expect(stall).toMatchObject({ namespace: null, what: 'this thread had to wait for it' });
+});
+
+test('the cause is the largest part: the collector, also within the work of somebody', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  using stalls = new Stalls({ log: pino({ level: 'silent' }), processorMs });
+  const collectFor = (ms: number): void => {
+    for (const until = performance.now() + ms; performance.now() < until; ) collect();
+  };
+  const work = (): void => stalls.run('request', 'loud', 'execute procedures', () => collectFor(120));
+  const stall = await next(stalls, work, ({ cause }) => cause === 'garbage');
+  expect(stall).toMatchObject({ namespace: 'loud', what: 'execute procedures' });
 });
