@@ -126,7 +126,7 @@ export function federationIn(valueOf: (name: string) => string | undefined): Api
     throw apiError('cascade.federation.hops', `the hop is none from 1 to ${MOST_HOPS}`);
   const deadline = Number(valueOf('X-Cascade-Deadline-Ms') ?? Number.NaN);
   const isTyped = valueOf('X-Cascade-Values') === 'typed';
-  return { hop, isTyped, ...(Number.isSafeInteger(deadline) && deadline > 0 && { deadlineMs: Math.min(deadline, 2 ** 31 - 1) }) };
+  return { hop, isTyped, ...(deadline > 0 && { deadlineMs: Math.min(Math.ceil(deadline), 2 ** 31 - 1) }) };
 }
 
 /** Decodes the typed values of a request. */
