@@ -7,6 +7,7 @@ import { matches, parseWhere } from '../../model/query/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { own } from '../../resources/operations/index.ts';
 import { NODE_SHAPE } from '../nodes/index.ts';
+import { HttpFailure } from '../sources/index.ts';
 import type { NodeRequest } from './node-client.ts';
 import { failureOf } from './failures.ts';
 import { FEDERATION } from './federation.ts';
@@ -24,16 +25,19 @@ export async function provision(
   operation: 'deploy' | 'undeploy',
   actor: Actor,
 ): Promise<CascadeError | null> {
+  const signal = AbortSignal.timeout(WITHIN_MS);
   try {
     const request = operation === 'deploy' ? installation(space, node, kind, name, actor) : removal(kind, name);
-    const carriage = { hop: 1, signal: AbortSignal.timeout(WITHIN_MS), deadline: performance.now() + WITHIN_MS };
-    await space.states.get(FEDERATION).clientOf(node).ask(request, carriage);
+    await space.states
+      .get(FEDERATION)
+      .clientOf(node)
+      .ask(request, { hop: 1, signal, deadline: performance.now() + WITHIN_MS });
     return null;
   } catch (error) {
+    const isLate = signal.aborted || (error instanceof HttpFailure && error.kind === 'timeout');
+    if (isLate) return apiError('io.service.federation.request.timeout', node, WITHIN_MS);
     const failed = failureOf(node, error);
-    if (operation === 'undeploy' && failed.status === 404) return null;
-    if (error instanceof Error && error.name === 'TimeoutError') return apiError('io.service.federation.request.timeout', node, WITHIN_MS);
-    return failed;
+    return operation === 'undeploy' && failed.status === 404 ? null : failed;
   }
 }
 

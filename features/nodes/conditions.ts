@@ -61,7 +61,8 @@ function namesSelf(where: Value): boolean {
 
 /** A node without its secrets. */
 export function shownNode(space: Namespace, name: string): ObjectValue {
-  const stored = space.catalog.definitions.get('nodes', name) ?? SELF_RECORD;
+  // A node that was deleted while a statement ran on it is none but itself.
+  const stored = space.catalog.definitions.get('nodes', name) ?? (name === 'self' ? SELF_RECORD : { name });
   return Object.fromEntries(
     Object.keys(stored)
       .filter((field) => field !== 'sealed')
