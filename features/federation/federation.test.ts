@@ -60,6 +60,7 @@ test('a SELECT is one request of the generic API with the headers of federation 
   ]);
   expect(one?.headers).toMatchObject({ 'x-cascade-federation': '1', 'x-cascade-hop': '1', 'x-cascade-values': 'typed' });
   expect(one?.headers['x-cascade-request-id']).toBeUndefined();
+  expect(one?.headers['x-cascade-deadline-ms']).toMatch(/^\d+$/); // a node takes whole milliseconds
 });
 
 test('pages are fetched until one is short, and only while the block takes rows', async () => {
@@ -77,9 +78,46 @@ test('pages are fetched until one is short, and only while the block takes rows'
 test('a 401 with a token causes one new login and one retry', async () => {
   const before = logins;
   respond = ({ headers }, response) =>
-    headers.authorization === `Bearer token${before}` ? answerJson(response, [{ code: 'x' }], 401) : answerJson(response, 6);
+    headers.authorization === `Bearer token${before}`
+      ? answerJson(response, [{ code: 'cascade.security.token.invalid' }], 401)
+      : answerJson(response, 6);
   expect(await run('return EXECUTE weigh(3) PROCESSED BY ONE name == "far"')).toBe(6);
   expect(logins).toBe(before + 1);
+});
+
+test('a procedure that fails with a 401 of its own is not carried out twice', async () => {
+  const code = 'io.service.security.authentication.failed';
+  respond = (_, response) => answerJson(response, [{ code, message: 'm', params: [] }], 401);
+  await expect(run('return EXECUTE weigh(3) PROCESSED BY ONE name == "far"')).rejects.toMatchObject({ code });
+  expect(asked()).toHaveLength(1);
+});
+
+test('a statement that shares a login with one whose time is over waits for the login all the same', async () => {
+  const begun = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  await using slow = await openHttpServer(async ({ url }, response) => {
+    if (url !== '/authenticate') return answerJson(response, 6);
+    begun.resolve();
+    await over.promise;
+    answerJson(response, { accessToken: 't', expiresAt: new Date(Date.now() + 3_600_000).toISOString() });
+  });
+  await register('slow', slow.url);
+  const asks = (more: string): Promise<unknown> =>
+    run(
+      `var o = []\nEXECUTE weigh(3) AS r PROCESSED BY name == "slow" ${more} { push(o, r) } ON ERROR (e) { push(o, e.error.code) }\nreturn o`,
+    );
+  const hasty = asks('WITHIN 300 milliseconds');
+  await begun.promise;
+  const patient = asks('');
+  expect(await hasty).toEqual(['io.service.federation.request.timeout']);
+  over.resolve();
+  expect(await patient).toEqual([6]);
+  expect(slow.sent.filter(({ url }) => url === '/authenticate')).toHaveLength(1);
+});
+
+test('a status that is no refusal does not become that of an answer here', async () => {
+  respond = (_, response) => answerJson(response, [{ code: 'a.b', message: 'm', params: [] }], 302);
+  await expect(run('return EXECUTE weigh(3) PROCESSED BY ONE name == "far"')).rejects.toMatchObject({ code: 'a.b', status: 500 });
 });
 
 test.each([
@@ -140,13 +178,47 @@ test('UNTIL ends the statement: no further item reaches the program', async () =
   expect(await run('var n = 0\nSELECT FROM Pump PROCESSED BY name == "far" UNTIL n == 1 { n = n + 1 }\nreturn n')).toBe(1);
 });
 
+test('what can never be sent to a reliable node is an error at once, and nothing waits behind it', async () => {
+  await register('strict', far.url, 'reliable');
+  respond = (_, response) => answerJson(response, {});
+  const publishes = (topic: string): Promise<unknown> =>
+    run(
+      `var o = []\nvar t = "${topic}"\nPUBLISH {a: 1} TO TOPIC @t PROCESSED BY name == "strict" { push(o, "sent") } ON ERROR (e) { push(o, e.error.code) }\nreturn o`,
+    );
+  expect(await publishes('/a/../b')).toEqual(['cascade.federation.protocol']);
+  expect(await publishes('/a/b')).toEqual(['sent']);
+});
+
 test('no name that a program has from elsewhere leads out of its resource', async () => {
   respond = (_, response) => answerJson(response, []);
-  for (const topic of ['/../users', '/a/./b', '/..'])
+  for (const topic of ['/../users', '/a/./b', '/..', ''])
     expect(
       await run(
         `var o = []\nvar t = "${topic}"\nPUBLISH {a: 1} TO TOPIC @t PROCESSED BY name == "far" { } ON ERROR (e) { push(o, e.error.code) }\nreturn o`,
       ),
     ).toEqual(['cascade.federation.protocol']);
   expect(asked()).toEqual([]);
+});
+
+test('a node’s error of any size is told, cut, and one without a code is none', async () => {
+  const long = 'x'.repeat(17 * 1024 * 1024);
+  respond = (_, response) => answerJson(response, [{ code: 'a.b', message: long, params: [1] }], 400);
+  expect(await run('INSERT Pump(rate: 1) PROCESSED BY name == "far" { }\nreturn "goes on"')).toBe('goes on');
+  const fails = run('return INSERT Pump(rate: 1) PROCESSED BY ONE name == "far"');
+  await expect(fails).rejects.toMatchObject({ code: 'a.b', params: [1], message: expect.stringMatching(/^x{32768}…$/) });
+  respond = (_, response) => answerJson(response, [{ code: '', message: 'm', params: [] }], 400);
+  await expect(run('return INSERT Pump(rate: 1) PROCESSED BY ONE name == "far"')).rejects.toMatchObject({
+    code: 'cascade.federation.protocol',
+  });
+});
+
+test('an answer of more values than any may have is a protocol error, and so are more rows than were asked for', async () => {
+  const selects = (limit: string): Promise<unknown> =>
+    run(
+      `var o = []\nSELECT FROM Pump WITH limit = ${limit} AS p PROCESSED BY name == "far" { push(o, 1) } ON ERROR (e) { push(o, e.error.code) }\nreturn o`,
+    );
+  respond = (_, response) => answerJson(response, [{ all: Array.from({ length: 2_000_001 }, () => 1) }]);
+  expect(await selects('5')).toEqual(['cascade.federation.protocol']);
+  respond = (_, response) => answerJson(response, [{}, {}, {}]);
+  expect(await selects('2')).toEqual(['cascade.federation.protocol']);
 });

@@ -2,8 +2,10 @@
 // socket-client.ts transport them.
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
-import { parseJson, parseLongJson } from '../../model/values/index.ts';
-import { longWork } from '../../platform/structures/index.ts';
+import { fromTyped, fromTypedInPieces, parseJson, parseLongJson } from '../../model/values/index.ts';
+import { isLong } from '../../model/types/index.ts';
+import { finishInSlices, longWork, type MaybePromise } from '../../platform/structures/index.ts';
+import { HttpFailure } from '../sources/index.ts';
 
 type NodeOperation = 'select' | 'aggregate' | 'insert' | 'upsert' | 'update' | 'delete' | 'publish' | 'execute' | 'query';
 
@@ -80,24 +82,72 @@ export abstract class NodeClient {
   }
 }
 
+/** The time that is left, in whole milliseconds as X-Cascade-Deadline-Ms has them; at least one. */
+export const leftMs = (deadline: number): number => Math.max(1, Math.ceil(deadline - performance.now()));
+
+/** Whether a request without a recorded outcome on the node may be sent again: it changes nothing there, or the node knows its id. */
+export const isRepeatable = ({ op, requestId }: NodeRequest): boolean => requestId !== undefined || op === 'select' || op === 'aggregate';
+
+/** The errors with which the service refuses a token, before it does anything. */
+const LOGIN_OVER: ReadonlySet<string> = new Set(['cascade.security.token.invalid', 'cascade.security.credentials.missing']);
+
+/**
+ * Whether a new login and one more try may follow a 401. A program of the node may fail with that status, too (by a statement of its own
+ * whose node refuses the login, say): it must not run twice.
+ */
+export const isLoginOver = (request: NodeRequest, { code }: CascadeError): boolean => isRepeatable(request) || LOGIN_OVER.has(code);
+
+/** Waits for work that several statements share, until this one is aborted or its deadline passes: the work goes on for the others. */
+export function wanted<T>(work: Promise<T>, { signal, deadline }: Carriage): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const settle = (then: () => void) => (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', leave);
+      then();
+    };
+    const leave = settle(() => reject(new HttpFailure('cut', 'it is not wanted any more')));
+    const timer = setTimeout(
+      settle(() => reject(new HttpFailure('timeout', 'no connection in time'))),
+      leftMs(deadline),
+    );
+    work.then(
+      (value) => settle(() => resolve(value))(),
+      (error: unknown) => settle(() => reject(error))(),
+    );
+    if (signal.aborted) return leave();
+    signal.addEventListener('abort', leave, { once: true });
+  });
+}
+
 const SHORT_BYTES = 64 * 1024;
+/** Of one answer, at all depths: each takes many times its bytes, and an answer of 64 MiB has room for tens of millions. */
+const BOUNDS = { maxValues: 2_000_000 };
 
 /** Parses an answer, a long one in slices so that other work can run. @param node its name @throws errors of the parser */
 export const readAnswer = (bytes: Uint8Array, node: string): Value | Promise<Value> =>
-  bytes.length <= SHORT_BYTES ? parseJson(bytes) : readLongAnswer(bytes, node);
+  bytes.length <= SHORT_BYTES ? parseJson(bytes, BOUNDS) : readLongAnswer(bytes, node);
 
 async function readLongAnswer(bytes: Uint8Array, node: string): Promise<Value> {
   using work = longWork(`node ${node}`);
-  return await parseLongJson(bytes, () => work.next());
+  return await parseLongJson(bytes, () => work.next(), BOUNDS);
 }
+
+/** The values of an answer in typed JSON. @param node its name */
+export const typedValue = (body: Value, node: string): MaybePromise<Value> =>
+  isLong(body) ? finishInSlices(`node ${node}`, fromTypedInPieces(body)) : fromTyped(body);
+
+/** A longer message is cut, and params of thousands of values are left out: logs, records of runs and dead letters could not be stored. */
+const MOST_MESSAGE_CHARACTERS = 32_768;
 
 /** The first error document of a list; null where there is none. */
 export function errorIn(list: Value, status: number): CascadeError | null {
   const first = Array.isArray(list) ? (list[0] ?? null) : null;
   if (!isObject(first) || !Object.hasOwn(first, 'code')) return null;
   const { code, message = '', params = [] } = first as Record<string, Value>;
-  if (typeof code !== 'string' || typeof message !== 'string') return null;
-  return new CascadeError(code, message, Array.isArray(params) ? params : [], status);
+  if (typeof code !== 'string' || !/^.{1,200}$/.test(code) || typeof message !== 'string') return null;
+  const isRefusal = Number.isInteger(status) && status >= 400 && status <= 599; // it may become the status of an answer of this side
+  const shown = message.length > MOST_MESSAGE_CHARACTERS ? `${message.slice(0, MOST_MESSAGE_CHARACTERS).toWellFormed()}…` : message;
+  return new CascadeError(code, shown, Array.isArray(params) && !isLong(params) ? params : [], isRefusal ? status : 500);
 }
 
 /** A member of an answer; null where it is missing. */

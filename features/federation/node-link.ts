@@ -2,11 +2,21 @@
 import type { ConnectionOptions } from 'node:tls';
 import { isObject, type Value } from '../../stdlib/values/index.ts';
 import { type CascadeError, apiError } from '../../model/errors/index.ts';
-import { fromTyped } from '../../model/values/index.ts';
 import { NoWebSocket, openWebSocket, type Outlet, type OutgoingSocket } from '../../platform/egress/index.ts';
 import type { NodeCredentials } from '../nodes/index.ts';
 import { HttpFailure } from '../sources/index.ts';
-import { type Carriage, memberOf, type NodeAnswer, type NodeRequest, readAnswer, tokenIn } from './node-client.ts';
+import {
+  type Carriage,
+  isLoginOver,
+  isRepeatable,
+  leftMs,
+  memberOf,
+  type NodeAnswer,
+  type NodeRequest,
+  readAnswer,
+  tokenIn,
+  typedValue,
+} from './node-client.ts';
 
 const PATH = '/api/v1/wsock/websocket';
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -58,6 +68,8 @@ export class NodeLink {
   #receivedAt = performance.now();
   readonly #look: NodeJS.Timeout;
   #reading: Promise<void> = Promise.resolve();
+  /** Answers that came and are not read yet: nothing may be received meanwhile, not even a pong. */
+  #unread = 0;
 
   private constructor(target: LinkTarget, socket: OutgoingSocket) {
     this.#target = target;
@@ -73,22 +85,31 @@ export class NodeLink {
   }
 
   /** @throws EgressError; CascadeError of a refused login, or for an answer that does not follow the protocol */
-  static async open(target: LinkTarget, timeoutMs: number): Promise<NodeLink> {
+  static async open(target: LinkTarget, timeoutMs: number, signal: AbortSignal): Promise<NodeLink> {
+    const until = performance.now() + timeoutMs;
     const { uri, outlet, tls, noProtocol } = target;
     const url = new URL(PATH, uri);
     let socket: OutgoingSocket;
     try {
-      socket = await openWebSocket(outlet, { url, tls: await tls(), timeoutMs, mostBytes: MOST_ANSWER_BYTES });
+      socket = await openWebSocket(outlet, { url, tls: await tls(), timeoutMs, mostBytes: MOST_ANSWER_BYTES, signal });
     } catch (error) {
       throw error instanceof NoWebSocket ? noProtocol(error.message) : error;
     }
     const link = new NodeLink(target, socket);
+    // A node that answers pings but no login must not hold up all that ask it from then on.
+    const silent = new HttpFailure('unconnected', `its login was not answered within ${timeoutMs} ms`);
+    const timer = setTimeout(() => link.#ended(silent), leftMs(until));
+    const leave = (): void => link.close();
+    signal.addEventListener('abort', leave, { once: true });
     try {
       await link.#enter();
       return link;
     } catch (error) {
       link.close();
       throw error;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', leave);
     }
   }
 
@@ -105,7 +126,7 @@ export class NodeLink {
   /** @throws CascadeError of the node; HttpFailure; LoginEnded */
   async ask(request: NodeRequest, { hop, signal, deadline }: Carriage): Promise<NodeAnswer> {
     const id = String(this.#next++);
-    const left = Math.max(1, deadline - performance.now());
+    const left = leftMs(deadline);
     const text = messageOf(request, { id, hop, left });
     if (Buffer.byteLength(text) > MOST_MESSAGE_BYTES) throw apiError('cascade.request.body.too.large', MOST_MESSAGE_BYTES);
     const answer = await new Promise<Value>((resolve, reject) => {
@@ -124,7 +145,7 @@ export class NodeLink {
       };
       signal.addEventListener('abort', aborted, { once: true });
       this.#waiting.set(id, {
-        isRepeatable: request.requestId !== undefined || request.op === 'select' || request.op === 'aggregate',
+        isRepeatable: isRepeatable(request),
         answered: (value) => (leave(), resolve(value)),
         failed: (error) => (leave(), reject(error)),
       });
@@ -154,25 +175,32 @@ export class NodeLink {
     else this.#ended(new HttpFailure('cut', 'the connection is closed'));
   }
 
-  /** Handles answers one after the other; long ones are parsed in slices. */
-  #received(data: Buffer): void {
+  /** Handles answers one after the other; long ones are parsed in slices. Resolves when it has been handled. */
+  #received(data: Buffer): Promise<void> {
     this.#receivedAt = performance.now();
-    this.#reading = this.#reading.then(async () => {
-      let answer: Value;
-      try {
-        answer = await readAnswer(data, this.#target.node);
-      } catch {
-        answer = null;
-      }
-      if (!isObject(answer)) {
-        this.#ended(this.#target.noProtocol('its answer is no JSON object'));
-        this.#socket.terminate();
-        return;
-      }
-      const id = memberOf(memberOf(answer, 'headers'), 'X-Request-Id');
-      if (id === null) return this.#loginAnswered(answer);
-      this.#settle(String(id))?.answered(answer);
-    });
+    this.#unread++;
+    this.#reading = this.#reading.then(() => this.#take(data));
+    return this.#reading;
+  }
+
+  /** Never rejects. */
+  async #take(data: Buffer): Promise<void> {
+    let answer: Value;
+    try {
+      answer = await readAnswer(data, this.#target.node);
+    } catch {
+      answer = null;
+    }
+    this.#unread--;
+    this.#receivedAt = performance.now();
+    if (!isObject(answer)) {
+      this.#ended(this.#target.noProtocol('its answer is no JSON object'));
+      this.#socket.terminate();
+      return;
+    }
+    const id = memberOf(memberOf(answer, 'headers'), 'X-Request-Id');
+    if (id === null) return this.#loginAnswered(answer);
+    this.#settle(String(id))?.answered(answer);
   }
 
   #loginAnswered(answer: Value): void {
@@ -187,15 +215,17 @@ export class NodeLink {
     return waiting;
   }
 
-  #read(answer: Value, { parameters }: NodeRequest): NodeAnswer {
+  async #read(answer: Value, request: NodeRequest): Promise<NodeAnswer> {
     const status = Number(memberOf(answer, 'status'));
     const body = memberOf(answer, 'body');
-    if (status === 401) throw new LoginEnded(this.#target.refusal(status, body));
-    if (status !== 200 && status !== 204) throw this.#target.refusal(status, body);
+    if (status !== 200 && status !== 204) {
+      const refusal = this.#target.refusal(status, body);
+      throw status === 401 && isLoginOver(request, refusal) ? new LoginEnded(refusal) : refusal;
+    }
     const headers = memberOf(answer, 'headers');
-    const value = memberOf(headers, 'X-Cascade-Values') === 'typed' ? fromTyped(body) : body;
+    const value = memberOf(headers, 'X-Cascade-Values') === 'typed' ? await typedValue(body, this.#target.node) : body;
     const isPartial = memberOf(headers, 'X-Partial-Result') === 'true';
-    if (parameters?.['count'] !== 'true' || !Array.isArray(value)) return { value, count: null, isPartial };
+    if (request.parameters?.['count'] !== 'true' || !Array.isArray(value)) return { value, count: null, isPartial };
     const [head, ...rest] = value; // the count is the first element
     return { value: rest, count: Number(memberOf(head ?? null, 'count')), isPartial };
   }
@@ -221,6 +251,7 @@ export class NodeLink {
   }
 
   #checkLife(): void {
+    if (this.#unread > 0) return;
     const silentMs = performance.now() - this.#receivedAt;
     if (silentMs > GONE_AFTER_MS) this.#socket.terminate();
     else if (silentMs > PING_AFTER_MS) this.#socket.ping();

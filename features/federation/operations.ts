@@ -68,7 +68,7 @@ async function taken(space: Namespace, payload: ObjectValue, { key, until, withi
       items.filter(([, kind]) => kind === 'error'),
       actor,
     );
-  const ok = pageJson(nodes, items, cursor);
+  const ok = await pageJson(space.name, nodes, items, cursor);
   await actor.commit({ writes: [], events: [] }, { ok });
   return { ok };
 }

@@ -247,7 +247,10 @@ export class Outbox {
       const sent = this.#enqueue(node, () => this.#sendTo(space, node)).finally(() => this.#senders.delete(node));
       sent.then(
         (isMore) => isMore && this.#look(),
-        (err: unknown) => space.log.warn({ err, node }, 'the backlog of a node could not be sent and will be retried'),
+        (err: unknown) => {
+          this.#backOff(node);
+          space.log.warn({ err, node }, 'the backlog of a node could not be sent and will be retried');
+        },
       );
     }
   }

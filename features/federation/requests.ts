@@ -265,18 +265,19 @@ async function page(space: Namespace, statement: ObjectValue, send: Send, skip: 
   if (skip % limit !== 0) {
     const stages: Value[] = [{ $match: where }, { $sort: { ...sortOf(statement), _id: 1 } }, { $skip: skip }, { $limit: limit }];
     if (Array.isArray(props)) stages.push({ $project: Object.fromEntries(props.map((name) => [String(name), 1] as const)) });
-    return rowsIn(await send({ op: 'aggregate', ...resource, object: json(stages, true) }));
+    return rowsIn(await send({ op: 'aggregate', ...resource, object: json(stages, true) }), limit);
   }
   const parameters: Record<string, string> = { limit: String(limit), page: String(skip / limit + 1) };
   if (Array.isArray(props)) parameters['props'] = JSON.stringify(props);
   if (orderOf(statement).length > 0) parameters['sort'] = JSON.stringify(sortOf(statement));
   const condition = json(where, true);
   if (condition !== '{}') parameters['where'] = condition;
-  return rowsIn(await send({ op: 'select', ...resource, parameters }));
+  return rowsIn(await send({ op: 'select', ...resource, parameters }), limit);
 }
 
 /** @throws cascade.federation.protocol */
-function rowsIn({ value }: NodeAnswer): Value[] {
-  if (!Array.isArray(value)) throw new CascadeError('cascade.federation.protocol', 'The answer is no list of rows.', [], 500);
+function rowsIn({ value }: NodeAnswer, most = Number.POSITIVE_INFINITY): Value[] {
+  if (!Array.isArray(value) || value.length > most)
+    throw new CascadeError('cascade.federation.protocol', 'The answer is no list of so many rows.', [], 500);
   return value;
 }

@@ -1,15 +1,27 @@
 // The HTTP client of a node (integrations.md 11.3): login, session token, and requests in the form of REST.
 import type { Value } from '../../stdlib/values/index.ts';
-import { apiError } from '../../model/errors/index.ts';
-import { fromTyped } from '../../model/values/index.ts';
+import { apiError, CascadeError } from '../../model/errors/index.ts';
 import type { NodeCredentials } from '../nodes/index.ts';
 import { basic, type HttpAnswer, type HttpAsk, type HttpClient } from '../sources/index.ts';
-import { type Carriage, memberOf, type NodeAnswer, NodeClient, type NodeRequest, readAnswer, tokenIn } from './node-client.ts';
+import {
+  type Carriage,
+  isLoginOver,
+  leftMs,
+  memberOf,
+  type NodeAnswer,
+  NodeClient,
+  type NodeRequest,
+  readAnswer,
+  tokenIn,
+  typedValue,
+  wanted,
+} from './node-client.ts';
 
 const RENEWED_BEFORE_MS = 300_000;
+const LOGIN_MS = 60_000;
 const RESOURCES = '/api/v1/resources/';
-/** A condition that is longer is sent in the body. */
-const LONGEST_WHERE = 4_000;
+/** A condition that is longer in an address is sent in the body. */
+const LONGEST_WHERE = 8_000;
 
 interface Token {
   readonly text: string;
@@ -40,28 +52,29 @@ export class RestNodeClient extends NodeClient {
   }
 
   protected async carry(request: NodeRequest, carriage: Carriage): Promise<NodeAnswer> {
-    const token = await this.#token(carriage);
-    const answer = await this.#send(request, token, carriage);
+    const login = await this.#loggedIn(carriage);
+    const answer = await this.#send(request, login.text, carriage);
     if (answer.status !== 401) return this.#read(answer);
-    this.#login = null;
-    return this.#read(await this.#send(request, await this.#token(carriage), carriage));
+    const refusal = await this.#read(answer).catch((error: unknown) => error);
+    if (!(refusal instanceof CascadeError) || !isLoginOver(request, refusal)) throw refusal;
+    if (this.#login === login.made) this.#login = null; // others may have logged in anew meanwhile
+    return this.#read(await this.#send(request, (await this.#loggedIn(carriage)).text, carriage));
   }
 
-  async #token(carriage: Carriage): Promise<string> {
+  /** The login that all statements share; it goes on when the one that began it is over. */
+  async #loggedIn(carriage: Carriage): Promise<{ text: string; made: Promise<Token> }> {
     for (;;) {
-      const login = (this.#login ??= this.#authenticate(carriage));
-      try {
-        const { text, until } = await login;
-        if (until - RENEWED_BEFORE_MS > Date.now() || this.#login !== login) return text;
-      } catch (error) {
-        if (this.#login === login) this.#login = null;
-        throw error;
-      }
+      const made = (this.#login ??= this.#authenticate());
+      made.catch(() => {
+        if (this.#login === made) this.#login = null;
+      });
+      const { text, until } = await wanted(made, carriage);
+      if (until - RENEWED_BEFORE_MS > Date.now() || this.#login !== made) return { text, made };
       this.#login = null;
     }
   }
 
-  async #authenticate({ signal, deadline }: Carriage): Promise<Token> {
+  async #authenticate(): Promise<Token> {
     const credentials = await this.#credentials();
     if (credentials === null) throw apiError('io.service.security.authentication.failed');
     const authorization = 'token' in credentials ? `Bearer ${credentials.token}` : basic(credentials.username, credentials.password);
@@ -70,8 +83,7 @@ export class RestNodeClient extends NodeClient {
       method: 'GET',
       headers: [['Authorization', authorization]],
       body: null,
-      timeoutMs: Math.max(1, deadline - performance.now()),
-      signal,
+      timeoutMs: LOGIN_MS,
     });
     if (answer.status === 401 || answer.status === 403) throw apiError('io.service.security.authentication.failed');
     const body = await this.#json(answer);
@@ -85,11 +97,15 @@ export class RestNodeClient extends NodeClient {
 
   async #send(request: NodeRequest, token: string, { hop, signal, deadline }: Carriage): Promise<HttpAnswer> {
     const { method, path, query, body } = spelt(request);
-    // An URL would resolve these segments, encoded or not, and name something else.
-    if (/(?:^|\/)\.\.?(?:\/|$)/.test(path)) throw this.noProtocol(`'${request.id ?? request.resource}' cannot be part of an address`);
+    // An URL would resolve these segments, encoded or not, and name something else; without an id it would name the collection. No later
+    // try helps: 400.
+    if (/(?:^|\/)\.\.?(?:\/|$)/.test(path) || request.id === '') {
+      const { code, message, params } = this.noProtocol(`'${request.id ?? request.resource}' cannot be part of an address`);
+      throw new CascadeError(code, message, params, 400);
+    }
     const url = new URL(`${this.#origin}${RESOURCES}${path}`);
     url.search = new URLSearchParams(query).toString();
-    const left = Math.max(1, deadline - performance.now());
+    const left = leftMs(deadline);
     const headers: [string, string][] = [
       ['Authorization', `Bearer ${token}`],
       ['X-Cascade-Federation', '1'],
@@ -141,7 +157,7 @@ export class RestNodeClient extends NodeClient {
     if (!isSuccess) throw this.refusal(status, body);
     const count = Number(headers['x-total-count'] ?? Number.NaN);
     return {
-      value: headers['x-cascade-values'] === 'typed' ? fromTyped(body) : body,
+      value: headers['x-cascade-values'] === 'typed' ? await typedValue(body, this.node) : body,
       count: Number.isSafeInteger(count) ? count : null,
       isPartial: headers['x-partial-result'] === 'true',
     };
@@ -173,7 +189,8 @@ export function spelt({ op, resource, isType, id, parameters = {}, object }: Nod
   switch (op) {
     case 'select': {
       const { where, ...rest } = query;
-      if (where !== undefined && where.length > LONGEST_WHERE) return { method: 'POST', path: `${path}/select`, query: rest, body: where };
+      if (where !== undefined && encodeURIComponent(where).length > LONGEST_WHERE)
+        return { method: 'POST', path: `${path}/select`, query: rest, body: where };
       return { method: 'GET', path, query, body: undefined };
     }
     case 'aggregate':

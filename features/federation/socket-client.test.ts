@@ -54,15 +54,11 @@ async function openNode(respond: Respond): Promise<Node> {
   return { port, client: clientOf(port), received, logins: () => logins, peers: server.clients };
 }
 
-function clientOf(port: number, password = 'right'): SocketNodeClient {
+function clientOf(port: number, password = 'right', connectMs?: number): SocketNodeClient {
   const outlet = new Egress({ allowed: ['127.0.0.0/8'] }).outletOf('main');
   const credentials = async (): Promise<{ username: string; password: string }> => ({ username: 'ann', password });
-  const client = new SocketNodeClient('far', {
-    uri: new URL(`ws://127.0.0.1:${port}/ignored?x#y`),
-    outlet,
-    tls: async () => ({}),
-    credentials,
-  });
+  const uri = new URL(`ws://127.0.0.1:${port}/ignored?x#y`);
+  const client = new SocketNodeClient('far', { uri, outlet, tls: async () => ({}), credentials }, connectMs);
   closing.push(() => client.close());
   return client;
 }
@@ -136,6 +132,36 @@ test('a 401 is retried once, and a second one is the error', async () => {
   expect((await client.ask(READ, carriage())).value).toBe(1);
   refusals = 2;
   await expect(client.ask(READ, carriage())).rejects.toMatchObject({ code: 'a.b' });
+});
+
+test('a procedure that fails with a 401 of its own is not carried out twice', async () => {
+  const code = 'io.service.security.authentication.failed';
+  const { client, received } = await openNode((message, socket) =>
+    answer(socket, message, { status: 401, body: [{ code, message: 'm', params: [] }] }),
+  );
+  await expect(client.ask({ op: 'execute', resource: 'procedures', id: 'p', object: '[]' }, carriage())).rejects.toMatchObject({ code });
+  expect(received).toHaveLength(1);
+});
+
+test('a node that answers no login is given up, and does not hold up who closes the client', async () => {
+  const http = createServer();
+  let logins = 0;
+  new WebSocketServer({ server: http }).on('connection', (socket) =>
+    socket.on('message', (data: Buffer) => {
+      const message = JSON.parse(data.toString()) as Message;
+      if (message['resourceName'] !== 'credentials') return answer(socket, message, { status: 200, body: 1 });
+      if (++logins === 2) socket.send(JSON.stringify({ status: 200, body: { accessToken: 't' } }));
+    }),
+  );
+  const port = await listening(http);
+  const client = clientOf(port, 'right', 1_000);
+  await expect(client.ask(READ, carriage())).rejects.toMatchObject({ kind: 'unconnected' });
+  expect((await client.ask(READ, carriage())).value).toBe(1);
+  const patient = clientOf(port);
+  const unanswered = expect(patient.ask(READ, carriage())).rejects.toBeInstanceOf(HttpFailure);
+  await expect.poll(() => logins).toBe(3);
+  await patient.close();
+  await unanswered;
 });
 
 test('when the token ends, repeatable requests are sent again after a new login, and requests that may have taken effect fail', async () => {

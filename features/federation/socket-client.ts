@@ -3,7 +3,7 @@
 import { apiError } from '../../model/errors/index.ts';
 import { EgressError } from '../../platform/egress/index.ts';
 import { HttpFailure } from '../sources/index.ts';
-import { type Carriage, type NodeAnswer, NodeClient, type NodeRequest } from './node-client.ts';
+import { type Carriage, type NodeAnswer, NodeClient, type NodeRequest, wanted } from './node-client.ts';
 import { type LinkTarget, LoginEnded, NodeLink } from './node-link.ts';
 
 const CONNECT_MS = 60_000;
@@ -13,15 +13,19 @@ type Terms = Omit<LinkTarget, 'node' | 'refusal' | 'noProtocol'>;
 export class SocketNodeClient extends NodeClient {
   readonly #target: Terms;
   #link: Promise<NodeLink> | null = null;
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
-  constructor(node: string, target: Terms) {
+  readonly #connectMs: number;
+
+  /** @param connectMs until when the socket must stand and be logged in */
+  constructor(node: string, target: Terms, connectMs = CONNECT_MS) {
     super(node);
+    this.#connectMs = connectMs;
     this.#target = target;
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort(); // what is being opened fails: a node that does not answer would hold up who closes
     const link = await this.#link?.catch(() => null);
     link?.close();
   }
@@ -58,7 +62,7 @@ export class SocketNodeClient extends NodeClient {
   /** The open link, or a new one; concurrent callers share the one that is being opened. */
   async #linked(): Promise<NodeLink> {
     for (;;) {
-      if (this.#isClosed) throw apiError('cascade.federation.unreachable', this.node, 'the node was changed or deleted');
+      if (this.#closing.signal.aborted) throw apiError('cascade.federation.unreachable', this.node, 'the node was changed or deleted');
       const opening = (this.#link ??= this.#open());
       try {
         const link = await opening;
@@ -79,31 +83,10 @@ export class SocketNodeClient extends NodeClient {
         refusal: (status, body) => this.refusal(status, body),
         noProtocol: (detail) => this.noProtocol(detail),
       },
-      CONNECT_MS,
+      this.#connectMs,
+      this.#closing.signal,
     );
-    if (this.#isClosed) link.close();
+    if (this.#closing.signal.aborted) link.close();
     return link;
   }
-}
-
-/** Waits for shared work until this statement is aborted or its deadline passes. */
-function wanted<T>(work: Promise<T>, { signal, deadline }: Carriage): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const settle = (then: () => void) => (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', leave);
-      then();
-    };
-    const leave = settle(() => reject(new HttpFailure('cut', 'it is not wanted any more')));
-    const timer = setTimeout(
-      settle(() => reject(new HttpFailure('timeout', 'no connection in time'))),
-      Math.max(1, deadline - performance.now()),
-    );
-    if (signal.aborted) return leave();
-    signal.addEventListener('abort', leave, { once: true });
-    work.then(
-      (value) => settle(() => resolve(value))(),
-      (error: unknown) => settle(() => reject(error))(),
-    );
-  });
 }

@@ -2,6 +2,9 @@
 // than the program takes them. The cursor says what is left of each node, so that another process can continue after a crash.
 import { encodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { CascadeError } from '../../model/errors/index.ts';
+import { isLong } from '../../model/types/index.ts';
+import { encodeInnerInPieces } from '../../model/values/index.ts';
+import { finishInSlices, type MaybePromise } from '../../platform/structures/index.ts';
 import type { Carried } from './requests.ts';
 
 const AT_A_TIME = 32;
@@ -127,5 +130,7 @@ export class NodeStatement {
 }
 
 /** Inner JSON of a page for the isolate. @param cursor null: it is the last page */
-export const pageJson = (nodes: Record<string, Value>, items: readonly Item[], cursor: Value): string =>
-  encodeInner({ nodes, items: items as unknown as Value, cursor });
+export function pageJson(namespace: string, nodes: Record<string, Value>, items: readonly Item[], cursor: Value): MaybePromise<string> {
+  const page = { nodes, items: items as unknown as Value, cursor };
+  return isLong(page) ? finishInSlices(namespace, encodeInnerInPieces(page)) : encodeInner(page);
+}

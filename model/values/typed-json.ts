@@ -17,7 +17,7 @@ import {
   setOwn,
   type Value,
 } from '../../stdlib/values/index.ts';
-import { SYSTEM_PROPERTIES, type TypeDefinition } from '../types/index.ts';
+import { type InPieces, isDivisible, runsOf, SYSTEM_PROPERTIES, type TypeDefinition } from '../types/index.ts';
 
 /** Another value than data: a Function, Lock, Map, Matcher or Sequence. */
 export class Untransferable extends Error {}
@@ -75,6 +75,34 @@ export function fromTyped(tree: Value): Value {
     if (read !== null && read !== undefined) return read;
   }
   return members(tree);
+}
+
+/** The same for a long tree, which would keep the thread. */
+export function* fromTypedInPieces(tree: Value): InPieces<Value> {
+  if (!isDivisible(tree)) return fromTyped(tree);
+  if (!Array.isArray(tree)) {
+    const inner = Object.hasOwn(tree, '$obj') && Object.keys(tree).length === 1 ? getOwn(tree, '$obj') : null;
+    return yield* membersInPieces(isObject(inner) ? inner : tree);
+  }
+  const result: Value[] = [];
+  for (const { from, to, isDivisible: isLarge } of runsOf(tree.length, (index) => tree[index])) {
+    if (isLarge) result.push(yield* fromTypedInPieces(tree[from] as Value));
+    else for (let index = from; index < to; index++) result.push(fromTyped(tree[index] as Value));
+    yield;
+  }
+  return result;
+}
+
+function* membersInPieces(tree: ObjectValue): InPieces<ObjectValue> {
+  const result: ObjectValue = {};
+  const names = Object.keys(tree);
+  const member = (index: number): Value => getOwn(tree, names[index] as string);
+  for (const { from, to, isDivisible: isLarge } of runsOf(names.length, member)) {
+    for (let index = from; index < to; index++)
+      setOwn(result, names[index] as string, isLarge ? yield* fromTypedInPieces(member(index)) : fromTyped(member(index)));
+    yield;
+  }
+  return result;
 }
 
 function members(tree: ObjectValue): ObjectValue {

@@ -11,10 +11,16 @@ export interface WebSocketTarget {
   readonly timeoutMs: number;
   /** A longer message ends the socket. */
   readonly mostBytes: number;
+  /** Aborted when nobody wants the socket any more; once it was given, it is its holder's. */
+  readonly signal?: AbortSignal;
 }
 
+/** Bytes of messages that may be in the hands of the listener: beyond it nothing is received, so that no peer fills the memory. */
+const MOST_UNREAD_BYTES = 1024 * 1024;
+
 export interface WebSocketListener {
-  message(data: Buffer): void;
+  /** The promise: until when the message takes room; more than some are not received before. */
+  message(data: Buffer): Promise<void>;
   /** Ping or pong of the peer. */
   alive(): void;
   /** Once, and the last that is heard. */
@@ -42,13 +48,14 @@ export class NoWebSocket extends Error {
 }
 
 /** A socket that stands. @throws EgressError, NoWebSocket */
-export async function openWebSocket(outlet: Outlet, { url, tls, timeoutMs, mostBytes }: WebSocketTarget): Promise<OutgoingSocket> {
+export async function openWebSocket(outlet: Outlet, { url, tls, timeoutMs, mostBytes, signal }: WebSocketTarget): Promise<OutgoingSocket> {
   const isSecure = url.protocol === 'wss:';
   const connection = await outlet.connect({
     host: url.hostname,
     port: Number(url.port) || (isSecure ? 443 : 80),
     tls: isSecure ? { ...tls, ALPNProtocols: ['http/1.1'] } : null,
     timeoutMs,
+    ...(signal && { signal }),
   });
   // TLS stands already, where it is wanted: the handshake goes over the connection as it is.
   const socket = new WebSocket(`ws://${url.host}${url.pathname}`, {
@@ -58,11 +65,17 @@ export async function openWebSocket(outlet: Outlet, { url, tls, timeoutMs, mostB
     perMessageDeflate: false,
     followRedirects: false,
   });
+  const leave = (): void => socket.terminate();
+  signal?.addEventListener('abort', leave, { once: true });
   try {
-    await standing(socket, url.hostname);
+    const stands = standing(socket, url.hostname);
+    if (signal?.aborted) leave();
+    await stands;
   } catch (error) {
     connection.destroy();
     throw error;
+  } finally {
+    signal?.removeEventListener('abort', leave);
   }
   return {
     get isOpen() {
@@ -72,7 +85,15 @@ export async function openWebSocket(outlet: Outlet, { url, tls, timeoutMs, mostB
     ping: () => socket.readyState === WebSocket.OPEN && socket.ping(),
     terminate: () => socket.terminate(),
     listen({ message, alive, closed }) {
-      socket.on('message', (data: Buffer) => message(data));
+      let unread = 0;
+      socket.on('message', (data: Buffer) => {
+        unread += data.length;
+        if (unread > MOST_UNREAD_BYTES) socket.pause();
+        void message(data).finally(() => {
+          unread -= data.length;
+          if (unread <= MOST_UNREAD_BYTES && socket.isPaused) socket.resume();
+        });
+      });
       socket.on('ping', alive).on('pong', alive);
       socket.on('close', closed);
     },
