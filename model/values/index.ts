@@ -18,6 +18,14 @@ export {
 } from './json-pieces.ts';
 export { instanceToJson, propertyToJson, referenceText, toJson } from './to-json.ts';
 export { openText, sealText } from './sealed-text.ts';
-export { fromTyped, fromTypedInPieces, instanceToTypedJson, toTypedJson, Untransferable } from './typed-json.ts';
+export {
+  fromTyped,
+  fromTypedInPieces,
+  instanceToTypedJson,
+  instanceToTypedJsonInPieces,
+  toTypedJson,
+  toTypedJsonInPieces,
+  Untransferable,
+} from './typed-json.ts';
 export { storedVersion } from './stored-version.ts';
 export { transcode, type TranscodeOptions, type Transcoder, transcoder, wholeTranscoder, type Spelling } from './transcode.ts';

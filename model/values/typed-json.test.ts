@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Currency, DateTime, Decimal, Real, type Value } from '../../stdlib/values/index.ts';
 import { parseJson } from './parse-json.ts';
 import { atOnce } from '../types/index.ts';
-import { fromTyped, fromTypedInPieces, toTypedJson, Untransferable } from './typed-json.ts';
+import { fromTyped, fromTypedInPieces, toTypedJson, toTypedJsonInPieces, Untransferable } from './typed-json.ts';
 
 test.each<[Value, string]>([
   [new DateTime(0), '{"$dt":"1970-01-01T00:00:00.000Z"}'],
@@ -34,5 +34,7 @@ test('a function is not sent', () => {
 test('a long tree gives the same in pieces', () => {
   const rows = Array.from({ length: 500 }, (_, i): Value => ({ at: { $dt: '1970-01-01T00:00:00.000Z' }, n: [i, { $long: '1' }], $obj: i }));
   const tree: Value = { $obj: { $dt: rows, deep: [rows, { $obj: { $dec: '1' } }, { $dec: '1.20' }] } };
-  expect(atOnce(fromTypedInPieces(tree))).toEqual(fromTyped(tree));
+  const value = fromTyped(tree);
+  expect(atOnce(fromTypedInPieces(tree))).toEqual(value);
+  for (const one of [tree, value]) expect(atOnce(toTypedJsonInPieces(one))).toBe(toTypedJson(one));
 });

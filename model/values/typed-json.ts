@@ -41,12 +41,41 @@ export function toTypedJson(value: Value, isCondition = false): string {
   return keys.length === 1 && keys[0]?.startsWith('$') && !isCondition ? `{"$obj":${text}}` : text;
 }
 
+/** The same for a long value, which would keep the thread. @throws Untransferable */
+export function* toTypedJsonInPieces(value: Value): InPieces<string> {
+  if (!isDivisible(value) || isReference(value)) return toTypedJson(value);
+  const texts: string[] = [];
+  if (Array.isArray(value)) {
+    for (const { from, to, isDivisible: isLarge } of runsOf(value.length, (index) => value[index])) {
+      texts.push(isLarge ? yield* toTypedJsonInPieces(value[from] as Value) : toTypedJson(value.slice(from, to)).slice(1, -1));
+      yield;
+    }
+    return `[${texts.join(',')}]`;
+  }
+  const names = Object.keys(value);
+  const member = (index: number): Value => getOwn(value, names[index] as string);
+  for (const { from, to, isDivisible: isLarge } of runsOf(names.length, member)) {
+    for (let index = from; index < to; index++) {
+      const text = isLarge ? yield* toTypedJsonInPieces(member(index)) : toTypedJson(member(index));
+      texts.push(`${JSON.stringify(names[index])}:${text}`);
+    }
+    yield;
+  }
+  const text = `{${texts.join(',')}}`;
+  return names.length === 1 && names[0]?.startsWith('$') ? `{"$obj":${text}}` : text;
+}
+
 /** As `instanceToJson`, with typed values. */
-export function instanceToTypedJson(type: TypeDefinition, instance: ObjectValue): string {
+export const instanceToTypedJson = (type: TypeDefinition, instance: ObjectValue): string => toTypedJson(shownOf(type, instance));
+
+export const instanceToTypedJsonInPieces = (type: TypeDefinition, instance: ObjectValue): InPieces<string> =>
+  toTypedJsonInPieces(shownOf(type, instance));
+
+function shownOf(type: TypeDefinition, instance: ObjectValue): ObjectValue {
   const shown: ObjectValue = {};
   for (const name of ['_id', ...type.properties.keys(), ...Object.keys(SYSTEM_PROPERTIES)])
     if (Object.hasOwn(instance, name)) setOwn(shown, name, getOwn(instance, name));
-  return toTypedJson(shown);
+  return shown;
 }
 
 const READERS: Readonly<Record<string, (text: string) => Value | null>> = {

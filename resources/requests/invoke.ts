@@ -7,7 +7,8 @@ import type { ApiReply, ApiRequest } from '../api.ts';
 import { namespaceAndProfiles } from '../../identity/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
-import { innerToJson, toJson, toTypedJson } from '../../model/values/index.ts';
+import { decodeInnerInPieces, innerToJson, toJson, toTypedJson, toTypedJsonInPieces } from '../../model/values/index.ts';
+import { finishInSlices, type MaybePromise } from '../../platform/structures/index.ts';
 import { AHEAD_BYTES } from '../representation/index.ts';
 import { calledAs } from '../access/index.ts';
 import type { Namespace, Resource } from '../catalog/index.ts';
@@ -35,12 +36,23 @@ export async function execute(space: Namespace, _resource: Resource, request: Ap
     return reply(toJson(namespaceAndProfiles(actor.identity)));
   const flushing = flushingOf(request.parameters);
   const inner = await executeProcedure(space, name, request, actor);
-  if (request.federation?.isTyped) return { ...reply(toTypedJson(decodeInner(inner))), isTyped: true };
+  if (request.federation?.isTyped) return { ...reply(await typedText(space.name, inner)), isTyped: true };
   if (request.streams !== true) return reply(innerToJson(inner));
   // A long value is sent in pieces even where the client did not ask for single elements.
   if (inner.length > AHEAD_BYTES) return { status: 200, pieces: piecesOf(space.name, inner) };
   const value = request.parameters['stream'] === true ? decodeInner(inner) : null;
   return Array.isArray(value) ? { status: 200, pieces: elementsOf(value, flushing) } : reply(innerToJson(inner));
+}
+
+/** A short text, whose conversion takes less than a millisecond. */
+const SHORT_CHARACTERS = 16_384;
+
+function typedText(namespace: string, inner: string): MaybePromise<string> {
+  if (inner.length <= SHORT_CHARACTERS) return toTypedJson(decodeInner(inner));
+  const work = function* (): Generator<undefined, string> {
+    return yield* toTypedJsonInPieces(yield* decodeInnerInPieces(inner));
+  };
+  return finishInSlices(namespace, work());
 }
 
 /** The value of a procedure as inner JSON. */

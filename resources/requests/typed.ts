@@ -2,7 +2,15 @@
 import { getOwn, isObject, type ObjectValue, parseDateTime, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { finishInSlices, type MaybePromise } from '../../platform/structures/index.ts';
 import { isLong, type TypeDefinition } from '../../model/types/index.ts';
-import { instanceToJson, instanceToJsonInPieces, instanceToTypedJson, parseJson, toJson, toTypedJson } from '../../model/values/index.ts';
+import {
+  instanceToJson,
+  instanceToJsonInPieces,
+  instanceToTypedJson,
+  instanceToTypedJsonInPieces,
+  parseJson,
+  toJson,
+  toTypedJson,
+} from '../../model/values/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { resolve, type Namespace, type Resource } from '../catalog/index.ts';
 import { reply } from './request.ts';
@@ -18,8 +26,8 @@ export const longInstanceText = (
   type: TypeDefinition,
   instance: ObjectValue,
 ): MaybePromise<string> =>
-  isLong(instance) && !request.federation?.isTyped
-    ? finishInSlices(name, instanceToJsonInPieces(type, instance))
+  isLong(instance)
+    ? finishInSlices(name, (request.federation?.isTyped ? instanceToTypedJsonInPieces : instanceToJsonInPieces)(type, instance))
     : instanceText(request, type, instance);
 
 /** Marks a reply with instances as typed, where the request asks for types. */
