@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Currency, DateTime, Decimal, Real, type Value } from '../../stdlib/values/index.ts';
 import { parseJson } from './parse-json.ts';
-import { atOnce } from '../types/index.ts';
+import { finished } from '../types/testing/finished.ts';
 import { fromTyped, fromTypedInPieces, toTypedJson, toTypedJsonInPieces, Untransferable } from './typed-json.ts';
 
 test.each<[Value, string]>([
@@ -35,6 +35,7 @@ test('a long tree gives the same in pieces', () => {
   const rows = Array.from({ length: 500 }, (_, i): Value => ({ at: { $dt: '1970-01-01T00:00:00.000Z' }, n: [i, { $long: '1' }], $obj: i }));
   const tree: Value = { $obj: { $dt: rows, deep: [rows, { $obj: { $dec: '1' } }, { $dec: '1.20' }] } };
   const value = fromTyped(tree);
-  expect(atOnce(fromTypedInPieces(tree))).toEqual(value);
-  for (const one of [tree, value]) expect(atOnce(toTypedJsonInPieces(one))).toBe(toTypedJson(one));
+  expect(finished(fromTypedInPieces(tree))).toEqual([value, expect.toSatisfy((pauses: number) => pauses > 10)]);
+  for (const one of [tree, value])
+    expect(finished(toTypedJsonInPieces(one))).toEqual([toTypedJson(one), expect.toSatisfy((pauses: number) => pauses > 10)]);
 });

@@ -114,8 +114,8 @@ export async function aggregate(
       const made = shape.computed.size > 0 ? batch.map((row) => computedPart(shape, row)) : [];
       const computed = await toShownMembers(space, { properties: shape.computed }, made, actor);
       const ownOf = (index: number) => ({ typed: typed[index] as ObjectValue, computed: computed[index] ?? {} });
-      if (isTyped) return batch.map((row, index) => rowToTypedJson(shape, row, ownOf(index)));
-      const inPieces = (row: Uint8Array, index: number) => rowToJson(shape, row, ownOf(index), exactReals);
+      const inPieces = (row: Uint8Array, index: number) =>
+        isTyped ? rowToTypedJson(shape, row, ownOf(index)) : rowToJson(shape, row, ownOf(index), exactReals);
       return ofEach(space, batch, (row, index) => atOnce(inPieces(row, index)), inPieces);
     };
     if (ahead.isAll && (!streams || ahead.bytes <= AHEAD_BYTES)) {

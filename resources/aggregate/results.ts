@@ -9,7 +9,7 @@ import {
   instanceFromBsonInPieces,
   propertyToJsonInPieces,
   referenceText,
-  toTypedJson,
+  toTypedJsonInPieces,
 } from '../../model/values/index.ts';
 import type { Shape } from './shape.ts';
 
@@ -59,14 +59,14 @@ export function* rowToJson(shape: Shape, raw: Uint8Array, { typed, computed }: S
 }
 
 /** The row as `rowToJson`, in JSON in which values keep their types (integrations.md 11.3). */
-export function rowToTypedJson(shape: Shape, raw: Uint8Array, { typed, computed }: ShownParts): string {
-  const row = { ...fromBson(raw), ...computed };
+export function* rowToTypedJson(shape: Shape, raw: Uint8Array, { typed, computed }: ShownParts): InPieces<string> {
+  const row = { ...(yield* fromBsonInPieces(raw)), ...computed };
   const shown: ObjectValue = {};
   for (const name of Object.keys(row)) {
     if (Object.hasOwn(typed, name)) setOwn(shown, name, getOwn(typed, name));
     else if (!shape.whole || name === '_id') setOwn(shown, name, inside(getOwn(row, name)));
   }
-  return toTypedJson(shown);
+  return yield* toTypedJsonInPieces(shown);
 }
 
 /** The external value of a Currency, which is stored in two members. */

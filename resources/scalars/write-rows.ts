@@ -5,6 +5,7 @@ import { decodeInner, encodeInner, type ObjectValue } from '../../stdlib/values/
 import type { Actor } from '../../runtime/context/index.ts';
 import type { InPieces, TypeDefinition } from '../../model/types/index.ts';
 import {
+  decodeInnerInPieces,
   encodeInnerInPieces,
   instanceFromBson,
   instanceFromBsonInPieces,
@@ -12,10 +13,11 @@ import {
   isLongBson,
   type Spelling,
   toTypedJson,
+  toTypedJsonInPieces,
   transcoder,
   wholeTranscoder,
 } from '../../model/values/index.ts';
-import { finishInSlices, inSlices, resultsOf } from '../../platform/structures/index.ts';
+import { finishInSlices, resultsOf } from '../../platform/structures/index.ts';
 import { projected } from '../representation/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { isShownOtherwise, toShown } from './convert.ts';
@@ -29,7 +31,7 @@ export type RowForm = Spelling | 'typed';
 export function writeRows(space: Namespace, type: TypeDefinition, form: RowForm, props: readonly string[] | null, actor: Actor): WriteRows {
   if (form !== 'typed') return writeSpelt(space, type, form, props, actor);
   const write = writeSpelt(space, type, 'inner', props, actor);
-  return async (rows) => inSlices(resultsOf(space.name), typedTexts(await write(rows)));
+  return async (rows) => finishInSlices(resultsOf(space.name), typedTexts(await write(rows)));
 }
 
 /** Writes rows for a program. `partOf`: its user, where that sees a part of each instance only. */
@@ -45,8 +47,17 @@ export function writeSeenRows(
   return async (rows) => (await write(rows)).map(cut);
 }
 
-function* typedTexts(inner: readonly string[]): Generator<string> {
-  for (const text of inner) yield toTypedJson(decodeInner(text));
+/** A longer row is worked on in pieces. */
+const SHORT_CHARACTERS = 16_384;
+
+function* typedTexts(inner: readonly string[]): InPieces<string[]> {
+  const texts: string[] = [];
+  for (const text of inner) {
+    const isShort = text.length <= SHORT_CHARACTERS;
+    texts.push(isShort ? toTypedJson(decodeInner(text)) : yield* toTypedJsonInPieces(yield* decodeInnerInPieces(text)));
+    yield;
+  }
+  return texts;
 }
 
 function writeSpelt(space: Namespace, type: TypeDefinition, spelling: Spelling, props: readonly string[] | null, actor: Actor): WriteRows {
