@@ -96,6 +96,7 @@ function begun(
   return new NodeStatement(left, {
     run: actor.state?.run ?? '',
     withinMs: within,
+    first: getOwn(payload, 'kind') === 'select' ? undefined : 'self',
     begin: ({ name, pages }, signal) => {
       const asked = askedOf(payload, requestIdOf(space, key, name));
       if (name === 'self') return onSelf(space, asked, actor, pages);

@@ -1,7 +1,7 @@
 // The node `self` (integrations.md 11.1): the statement runs here with the caller's rights, and its results have the form of a node's.
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
-import { type Actor, withoutAnswers } from '../../runtime/context/index.ts';
+import { type Actor, committing } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { calledAs } from '../../resources/access/index.ts';
@@ -15,8 +15,12 @@ export async function* onSelf(space: Namespace, { kind, statement, gathers, stre
     yield [await executed(space, statement, actor)];
     return;
   }
-  // Writes commit as parts of the statement, whose own result is recorded with its pages.
-  const within = withoutAnswers(actor);
+  const noted = actor.checkpoints?.get(PART);
+  if (noted !== undefined) {
+    yield [decodeInner(noted)];
+    return;
+  }
+  const within = asPart(actor);
   const asked = kind === 'select' && (streams || gathers) && own(statement, 'limit') === null ? { ...statement, limit: 10_000 } : statement;
   const answer = await perform(space, kind, encodeInner(asked), within);
   if ('error' in answer)
@@ -27,6 +31,20 @@ export async function* onSelf(space: Namespace, { kind, statement, gathers, stre
   else if (Array.isArray(value)) yield value;
   else if (value !== null || isObject(value)) yield [value];
 }
+
+/** The number of the write among the parts of its statement. */
+const PART = 0;
+
+/**
+ * A write commits as a part of the statement, with what it gave: the statement's own result is recorded with its pages, and a repetition
+ * after a crash in between must not write again.
+ */
+const asPart = ({ checkpoints: _, ...actor }: Actor): Actor =>
+  committing(actor, (unit, answer) =>
+    answer === undefined || 'error' in answer
+      ? actor.commit(unit)
+      : actor.commit(unit, undefined, { number: PART, note: 'ok' in answer ? answer.ok : answer.list }),
+  );
 
 async function executed(space: Namespace, statement: ObjectValue, actor: Actor): Promise<Value> {
   const name = String(getOwn(statement, 'name'));

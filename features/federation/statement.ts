@@ -31,6 +31,11 @@ export interface Terms {
   readonly withinMs: number;
   /** Starts the statement on a node, after the pages that were taken. */
   readonly begin: (left: Left, signal: AbortSignal) => Carried;
+  /**
+   * A node that is begun first, and whose result is in the first page: only what asks for that page knows what a try before a crash has
+   * done there. Absent: none.
+   */
+  readonly first?: string | undefined;
   /** The error for a node whose answer is incomplete at the deadline. */
   readonly late: (name: string) => Promise<CascadeError>;
   /** The error for a node that failed. */
@@ -50,6 +55,7 @@ export class NodeStatement {
   readonly #left: Map<string, number>;
   readonly #queue: Taken[] = [];
   readonly #timer: NodeJS.Timeout;
+  #first: string | undefined;
   #isLate = false;
   #arrived: (() => void) | null = null;
   #hasRoom: (() => void)[] = [];
@@ -62,7 +68,8 @@ export class NodeStatement {
       this.#isLate = true;
       this.#ending.abort();
     }, terms.withinMs);
-    const waiting = [...left];
+    this.#first = left.some(({ name }) => name === terms.first) ? terms.first : undefined;
+    const waiting = left.toSorted((a, b) => Number(b.name === terms.first) - Number(a.name === terms.first));
     const worker = async (): Promise<void> => {
       for (let next = waiting.shift(); next; next = waiting.shift()) await this.#carryOut(next);
     };
@@ -71,10 +78,12 @@ export class NodeStatement {
 
   /** Takes the next items, and the nodes that are left: none at the end. */
   async next(): Promise<Page> {
-    while (this.#queue.length === 0 && this.#left.size > 0) await new Promise<void>((resolve) => (this.#arrived = resolve));
+    while (!this.#hasArrived() && this.#left.size > 0) await new Promise<void>((resolve) => (this.#arrived = resolve));
     // Nodes mostly answer at about the same time, and each page costs a step of the run.
     const answered = new Set(this.#queue.map(({ name }) => name));
     if (answered.size < this.#left.size) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+    if (this.#first !== undefined) this.#queue.sort((a, b) => Number(b.name === this.#first) - Number(a.name === this.#first));
+    this.#first = undefined;
     const taken = this.#queue.splice(0, MOST_WAITING);
     for (const { name, isLast } of taken) {
       if (isLast) this.#left.delete(name);
@@ -84,6 +93,10 @@ export class NodeStatement {
     for (const go of this.#hasRoom.splice(0)) go();
     const left = [...this.#left].map(([name, pages]) => ({ name, pages }));
     return { items: taken.flatMap(({ items }) => items), left };
+  }
+
+  #hasArrived(): boolean {
+    return this.#first === undefined ? this.#queue.length > 0 : this.#queue.some(({ name }) => name === this.#first);
   }
 
   /** Cancels requests in progress and discards fetched pages. */

@@ -1,0 +1,13 @@
+// The node `self` after a crash (integrations.md 11.1, 12.6).
+import { expect, test } from 'vitest';
+import type { Actor } from '../../runtime/context/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
+import { onSelf } from './self.ts';
+
+test('a write that was stored before a crash is not made again, and gives what it gave', async () => {
+  const asked = { kind: 'insert', statement: { resource: 'Pump', values: {} }, gathers: false, streams: true, requestId: '' };
+  const actor = { checkpoints: new Map([[0, '{"_id":"1"}']]) } as unknown as Actor;
+  const found = [];
+  for await (const page of onSelf({} as Namespace, asked, actor, 0)) found.push(page);
+  expect(found).toEqual([[{ _id: '1' }]]);
+});
