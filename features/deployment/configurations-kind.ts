@@ -3,11 +3,10 @@
 
 import { convert } from '../../stdlib/convert/index.ts';
 import { getOwn, isObject, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
-import { type Actor, withoutAnswers } from '../../runtime/context/index.ts';
 import { toStoredForm } from '../../model/query/index.ts';
 import { checkName } from '../../model/types/index.ts';
-import { CONFIGURATION_SHAPE, DEPLOYCONFIG_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
-import { checkFields, invalidField, textField, changeDefinition } from '../../resources/definitions/index.ts';
+import { type ChangeAlong, CONFIGURATION_SHAPE, DEPLOYCONFIG_SHAPE, type DefinitionResource } from '../../resources/catalog/index.ts';
+import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
 import { nodeConditionFault } from '../nodes/index.ts';
 import { RULES } from '../rules/index.ts';
 import { SOURCES } from '../sources/index.ts';
@@ -24,7 +23,7 @@ export const CONFIGURATIONS: DefinitionResource = {
   operations: OPERATIONS,
   onExisting: 'update',
   type: CONFIGURATION_SHAPE,
-  async define(space, body, stored, actor) {
+  async define(_space, body, stored) {
     const name = textField('configurations', body, 'name');
     checkName('configuration', name);
     const fields = checkFields(CONFIGURATIONS, body, 'refused');
@@ -43,7 +42,7 @@ export const CONFIGURATIONS: DefinitionResource = {
     return {
       name,
       object,
-      ...(switches ? { prepare: () => switchAll(space, resources, active, actor) } : {}),
+      ...(switches ? { along: switched(resources, active) } : {}),
       apply: () => undefined,
     };
   },
@@ -109,12 +108,9 @@ function referenceOf(value: Value): ObjectValue | null {
   }
 }
 
-/** Activates or deactivates all rules and sources of a configuration. Missing ones are skipped. */
-async function switchAll(space: Namespace, resources: readonly ObjectValue[], active: Value, actor: Actor): Promise<void> {
-  const separately = withoutAnswers(actor);
-  for (const { resource, resourceId } of resources as { resource: string; resourceId: string }[]) {
+/** All rules and sources of a configuration, activated or deactivated. */
+const switched = (resources: readonly ObjectValue[], active: Value): ChangeAlong[] =>
+  (resources as { resource: string; resourceId: string }[]).flatMap(({ resource, resourceId }) => {
     const kind = ACTIVATABLE[resource];
-    if (kind && space.catalog.definitions.get(resource, resourceId))
-      await changeDefinition(space, kind, resourceId, { active }, separately);
-  }
-}
+    return kind ? [{ kind, name: resourceId, changes: { active } }] : [];
+  });

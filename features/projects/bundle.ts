@@ -103,7 +103,10 @@ export function givenIn(value: ObjectValue): ObjectValue {
   return given;
 }
 
-/** Whether an import would leave a definition unchanged: its members equal those of the file, and others have their defaults. */
+/**
+ * Whether an import would leave a definition unchanged: its members equal those of the file, and others have their defaults. A secret that
+ * the file gives is a change: what is stored is sealed, and nobody may find out by guessing.
+ */
 export async function isAsStored(
   batch: DefinitionBatch,
   kind: DefinitionResource,
@@ -114,9 +117,17 @@ export async function isAsStored(
   if (agrees(canonical(plain(given) as Members), there)) return true;
   try {
     const fresh = await batch.preview(kind, givenIn(given));
+    if (givesHidden(kind, fresh, stored)) return false;
     return canonical(membersOf(batch.space, kind, fresh)) === there;
   } catch (error) {
     if (isApiError(error)) return false;
     throw error;
   }
+}
+
+/** Whether a definition has something in its hidden property that the stored one does not have. */
+function givesHidden({ hidden }: DefinitionResource, fresh: ObjectValue, stored: ObjectValue): boolean {
+  const inside = (object: ObjectValue): Value => (hidden !== undefined && Object.hasOwn(object, hidden) ? getOwn(object, hidden) : null);
+  const given = inside(fresh);
+  return isObject(given) && Object.keys(given).length > 0 && toJson(given) !== toJson(inside(stored));
 }

@@ -6,7 +6,7 @@ import type { CascadeError } from '../../stdlib/errors.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { DuplicateKey, VersionConflict } from '../../runtime/transactions/index.ts';
 import { CascadeErrors, errorDocument, apiError, isApiError } from '../../model/errors/index.ts';
-import { requireRight } from '../../resources/access/index.ts';
+import { may, requireRight } from '../../resources/access/index.ts';
 import { resolve, type InstanceResource, type Namespace } from '../../resources/catalog/index.ts';
 import { DefinitionBatch } from '../../resources/definitions/index.ts';
 import { insertOne, upsertKeys, duplicateOf, upsertOne } from '../../resources/instances/index.ts';
@@ -25,7 +25,7 @@ import {
   programIn,
   type ProjectFile,
 } from './bundle.ts';
-import { documentName, isOwn, isProgram, JSON_AFTER, JSON_BEFORE, programName, PROGRAMS } from './layout.ts';
+import { documentName, isOwn, isProgram, JSON_AFTER, JSON_BEFORE, PROGRAMS } from './layout.ts';
 
 /** The result of an import. */
 export interface Imported {
@@ -186,13 +186,14 @@ async function planned(
   present: ProgramsThere,
 ): Promise<void> {
   const kind = kindOf(space, file.folder);
-  const requireFor = (name: string | null): void =>
-    requireRight(space, kind, name !== null && space.catalog.definitions.get(file.folder, name) ? 'update' : 'insert', identity);
+  const requireFor = (operation: 'insert' | 'update'): void => requireRight(space, kind, operation, identity);
+  // Nothing is compiled for who may not store it, whatever it is called.
+  const requireAny = (): void => requireFor(may(space, kind, 'update', identity) ? 'update' : 'insert');
   if (isProgram(file.folder)) {
     const ruleText = programIn(file);
     if (present.has(file.folder, ruleText)) return void done.unchanged.push(file.file);
-    requireFor(programName(ruleText));
-    const name = await batch.plan(kind, { ruleText });
+    requireAny();
+    const name = await batch.plan(kind, { ruleText }, requireFor);
     if (file.folder === 'procedures') await implied(batch, name);
   } else {
     if (!isObject(file.value)) throw apiError('cascade.resource.property.invalid', 'projects', file.file, 'no JSON object');
@@ -202,8 +203,8 @@ async function planned(
     const stored = space.catalog.definitions.get(file.folder, name);
     const given = definitionIn(space, file, stored);
     if (stored && (await isAsStored(batch, kind, given, stored))) return void done.unchanged.push(file.file);
-    requireFor(name);
-    await batch.plan(kind, givenIn(given));
+    requireAny();
+    await batch.plan(kind, givenIn(given), requireFor);
   }
   done.loaded.push(file.file);
 }

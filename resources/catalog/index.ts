@@ -37,6 +37,7 @@ export {
 export { TypesInForce } from './types-in-force.ts';
 export {
   type Catalog,
+  type ChangeAlong,
   type Defined,
   type DefinitionResource,
   type Installation,

@@ -230,6 +230,14 @@ export interface Defined {
   readonly settle?: () => Promise<void>;
   /** Called instead of `apply`, when the definition could not be stored after `prepare` had begun. */
   readonly abandon?: () => void;
+  /** Changes of other definitions that it brings about, where these are there: a batch stores them in its own commit. */
+  readonly along?: readonly ChangeAlong[];
+}
+
+export interface ChangeAlong {
+  readonly kind: DefinitionResource;
+  readonly name: string;
+  readonly changes: ObjectValue;
 }
 
 /** A resource of the installation, not of a namespace (users, tokens, namespaces). Its changes are commits of their own. */

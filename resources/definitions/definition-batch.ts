@@ -1,7 +1,7 @@
 // Definitions that are stored in one commit, with the other changes that belong to it. Each is checked against the state after the commit;
 // none is in force before all are stored, and a failure leaves nothing behind.
 
-import { encodeInner, getOwn, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import { encodeInner, getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { UnitOfWork } from '../../runtime/transactions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -10,6 +10,7 @@ import { raise } from '../../runtime/events/index.ts';
 import { accompanied, admit } from '../access/index.ts';
 import {
   type Change,
+  type ChangeAlong,
   TypesInForce,
   type Catalog,
   type Defined,
@@ -19,7 +20,7 @@ import {
 } from '../catalog/index.ts';
 import { stampChanged, stampNew } from '../representation/index.ts';
 import { following, type Named } from './follow.ts';
-import { visible, withoutVersion } from './operations.ts';
+import { merged, visible, withoutVersion } from './operations.ts';
 
 interface Planned {
   readonly kind: DefinitionResource;
@@ -30,6 +31,9 @@ interface Planned {
   /** See `foresee` of its kind. */
   readonly show: ((space: Namespace) => void) | undefined;
 }
+
+/** @throws authorization.denied */
+type RequireRight = (operation: 'insert' | 'update') => void;
 
 export class DefinitionBatch {
   /** The namespace as it will be. From the commit on it reads through to the real one, so definitions in force may keep it. */
@@ -62,33 +66,56 @@ export class DefinitionBatch {
 
   /**
    * Checks a definition; later ones may refer to it. An existing definition is changed, as by an UPSERT.
+   * @param requireRight called with what it turns out to be: only the definition itself tells its name for certain
    * @returns its name
-   * @throws errors of the definition; resource.duplicate.key: it is planned already
+   * @throws errors of the definition, and of `requireRight`; resource.duplicate.key: it is planned already
    */
-  async plan(kind: DefinitionResource, body: ObjectValue): Promise<string> {
+  async plan(kind: DefinitionResource, body: ObjectValue, requireRight: RequireRight = () => undefined): Promise<string> {
     const { space } = this;
     const actor = this.#actor;
     const given = Object.hasOwn(body, 'ruleText') ? null : getOwn(body, 'name');
     const named = typeof given === 'string' ? space.catalog.definitions.get(kind.name, given) : undefined;
     let stored = named ?? null;
-    let defined = await kind.define(space, named ? merged(named, body) : body, stored, actor);
+    let defined = await kind.define(space, named ? mergedWith(kind, named, body) : body, stored, actor);
     const there = space.catalog.definitions.get(kind.name, defined.name);
     if (!named && there) {
       defined.abandon?.();
       stored = there;
-      defined = await kind.define(space, merged(there, body), there, actor);
+      defined = await kind.define(space, mergedWith(kind, there, body), there, actor);
     }
     const { name } = defined;
     if (this.#names.has(`${kind.name}/${name}`)) throw apiError('cascade.resource.duplicate.key', kind.name, `name=${name}`);
+    requireRight(stored ? 'update' : 'insert');
+    this.#planned.push(await this.#foreseen(kind, defined, stored));
+    this.#names.add(`${kind.name}/${name}`);
+    return name;
+  }
+
+  /** Makes a definition visible to others of the batch. */
+  async #foreseen(kind: DefinitionResource, defined: Defined, stored: ObjectValue | null): Promise<Planned> {
+    const { space } = this;
+    const actor = this.#actor;
     const object = stored ? stampChanged(defined.object, stored, actor) : stampNew(defined.object, actor);
     const change = { operation: stored ? 'update' : 'insert', resource: kind, before: stored, after: object, initiator: actor } as const;
     await admit(space, change);
-    space.catalog.definitions.put(kind.name, name, object);
+    space.catalog.definitions.put(kind.name, defined.name, object);
     const show = kind.foresee?.(space, object);
     show?.(space);
-    this.#planned.push({ kind, defined, stored, object, change, show });
-    this.#names.add(`${kind.name}/${name}`);
-    return name;
+    return { kind, defined, stored, object, change, show };
+  }
+
+  /** Plans a change that another definition brings about; one that is planned itself is planned anew, with this change. */
+  async #planAlong({ kind, name, changes }: ChangeAlong): Promise<void> {
+    const { space } = this;
+    const there = space.catalog.definitions.get(kind.name, name);
+    if (!there) return;
+    const at = this.#planned.findIndex((one) => one.kind.name === kind.name && one.defined.name === name);
+    const before = this.#planned[at];
+    const defined = await kind.define(space, mergedWith(kind, there, changes), there, this.#actor);
+    const planned = await this.#foreseen(kind, defined, before ? before.stored : there);
+    if (!before) return void this.#planned.push(planned);
+    before.defined.abandon?.();
+    this.#planned[at] = planned;
   }
 
   /** The definition that would result if none existed; nothing is planned. @throws errors of the definition */
@@ -107,6 +134,7 @@ export class DefinitionBatch {
   async store(others: (by: Actor) => Promise<void>, answer: () => Value): Promise<void> {
     const parts: UnitOfWork[] = [];
     try {
+      for (const along of this.#planned.flatMap(({ defined }) => defined.along ?? [])) await this.#planAlong(along);
       for (const { defined, object } of this.#planned) await defined.prepare?.(object);
       await others({ ...this.#actor, enqueue: undefined, commit: async (unit) => void parts.push(unit) });
       const units = [...(await inSlices(this.#real.name, this.#units())), ...parts];
@@ -148,8 +176,5 @@ export class DefinitionBatch {
   }
 }
 
-function merged(stored: ObjectValue, body: ObjectValue): ObjectValue {
-  const all: ObjectValue = {};
-  for (const source of [stored, withoutVersion(body)]) for (const key of Object.keys(source)) setOwn(all, key, getOwn(source, key));
-  return all;
-}
+const mergedWith = (kind: DefinitionResource, stored: ObjectValue, body: ObjectValue): ObjectValue =>
+  merged(kind, stored, withoutVersion(body));

@@ -2,7 +2,7 @@
 // force.
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor, Initiator } from '../../runtime/context/index.ts';
+import { type Actor, type Initiator, withoutAnswers } from '../../runtime/context/index.ts';
 import { DuplicateKey, VersionConflict } from '../../runtime/transactions/index.ts';
 import { matches, parseProps, parseSort, parseWhere, type Predicate, BudgetExceeded, withAllowance } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -110,11 +110,16 @@ async function changeOnce(
     throw apiError('cascade.update.authorization.or.version.conflict', `/${kind.name}/${name}`, version, versionOf(stored));
   if (Object.hasOwn(body, 'name') && getOwn(body, 'name') !== getOwn(stored, 'name'))
     throw apiError('cascade.resource.key.immutable', kind.name, 'name');
-  const merged: ObjectValue = {};
-  for (const source of [omit(stored, replacedBy(kind, body)), body])
-    for (const key of Object.keys(source)) setOwn(merged, key, getOwn(source, key));
-  const defined = await kind.define(space, merged, stored, actor);
+  const defined = await kind.define(space, merged(kind, stored, body), stored, actor);
   return store(space, kind, defined, stored, actor);
+}
+
+/** A stored definition with the properties of a change. */
+export function merged(kind: DefinitionResource, stored: ObjectValue, changes: ObjectValue): ObjectValue {
+  const all: ObjectValue = {};
+  for (const source of [omit(stored, replacedBy(kind, changes)), changes])
+    for (const key of Object.keys(source)) setOwn(all, key, getOwn(source, key));
+  return all;
 }
 
 /** The stored properties that the properties of a change replace. */
@@ -147,6 +152,9 @@ async function prepareAndStore(
   const change = { operation: stored ? 'update' : 'insert', resource: kind, before: stored, after: object, initiator: actor } as const;
   await admit(space, change);
   await defined.prepare?.(object);
+  const separately = withoutAnswers(actor);
+  for (const { kind: other, name, changes } of defined.along ?? [])
+    if (space.catalog.definitions.get(other.name, name)) await changeDefinition(space, other, name, changes, separately);
   const seen = visible(kind, object);
   const events = raise(space, `/types/system.${kind.name}/${stored ? 'update' : 'insert'}`, seen, actor);
   const replaced = stored === changeableAt(space, kind, defined.name) ? null : stored; // a definition of the service is not stored yet
