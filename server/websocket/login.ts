@@ -13,10 +13,48 @@ export const isLogin = ({ op }: Message): boolean => isLoginOperation(op);
 /** The token was revoked while its socket was open: the socket closes with 4401. */
 export class Ended extends Error {}
 
+/** One successful login. What a subscription may hear is decided by the one it was made under, also when another one has followed. */
+export class LoggedIn {
+  readonly #store: Pick<IdentityStore, 'verify' | 'outlived'>;
+  readonly #session: Session;
+  readonly #token: string;
+  readonly #home: string | undefined;
+
+  constructor(store: Pick<IdentityStore, 'verify' | 'outlived'>, session: Session, token: string, home: string | undefined) {
+    this.#store = store;
+    this.#session = session;
+    this.#token = token;
+    this.#home = home;
+  }
+
+  get username(): string {
+    return this.#session.identity.username;
+  }
+
+  /**
+   * The present identity. A session outlives its token's 24 hours, but not its revocation or its user's rights.
+   * @throws namespace.not.authorized, security.token.invalid; Ended
+   */
+  async identify(target?: string): Promise<Identity> {
+    const session = this.#session;
+    try {
+      const identity = await this.#store.verify(this.#token, target ?? this.#home);
+      if (identity) return identity;
+      if (Date.now() < session.expiresAt.getTime()) throw new Ended('the token was ended');
+      const outlived = await this.#store.outlived(session, target ?? this.#home);
+      if (outlived) return outlived;
+    } catch (error) {
+      // The session belongs to the namespace of the login: without a right there it has ended.
+      if (!isUnauthorized(error) || (target !== undefined && target !== session.identity.namespace)) throw error;
+    }
+    throw new Ended('the user was ended');
+  }
+}
+
 export class Login {
   readonly #store: IdentityStore;
   readonly #address: string;
-  #current: { session: Session; token: string; target: string | undefined } | null = null;
+  #current: LoggedIn | null = null;
 
   constructor(store: IdentityStore, address: string) {
     this.#store = store;
@@ -29,7 +67,12 @@ export class Login {
 
   /** The user; null before the login. */
   get username(): string | null {
-    return this.#current?.session.identity.username ?? null;
+    return this.#current?.username ?? null;
+  }
+
+  /** The last success; null before. */
+  get current(): LoggedIn | null {
+    return this.#current;
   }
 
   /**
@@ -48,7 +91,7 @@ export class Login {
       if (typeof object !== 'string') throw apiError('cascade.security.credentials.missing');
       const session = await this.#store.loginWithToken(object, target, limitKey(this.#address));
       await admit(session.identity.namespace);
-      this.#current = { session, token: object, target };
+      this.#current = new LoggedIn(this.#store, session, object, target);
       return sessionBody(session);
     }
     const credentials = object !== undefined && isObject(object) ? object : {};
@@ -57,28 +100,14 @@ export class Login {
     if (username === undefined || password === undefined) throw apiError('cascade.security.credentials.missing');
     const session = await this.#store.login(username, password, limitKey(this.#address), target);
     await admit(session.identity.namespace);
-    this.#current = { session, token: session.token, target };
+    this.#current = new LoggedIn(this.#store, session, session.token, target);
     return sessionBody(session);
   }
 
-  /**
-   * The identity of a request. A session outlives its token's 24 hours, but not its revocation or its user's rights.
-   * @throws security.credentials.missing, namespace.not.authorized, security.token.invalid; Ended
-   */
+  /** The identity of a request. @throws security.credentials.missing, namespace.not.authorized, security.token.invalid; Ended */
   async identify(target?: string): Promise<Identity> {
     if (!this.#current) throw apiError('cascade.security.credentials.missing');
-    const { session, token, target: home } = this.#current;
-    try {
-      const identity = await this.#store.verify(token, target ?? home);
-      if (identity) return identity;
-      if (Date.now() < session.expiresAt.getTime()) throw new Ended('the token was ended');
-      const outlived = await this.#store.outlived(session, target ?? home);
-      if (outlived) return outlived;
-    } catch (error) {
-      // The session belongs to the namespace of the login: without a right there it has ended.
-      if (!isUnauthorized(error) || (target !== undefined && target !== session.identity.namespace)) throw error;
-    }
-    throw new Ended('the user was ended');
+    return this.#current.identify(target);
   }
 }
 

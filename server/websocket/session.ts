@@ -103,6 +103,7 @@ export class Session {
     this.#login = new Login(engine.identity, wire.address);
     this.#subscriptions = new Subscriptions({
       engine,
+      login: () => this.#login.current!, // nobody subscribes before a login
       send: (text) => wire.send(text),
       hasRoom: () => wire.hasRoom(),
       failed: (error) => options.log.error({ err: error }, 'the stored events of a subscription could not be sent'),
@@ -224,7 +225,7 @@ export class Session {
    * @param username null: any user may be affected
    */
   changed(username: string | null): void {
-    if (!this.#login.isDone || (username !== null && username !== this.#login.username)) return;
+    if (!this.#login.isDone || (username !== null && username !== this.#login.username && !this.#subscriptions.isOf(username))) return;
     this.#recheckAgain = true;
     if (this.#rechecking) return;
     this.#rechecking = true;
@@ -244,7 +245,7 @@ export class Session {
       this.#recheckAgain = false;
       const before = this.#subscriptions.held;
       await this.recheck();
-      await this.#subscriptions.recheck((namespace) => this.#login.identify(namespace));
+      await this.#subscriptions.recheck();
       this.#subscriptions.releaseFirst(before); // endless changes must not hold notices back for ever
     } while (this.#recheckAgain);
   }

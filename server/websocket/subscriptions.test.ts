@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import type { Identity } from '../../resources/api.ts';
+import { Ended } from './login.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 const ANN: Identity = { username: 'ann', namespace: 'main', profiles: [] };
@@ -30,6 +31,7 @@ test.each([
         return { close: () => undefined };
       },
     },
+    login: () => ({ username: 'ann', identify: async () => ANN }),
     send: (text: string) => void sent.push(text),
     sendError: (error: CascadeError) => void reported.push(error),
     failed: () => undefined,
@@ -37,8 +39,42 @@ test.each([
   } as unknown as ConstructorParameters<typeof Subscriptions>[0]);
   const message = { op: 'subscribe', resourceName: 'events', resourceId: '/types/Pump/insert', parameters: { requestId: 'a' } };
   await subscriptions.subscribe(message as never, ANN);
-  await subscriptions.recheck(async () => ANN);
+  await subscriptions.recheck();
   expect(reported).toMatchObject(errors);
   expect(sent.map((text) => JSON.parse(text))).toMatchObject(messages);
   expect(subscriptions.size).toBe(0);
+});
+
+test('a subscription keeps to the login that it was made under, whichever follows', async () => {
+  const sent: string[] = [];
+  const asked: string[] = [];
+  const ended = new Set<string>();
+  let current = 'ann';
+  const loginOf = (username: string) => ({
+    username,
+    identify: async () => {
+      asked.push(username);
+      if (ended.has(username)) throw new Ended();
+      return { ...ANN, username };
+    },
+  });
+  const logins = { ann: loginOf('ann'), bo: loginOf('bo') };
+  const subscriptions = new Subscriptions({
+    engine: { subscribe: async () => ({ close: () => undefined }) },
+    login: () => logins[current as 'ann' | 'bo'],
+    send: (text: string) => void sent.push(text),
+  } as unknown as ConstructorParameters<typeof Subscriptions>[0]);
+  const message = (topic: string) => ({ op: 'subscribe', resourceName: 'events', resourceId: topic, parameters: { requestId: topic } });
+  await subscriptions.subscribe(message('/topics/a') as never, ANN);
+  await subscriptions.subscribe(message('/topics/b') as never, ANN);
+  current = 'bo';
+  await subscriptions.subscribe(message('/topics/c') as never, { ...ANN, username: 'bo' });
+  expect(['ann', 'bo', 'cy'].map((name) => subscriptions.isOf(name))).toEqual([true, true, false]);
+  ended.add('ann');
+  await subscriptions.recheck();
+  expect(asked).toEqual(['ann', 'bo']);
+  expect(sent.map((text) => (JSON.parse(text) as { body: object }).body)).toEqual(
+    ['/topics/a', '/topics/b'].map((path) => ({ op: 'unsubscribe', path, namespace: 'main' })),
+  );
+  expect([subscriptions.isOf('ann'), subscriptions.size]).toEqual([false, 1]);
 });

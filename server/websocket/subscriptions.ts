@@ -3,6 +3,7 @@ import { CascadeError, apiError } from '../../model/errors/index.ts';
 import type { Engine, Identity, Notice, Subscription } from '../../engine/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { isObject, isReal, text, type Value } from '../../stdlib/values/index.ts';
+import { Ended, type LoggedIn } from './login.ts';
 import { type Answer, eventText, headersOf, memberOf, type Message, noticeText } from './message.ts';
 import { required } from './requests.ts';
 
@@ -14,6 +15,8 @@ interface Entry {
   readonly key: string;
   readonly namespace: string;
   readonly headers: string;
+  /** The login that it was made under. */
+  readonly login: By;
   subscription: Subscription | null;
   /** The name of a persistent one. */
   name?: string;
@@ -21,8 +24,12 @@ interface Entry {
   isDeleted?: boolean;
 }
 
+type By = Pick<LoggedIn, 'username' | 'identify'>;
+
 export interface SubscriptionsOptions {
   readonly engine: Pick<Engine, 'subscribe' | 'acknowledge' | 'unsubscribe'>;
+  /** The login of the message that is being carried out. */
+  readonly login: () => By;
   readonly send: (text: string) => void;
   /** Resolves when the client has read most of what was sent, or is gone. */
   readonly hasRoom: () => Promise<void>;
@@ -60,6 +67,7 @@ export class Subscriptions {
       subscription: null,
       namespace: identity.namespace,
       headers,
+      login: this.#options.login(),
     };
     const before = this.#entries.get(entry.key);
     if (!before && this.#entries.size >= MOST) throw apiError('cascade.quota.exceeded', 'subscriptions', MOST);
@@ -176,20 +184,25 @@ export class Subscriptions {
     for (const notify of held) notify();
   }
 
-  /**
-   * Ends those that the socket has no right to any more.
-   * @param identify gives the present identity in a namespace; throws when there is none
-   */
-  async recheck(identify: (namespace: string) => Promise<Identity>): Promise<void> {
-    const identities = new Map<string, Promise<Identity>>(); // one look-up per namespace
-    const inNamespace = (namespace: string): Promise<Identity> => {
-      const known = identities.get(namespace) ?? identify(namespace);
-      identities.set(namespace, known);
+  /** Whether a user's login is that of a subscription. */
+  isOf(username: string): boolean {
+    for (const { login } of this.#entries.values()) if (login.username === username) return true;
+    return false;
+  }
+
+  /** Ends those that the login they were made under has no right to any more. */
+  async recheck(): Promise<void> {
+    const identities = new Map<By, Map<string, Promise<Identity>>>(); // one look-up per login and namespace
+    const identityOf = ({ login, namespace }: Entry): Promise<Identity> => {
+      const ofLogin = identities.get(login) ?? new Map<string, Promise<Identity>>();
+      identities.set(login, ofLogin);
+      const known = ofLogin.get(namespace) ?? login.identify(namespace);
+      ofLogin.set(namespace, known);
       return known;
     };
     for (const entry of [...this.#entries.values()])
       try {
-        const probe = await this.#options.engine.subscribe(await inNamespace(entry.namespace), entry.path, {}, () => undefined);
+        const probe = await this.#options.engine.subscribe(await identityOf(entry), entry.path, {}, () => undefined);
         probe.close();
       } catch (error) {
         if (this.#entries.get(entry.key) !== entry) continue; // ended meanwhile
@@ -209,7 +222,8 @@ export class Subscriptions {
 
   /** Ends a subscription whose path existed when it began: not found means that it was deleted since. */
   #notifyEnd(entry: Entry, why: unknown): void {
-    if (why instanceof CascadeError && why.status === 403) this.#options.send(endedText(entry, entry.name));
+    const isWithdrawn = why instanceof Ended || (why instanceof CascadeError && (why.status === 401 || why.status === 403));
+    if (isWithdrawn) this.#options.send(endedText(entry, entry.name));
     else if (why instanceof CascadeError && why.status !== 404) this.#options.sendError(why, entry.headers);
     else this.#options.sendError(apiError('cascade.event.path.gone', entry.path), entry.headers);
   }
