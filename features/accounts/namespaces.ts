@@ -5,7 +5,7 @@ import type { ClientSession } from 'mongodb';
 import { convert } from '../../stdlib/convert/index.ts';
 import { DateTime, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
-import { apiError } from '../../model/errors/index.ts';
+import { apiError, type CascadeError } from '../../model/errors/index.ts';
 import type { NamespaceRecord, UserRecord } from '../../identity/index.ts';
 import { NAMESPACE_SHAPE, type Namespace } from '../../resources/catalog/index.ts';
 import type { AccountResource } from './account-resource.ts';
@@ -14,7 +14,7 @@ import { isAdmin, requireAdmin } from '../../resources/access/index.ts';
 import { propertiesIn, systemPropertiesOf } from './shown.ts';
 import { transferResources } from './transfer.ts';
 import { objectOf, requireKnown, requiredText, textIn } from '../../resources/requests/index.ts';
-import { requireAnotherAdmin } from './users.ts';
+import { manages, requireAnotherAdmin } from './users.ts';
 
 const DEFAULT_PROFILES = ['user', 'user__system'];
 const INVITATION_MS = 2 * 24 * 60 * 60 * 1000;
@@ -107,6 +107,8 @@ export const NAMESPACES: AccountResource = {
       if (!user) throw apiError('cascade.user.not.found', username);
       const isMember = user.home !== namespace && user.profiles.length > 0 && !user.isInvited;
       if (!isMember) requireInvitable(user, caller);
+      // Whose account the caller may not change, has its profiles at home left alone here, too.
+      if (user.home === namespace && username !== caller.username && !manages(space, caller, user)) throw denied('authorizeUser');
       if (!profiles.includes('admin')) await requireAnotherAdmin(space, username, namespace);
       await space.installation.identity.authorizeUser(username, namespace, profiles, {
         isConsented: username === caller.username,
@@ -165,7 +167,7 @@ const organizationOf = async (space: Namespace, caller: Identity): Promise<strin
     ? space.installation.directory.organizationWithRoot(space.name)
     : null;
 
-const denied = (operation: string) => apiError('cascade.authorization.denied', operation, 'namespaces');
+const denied = (operation: string): CascadeError => apiError('cascade.authorization.denied', operation, 'namespaces');
 
 /** Namespaces that cannot be deleted: they belong to the installation. */
 const UNDELETABLE: ReadonlySet<string> = new Set(['system', 'main']);

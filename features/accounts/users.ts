@@ -111,7 +111,7 @@ const SYSTEM = 'system';
  * Whether a caller may set the password, activity and details of another user: an admin of the user's own namespace, or the system admin.
  * Setting a password allows acting as the user, so the caller must not have fewer rights.
  */
-function manages(space: Namespace, caller: Identity, user: UserRecord): boolean {
+export function manages(space: Namespace, caller: Identity, user: UserRecord): boolean {
   if (caller.system === true) return true;
   if (!isAdmin(caller) || user.home !== space.name) return false;
   return user.username === caller.username || (!user.isInstallations && user.profiles.every((name) => isGrantable(name, caller)));

@@ -20,7 +20,7 @@ import { publishTopic } from '../topics/index.ts';
 import { CHAT_MESSAGES, CHATS } from './service-types.ts';
 import { idOf } from '../../resources/representation/index.ts';
 import type { Namespace, HostBuiltin, HostBuiltins } from '../../resources/catalog/index.ts';
-import { nameList, outOfRange, timeAfter } from '../../resources/operations/index.ts';
+import { outOfRange, timeAfter, userList } from '../../resources/operations/index.ts';
 
 const MESSAGE_TYPES: ReadonlySet<Value> = new Set(['text', 'image', 'audio', 'video', 'document', 'location', 'system']);
 /** Limits the rooms of one user in updateChatrooms, and the messages that one unit deletes. */
@@ -28,7 +28,7 @@ const MOST = 1_000;
 
 const createChatroom: HostBuiltin = async (space, [situationId = null, topic = null, users = null], actor) => {
   if (topic === '') throw outOfRange('topic', topic);
-  const members = nameList('users', users);
+  const members = userList('users', users);
   if (members.length === 0) throw outOfRange('users', users);
   return atomically(space, null, actor, async (batching) => {
     const now = new DateTime(batching.clock.now());
@@ -46,12 +46,13 @@ const createChatroom: HostBuiltin = async (space, [situationId = null, topic = n
 };
 
 const sendMessage: HostBuiltin = async (space, args, actor) => {
-  const [chatId = null, type = null, msg = null, metadata = null, userList = null, sender = null] = args;
+  const [chatId = null, type = null, msg = null, metadata = null, users = null, named = null] = args;
   if (!MESSAGE_TYPES.has(type)) throw outOfRange('type', type);
   if (type === 'text' && (msg === null || msg === '')) throw outOfRange('msg', msg);
-  if (sender !== null && typeof sender !== 'string') throw outOfRange('sender', sender);
+  if (named !== null && typeof named !== 'string') throw outOfRange('sender', named);
+  const sender = named === null ? null : named.toLowerCase();
   requireOwnName(sender, actor);
-  const wanted = nameList('userList', userList);
+  const wanted = userList('userList', users);
   return inRoom(space, chatId, actor, async (chat, batching) => {
     const members = usersOf(chat);
     const stranger = wanted.find((name) => !members.includes(name));
@@ -99,7 +100,7 @@ async function lastSequence(space: Namespace, chatId: string): Promise<number> {
 const changeMembers =
   (next: (members: readonly string[], named: readonly string[]) => string[], parameter: string): HostBuiltin =>
   async (space, [chatId = null, names = null], actor) => {
-    const named = nameList(parameter, names);
+    const named = userList(parameter, names);
     return inOwnRoom(space, chatId, actor, async (chat, batching) => {
       const before = usersOf(chat);
       const users = next(before, named);
@@ -133,7 +134,8 @@ async function removeAll(space: Namespace, messages: readonly ObjectValue[], bat
   for (const message of messages) await deleteOne(space, CHAT_MESSAGES, async () => message, batching);
 }
 
-const updateChatrooms: HostBuiltin = async (space, [username = null, old = null], actor) => {
+const updateChatrooms: HostBuiltin = async (space, [user = null, old = null], actor) => {
+  const username = String(user).toLowerCase();
   if (username !== actor.identity.username && !isAdmin(actor.identity))
     throw apiError('cascade.authorization.denied', 'select', CHATS.name);
   const known = new Map<string, number | null>();
@@ -141,7 +143,7 @@ const updateChatrooms: HostBuiltin = async (space, [username = null, old = null]
     if (!isObject(one) || typeof getOwn(one, '_id') !== 'string') throw outOfRange('oldChatRooms', one);
     known.set(String(getOwn(one, '_id')), timeOf(getOwn(one, 'modifiedAt')));
   }
-  const rooms = await read(space, CHATS, { users: String(username) }, MOST);
+  const rooms = await read(space, CHATS, { users: username }, MOST);
   const changed: Value[] = [];
   for (const room of rooms) {
     const since = known.get(idOf(room)) ?? null;
@@ -185,7 +187,7 @@ const inOwnRoom: typeof inRoom = (space, chatId, actor, change) =>
 const update = (space: Namespace, chat: ObjectValue, changes: ObjectValue, batching: Actor): Promise<unknown> =>
   updateOne(space, CHATS, async () => chat, changeOf(CHATS, changes), batching);
 
-const usersOf = (chat: ObjectValue): string[] => getOwn(chat, 'users') as string[];
+const usersOf = (chat: ObjectValue): string[] => (getOwn(chat, 'users') as string[]).map((name) => name.toLowerCase());
 
 export const chat: HostBuiltins = {
   'Chat.createChatroom': createChatroom,

@@ -29,17 +29,18 @@ export const TRACK_DEFAULTS = { level: 'fine', distanceFilter: 200, desiredAccur
 
 /** Stores a track, which replaces an earlier one of the same user and activity, and starts to handle positions on its topic. */
 export async function startTrack(space: Namespace, given: ObjectValue, actor: Actor): Promise<Value> {
-  const { activity = null, username = null, level = null, destination = null, reportingTopic = null, arrivalTopic = null } = given;
+  const { activity = null, username: user = null, level = null, destination = null, reportingTopic = null, arrivalTopic = null } = given;
   if (activity === '') throw outOfRange('activity', activity);
-  if (username === '') throw outOfRange('user', username);
+  if (user === '') throw outOfRange('user', user);
+  const username = String(user).toLowerCase();
   if (level !== 'fine' && level !== 'coarse') throw outOfRange('level', level);
   if (destination !== null && !isPoint(destination)) throw outOfRange('destination', destination);
   for (const topic of [reportingTopic, arrivalTopic]) if (topic !== null) checkTopic(String(topic));
   if (arrivalTopic !== null) requirePublish(space, String(arrivalTopic), actor.identity);
-  const earlier = await read(space, TRACKS, { activity: String(activity), username: String(username) }, 100);
+  const earlier = await read(space, TRACKS, { activity: String(activity), username }, 100);
   for (const track of earlier) await deleteOne(space, TRACKS, async () => track, actor);
   await awaitPositions(space, String(reportingTopic));
-  return insertOne(space, TRACKS, { ...given, startedAt: new DateTime(actor.clock.now()) }, actor);
+  return insertOne(space, TRACKS, { ...given, username, startedAt: new DateTime(actor.clock.now()) }, actor);
 }
 
 export const locationTracking: HostBuiltins = {
@@ -53,7 +54,7 @@ export const locationTracking: HostBuiltins = {
     try {
       return await atomically(space, null, actor, async (batching) => {
         const track = await readAt(space, TRACKS, id);
-        if (getOwn(track, 'username') !== user) return false;
+        if (String(getOwn(track, 'username')).toLowerCase() !== String(user).toLowerCase()) return false;
         return (await deleteOne(space, TRACKS, async () => track, batching)) === 1;
       });
     } catch (error) {

@@ -46,7 +46,7 @@ export function followPosition(space: Namespace, topic: string, value: Value, ac
     await publish(topic, value, batching);
     const position = positionIn(value, batching);
     if (!position) return null;
-    const tracks = await read(space, TRACKS, { reportingTopic: topic, username: position.username }, MOST_TRACKS);
+    const tracks = await read(space, TRACKS, { reportingTopic: topic, username: { $in: spellings(position.username) } }, MOST_TRACKS);
     for (const track of tracks) {
       if (!movedEnough(track, position.location)) continue;
       if (!hasArrived(track, position.location)) {
@@ -63,6 +63,9 @@ export function followPosition(space: Namespace, topic: string, value: Value, ac
     return null;
   });
 }
+
+/** As it is stored, and as it was given: tracks of former versions have it so. */
+const spellings = (username: string): string[] => [...new Set([username.toLowerCase(), username])];
 
 interface Position {
   readonly username: string;

@@ -3,10 +3,10 @@
 import { DateTime, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { isAdmin, requirePublish } from '../../resources/access/index.ts';
+import { isAdmin, requirePublish, requireRight, requireUse } from '../../resources/access/index.ts';
 import { deleteOne, filterOfId, read, readAt, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
 import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
-import type { Namespace, HostBuiltin, HostBuiltins } from '../../resources/catalog/index.ts';
+import { type HostBuiltin, type HostBuiltins, type Namespace, resolve } from '../../resources/catalog/index.ts';
 import { logOf } from '../sources/index.ts';
 import { notifyDevices, usersOf } from './inbox.ts';
 import { checkForm } from './payload-form.ts';
@@ -39,6 +39,8 @@ export async function storeMessage(
   only: ReadonlySet<string> | null = null,
 ): Promise<Value> {
   const found = sourceNamed(space, source);
+  requireRight(space, resolve(space, 'sources', false), 'publish', batching.identity);
+  requireUse(space, 'sources', String(source), 'publish', batching.identity);
   if (own(found, 'type') !== 'PUSH_NOTIF') throw apiError('cascade.notification.source', source);
   if (own(found, 'active') !== true) throw apiError('cascade.source.inactive', source, 'not active');
   if (!Array.isArray(users) || users.length === 0 || !users.every((one) => typeof one === 'string'))
@@ -140,11 +142,12 @@ const deletePayloadMessages: HostBuiltin = async (space, [msgIds = null], actor)
   });
 };
 
-const listPending: HostBuiltin = async (space, [username = null], actor) => {
+const listPending: HostBuiltin = async (space, [user = null], actor) => {
   const identity = actor.identity;
+  const username = user === null ? null : String(user).toLowerCase();
   if (username !== null && username !== identity.username && !isAdmin(identity))
     throw apiError('cascade.authorization.denied', 'select', 'ArsPayloadMessage');
-  const waiting = await read(space, PAYLOAD_MESSAGES, { pendingUsers: String(username ?? identity.username) }, MOST);
+  const waiting = await read(space, PAYLOAD_MESSAGES, { pendingUsers: username ?? identity.username }, MOST);
   const pending = waiting.filter((message) => !isExpired(message, actor.clock.now()));
   const seen = isAdmin(identity) ? pending : pending.map((one) => PAYLOAD_MESSAGES.seen?.instance(one, identity.username) ?? one);
   return { ok: encodeInner(seen) };

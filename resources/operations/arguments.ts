@@ -16,6 +16,11 @@ export function nameList(parameter: string, value: Value): string[] {
   return [...new Set(list as string[])];
 }
 
+/** The same of users, whose names are stored in lower case. */
+export const userList = (parameter: string, value: Value): string[] => [
+  ...new Set(nameList(parameter, value).map((name) => name.toLowerCase())),
+];
+
 /** The present time, but later than the last stored one: so "changed since" misses nothing within one millisecond. */
 export function timeAfter({ clock }: Actor, before: Value): DateTime {
   const now = clock.now();
