@@ -4,7 +4,7 @@
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { narrowed } from '../../identity/index.ts';
-import { mayAnybodyUse, raisedPath, resourceOfPath, sightOf, withTokenOf } from '../../resources/access/index.ts';
+import { areForAll, raisedPath, resourceOfPath, sightOf, withTokenOf } from '../../resources/access/index.ts';
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
@@ -65,7 +65,7 @@ function eventPathIn(space: Namespace, path: string): EventPath {
 function presentSight(space: Namespace, at: EventPath, identity: Identity): Sight | undefined {
   if (identity.ofService || at.resource === 'services') return undefined;
   const now = (allows: (present: Identity) => boolean): boolean | Promise<boolean> => {
-    if (isOpen(space, at)) return true;
+    if (areForAll(space, at)) return true;
     const rights = space.installation.rightsOf(identity.username, identity.namespace);
     const allowsNow = (found: Identity | null): boolean => found !== null && allows(presentRights(identity, found));
     return rights instanceof Promise ? rights.then(allowsNow) : allowsNow(rights);
@@ -129,10 +129,6 @@ export function endWithRights(space: Namespace): (kind: string) => void {
     setImmediate(recheck);
   };
 }
-
-/** Whether all users may currently receive messages of a topic or source, so that rights need not be read. */
-const isOpen = (space: Namespace, { resource, name }: EventPath): boolean =>
-  (resource === 'topics' || resource === 'sources') && mayAnybodyUse(space, resource, name);
 
 /** The current rights of a user; a token's own profiles stay, as far as the user still has them. */
 const presentRights = (identity: Identity, now: Identity): Identity =>

@@ -2,7 +2,7 @@
 
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
-import { apiError } from '../../model/errors/index.ts';
+import { apiError, CascadeError } from '../../model/errors/index.ts';
 import { matches } from '../../model/query/index.ts';
 import type { EventPath } from '../../runtime/events/index.ts';
 import { resolve, type Namespace } from '../catalog/index.ts';
@@ -14,6 +14,9 @@ type SeesNow = (value: Value, by: string) => boolean;
 /** The caller may see every event of the path. */
 export const SEES_ALL: SeesNow = () => true;
 
+/** Topics on which the service publishes what it stores of a type, by their beginning: who sees it there sees it here. */
+const STORED_TOO: readonly (readonly [topics: string, type: string])[] = [['/ars_chat/', 'ArsChatMessage']];
+
 /**
  * The predicate for the events on a path that the caller may see.
  * @throws cascade.authorization.denied: it may see none; cascade.resource.not.found, cascade.resource.type.not.found,
@@ -24,9 +27,11 @@ export function sightOf(space: Namespace, { resource, name, path }: EventPath, c
     case 'types':
       return sightOfType(space, name, caller);
     case 'topics':
-    case 'sources':
+    case 'sources': {
       requireUse(space, resource, name, 'subscribe', caller);
-      return SEES_ALL;
+      const [, type] = (resource === 'topics' && STORED_TOO.find(([topics]) => name.startsWith(topics))) || [];
+      return type === undefined ? SEES_ALL : sightOfType(space, type, caller);
+    }
     case 'users':
       if (!isAdmin(caller) && name !== caller.username) throw apiError('cascade.resource.not.found', path);
       return SEES_ALL;
@@ -38,6 +43,18 @@ export function sightOf(space: Namespace, { resource, name, path }: EventPath, c
       return isAdmin(caller) ? SEES_ALL : (_value, by) => by === caller.username;
     default:
       return SEES_ALL;
+  }
+}
+
+const NOBODY: Identity = { username: '', namespace: '', profiles: [] };
+
+/** Whether the events of a topic or source are for all users, so that rights need not be read. */
+export function areForAll(space: Namespace, at: EventPath): boolean {
+  try {
+    return (at.resource === 'topics' || at.resource === 'sources') && sightOf(space, at, NOBODY) === SEES_ALL;
+  } catch (error) {
+    if (error instanceof CascadeError) return false;
+    throw error;
   }
 }
 

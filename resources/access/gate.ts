@@ -90,10 +90,6 @@ function isAllowed(require: () => void): boolean {
   }
 }
 
-/** Whether a definition may be used without any right of one's own, and so by everybody. */
-export const mayAnybodyUse = (space: Namespace, kind: UsedKind, name: string): boolean =>
-  mayUse(space, kind, name, { username: '', namespace: space.name, profiles: [] });
-
 /**
  * Checks that an instance about to be inserted, updated or deleted lies within the caller's rights. @throws cascade.authorization.denied
  */

@@ -3,7 +3,7 @@ export { AUDITS, AUDIT_TYPE, auditOf, auditOfMany, auditWrite, audited, entryFor
 export { calledAs } from './called.ts';
 export { COMPILED_RESTRICTIONS } from './compiled.ts';
 export { storedConstraint } from './constraints.ts';
-export { raisedPath, resourceOfPath, sightOf } from './event-sight.ts';
+export { areForAll, raisedPath, resourceOfPath, sightOf } from './event-sight.ts';
 export {
   accompanied,
   additionsOf,
@@ -11,7 +11,6 @@ export {
   both,
   definitionsFor,
   isThereFor,
-  mayAnybodyUse,
   mayUse,
   mayUseThis,
   requireUse,
