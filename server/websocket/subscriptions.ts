@@ -77,6 +77,8 @@ export class Subscriptions {
     const notify = (notice: Notice): void => {
       if (this.#held) return void this.#held.push(() => this.#entries.get(entry.key) === entry && notify(notice));
       if (notice.kind === 'event') return this.#options.send(eventText(notice, identity, headers));
+      // Its successor on this socket has the same path and request id: to the client the subscription goes on.
+      if (notice.kind === 'taken' && this.#entries.get(entry.key) !== entry) return;
       this.#end(entry);
       if (entry.isDeleted) return;
       if (notice.kind === 'taken') return this.#options.send(endedText(entry, notice.name));
