@@ -187,12 +187,10 @@ async function planned(
 ): Promise<void> {
   const kind = kindOf(space, file.folder);
   const requireFor = (operation: 'insert' | 'update'): void => requireRight(space, kind, operation, identity);
-  // Nothing is compiled for who may not store it, whatever it is called.
-  const requireAny = (): void => requireFor(may(space, kind, 'update', identity) ? 'update' : 'insert');
   if (isProgram(file.folder)) {
     const ruleText = programIn(file);
     if (present.has(file.folder, ruleText)) return void done.unchanged.push(file.file);
-    requireAny();
+    requireFor(may(space, kind, 'update', identity) ? 'update' : 'insert'); // nothing is compiled for who may store nothing
     const name = await batch.plan(kind, { ruleText }, requireFor);
     if (file.folder === 'procedures') await implied(batch, name);
   } else {
@@ -203,8 +201,8 @@ async function planned(
     const stored = space.catalog.definitions.get(file.folder, name);
     const given = definitionIn(space, file, stored);
     if (stored && (await isAsStored(batch, kind, given, stored))) return void done.unchanged.push(file.file);
-    requireAny();
-    await batch.plan(kind, givenIn(given), requireFor);
+    requireFor(stored ? 'update' : 'insert');
+    await batch.plan(kind, givenIn(given));
   }
   done.loaded.push(file.file);
 }
