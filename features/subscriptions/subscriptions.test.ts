@@ -65,6 +65,8 @@ test('a failed write delivers no event', async () => {
   await insert('Tag', '{"name":"a"}');
   await expect(insert('Tag', '{"name":"a"}')).rejects.toMatchObject({ status: 409 });
   await insert('Tag', '{"name":"b"}');
+  // What comes last has come behind all before it; the rights of who listens may have to be read again.
+  await expect.poll(() => received.values().at(-1)).toContain('"name":"b"');
   expect(received.values().map((json) => (JSON.parse(json) as { name: string }).name)).toEqual(['a', 'b']);
 });
 
@@ -95,9 +97,9 @@ test('a filter compares top-level members, read as JSON', async () => {
 test('a filter on a property of another kind compares the form that clients see', async () => {
   await t.type('Bill', { total: { type: 'Decimal', scale: 2 } });
   const received = await listen('/types/Bill/insert', '{"total":"12.50"}');
-  await insert('Bill', '{"total":"12.5"}');
-  await insert('Bill', '{"total":"13"}');
-  expect(received.notices).toHaveLength(1);
+  for (const total of ['12.5', '13', '12.50']) await insert('Bill', `{"total":"${total}"}`);
+  await expect.poll(() => received.notices.length).toBe(2); // the one between them is not among them
+  expect(received.values().every((json) => json.includes('"total":"12.50"'))).toBe(true);
 });
 
 test('messages to one topic are delivered in the order of publishing, even if a rule handles some of them', async () => {
@@ -121,8 +123,8 @@ test('updates of one instance are delivered in the order of their versions', asy
   const { _id: id } = await insert('Counter', '{"n":0}');
   const received = await listen('/types/Counter/update');
   await Promise.all(Array.from({ length: 30 }, (_, n) => t.ask('update', 'Counter', { id: String(id), body: `{"n":${n}}` })));
+  await expect.poll(() => received.notices.length).toBe(30); // the rights of who listens may have to be read again
   const versions = received.values().map((json) => (JSON.parse(json) as { ars_version: number }).ars_version);
-  expect(versions).toHaveLength(30);
   expect(versions).toEqual([...versions].sort((a, b) => a - b));
 });
 
