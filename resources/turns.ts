@@ -65,5 +65,5 @@ export function takesTurns(
   const meetsRules = kind === 'insert' ? hasRules('insert') : hasRules('update') || hasRules('delete');
   // What is deleted along with an instance may be of any type.
   if (within || !(meetsRules || (kind === 'delete' && events.before.hasSome('/delete')))) return false;
-  return !state || !(execution.sharedState.holdsLocks(state.run) || execution.contention.isEngaged(state.run));
+  return !state || !(execution.sharedState.isUnderLock(state) || execution.contention.isEngaged(state.run));
 }

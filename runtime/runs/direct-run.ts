@@ -283,7 +283,7 @@ class DirectRun implements RunObserver {
       depth: caller.depth + 1 + callsAt(site),
       within: caller.within,
       ...(this.#ending && { signal: this.#ending.signal }),
-      state: { run: this.#id, keep: () => undefined }, // a direct run does not restart
+      state: { run: this.#id, within: caller.state, keep: () => undefined }, // a direct run does not restart
       headers: caller.headers,
       checkpoints: this.#parts.of(site, nth),
       commit: async (unit, answer, part) => {

@@ -91,6 +91,53 @@ test('a run that ends frees what it held, and one that would wait for itself is 
   await expect(waiting).resolves.toMatchObject({ present: true });
 });
 
+test('a run has what the one holds that waits for it, alone of all within that, and gives it back', async () => {
+  const store = storeWithValue();
+  const outer = user('outer');
+  const within = (run: string): StateUser => ({ ...user(run), within: outer });
+  const begin = async (run: StateUser) =>
+    (await ask(store, run, { op: 'begin', object: await valueIn(store, run), key: '' })) as { token: number };
+  const end = (run: StateUser, token: number) => ask(store, run, { op: 'end', token, change: 'none', value: null });
+  const held = await begin(outer);
+  const other = begin(user('other'));
+  const first = await begin(within('first'));
+  const order: string[] = [];
+  void other.then(() => order.push('other'));
+  const second = begin(within('second')).then(({ token }) => (order.push('second'), token));
+  await new Promise(setImmediate);
+  expect(order).toEqual([]);
+  await end(within('first'), first.token);
+  store.release('first');
+  const token = await second;
+  expect(order).toEqual(['second']);
+  await end(within('second'), token);
+  await end(outer, held.token);
+  await other;
+  expect(order).toEqual(['second', 'other']);
+});
+
+test('who waits for a lock within a run that another one waits for is in the way of that one', async () => {
+  const store = storeWithValue(2);
+  const [outer, other] = [user('outer'), user('other')];
+  const inner: StateUser = { ...user('inner'), within: outer };
+  const begin = async (run: StateUser, name: string) => ask(store, run, { op: 'begin', object: await valueIn(store, run, name), key: '' });
+  await begin(outer, 'v0');
+  await begin(other, 'v1');
+  const waiting = begin(inner, 'v1');
+  await new Promise(setImmediate);
+  await expect(begin(other, 'v0')).rejects.toMatchObject({ code: 'cascade.service.state.deadlock' });
+  store.release('other');
+  await waiting;
+});
+
+test('what an initialising run has others do finds the state as it is', async () => {
+  const store = storeWithValue();
+  const enter = { op: 'enter', service: 'S', partition: null };
+  const outer = user('outer');
+  expect(await ask(store, outer, enter)).toBe(true);
+  expect(await ask(store, { ...user('inner'), within: outer }, enter)).toBe(false);
+});
+
 /** A service whose global state holds Values `v0`, `v1` … */
 function storeWithValue(count = 1): StateStore {
   const store: StateStore = new StateStore(() => state, ENVIRONMENT);

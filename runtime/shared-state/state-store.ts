@@ -8,7 +8,7 @@ import type { Answer } from '../transactions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { Cells, type StateProperties } from './cells.ts';
 import { handleOf, storedValue, type StoredValue, NOTHING, type SharedRef } from './stored-value.ts';
-import { Locks } from './locks.ts';
+import { Locks, type LockUser } from './locks.ts';
 import type { StateEnvironment } from './shared-map.ts';
 import { behaviourOf, SharedObject } from './shared-objects.ts';
 
@@ -18,8 +18,10 @@ const MOST_CHARACTERS = 256 * 1024 * 1024;
 const MOST_PARTITIONS = 1_000_000;
 
 /** The run that asks, with the way to keep an answer for a restart in this process. */
-export interface StateUser {
+export interface StateUser extends LockUser {
   readonly run: string;
+  /** The run that waits for this one. */
+  readonly within?: StateUser | undefined;
   /** Keeps the answer to a change, which must not be made again when the run restarts. */
   keep(answer: Answer): void;
 }
@@ -125,6 +127,11 @@ export class StateStore {
     return this.#locks.holds(run);
   }
 
+  /** Whether a run, or one that waits for it, has a lock. */
+  isUnderLock(user: StateUser): boolean {
+    return this.#locks.isUnderLock(user);
+  }
+
   /** The run has ended or restarts: its locks are freed and its begun changes dropped. */
   release(run: string): void {
     this.#known.delete(run);
@@ -144,8 +151,9 @@ export class StateStore {
   async #enter(service: string, partition: string | null, user: StateUser): Promise<Answer> {
     const lock = initialising(service, partition);
     const cells = this.#cells(service, partition);
-    if (cells.initialized) return { ok: 'false' };
-    await this.#locks.take(lock, user.run);
+    // What the initializing procedure has others do works on the state as far as it is made.
+    if (cells.initialized || this.#locks.isHeldAround(lock, user)) return { ok: 'false' };
+    await this.#locks.take(lock, user);
     if (!this.#cells(service, partition).initialized) return { ok: 'true' };
     this.#locks.free(lock, user.run);
     return { ok: 'false' };
@@ -198,7 +206,7 @@ export class StateStore {
     const given = (args as Value[]).map((value) => this.#received(value, user));
     const key = shared.behaviour.lockOf(method, given);
     const lock = key === null ? null : lockOn(shared, key);
-    if (lock !== null) await this.#locks.take(lock, user.run);
+    if (lock !== null) await this.#locks.take(lock, user);
     try {
       const value = this.#counted(shared, () => shared.behaviour.call(method, given));
       if (value === undefined) throw langError('cascade.builtin.method.unknown', method, shared.kind);
@@ -212,7 +220,7 @@ export class StateStore {
   async #begin({ object, key }: StatePayload & { op: 'begin' }, user: StateUser): Promise<Answer> {
     const shared = this.#object(object as Value, user);
     const lock = lockOn(shared, key);
-    await this.#locks.take(lock, user.run);
+    await this.#locks.take(lock, user);
     const value = shared.behaviour.read(key);
     const token = ++this.#tokens;
     const answer: Answer = { ok: `{"token":${token},"present":${value !== null},"value":${this.#shown(value ?? NOTHING, user)}}` };

@@ -68,7 +68,7 @@ const NOTHING: Answer = { ok: 'null' };
 
 const PERFORMED: Readonly<Record<Request['kind'], Perform>> = {
   async lock({ locks, type, actor }) {
-    await locks.take(type, actor.state?.run ?? '');
+    await locks.take(type, actor.state ?? { run: '' });
     return NOTHING;
   },
   async unlock({ locks, type, actor }) {

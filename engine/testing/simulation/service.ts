@@ -56,7 +56,7 @@ import type { Executable } from '../../../runtime/programs/executable.ts';
 import type { Sandbox } from '../../../sandbox/index.ts';
 import { fence, TakeOver } from '../../../runtime/cluster/take-over.ts';
 import { ImplementedEvents } from '../../../features/services/implemented-events.ts';
-import { Locks } from '../../../runtime/shared-state/locks.ts';
+import { Locks, type LockUser } from '../../../runtime/shared-state/locks.ts';
 import { TriggerIndex } from '../../../runtime/triggers/index.ts';
 import { parseType } from '../../../model/types/index.ts';
 import { fromBson } from '../../../model/values/index.ts';
@@ -168,6 +168,7 @@ export class SimulatedService {
       epoch,
       present: Object.assign(() => ({ valueJson: 'null' }) as never, { long: () => null }),
       mayListen: () => true,
+      resend: () => null,
       isOpen: (event, rule) => this.runner.isOpen(event, rule),
     });
     const states = new FeatureStates();
@@ -346,7 +347,7 @@ export class SimulatedService {
       transactions: this.committer,
       execution: {
         contention: host.contention,
-        sharedState: { holdsLocks: (run: RunId) => this.#locks.holds(run) },
+        sharedState: { isUnderLock: (user: LockUser) => this.#locks.isUnderLock(user) },
         runs: host,
         executables,
         programs: new ProgramStore({ db, executables, epoch, committer: this.committer, graceMs: GRACE_MS }),
