@@ -16,6 +16,16 @@ test('WITHIN: each event waits for the next, and a time-out comes once', () => {
   expect([timeOuts(machine.expire(1_000)), machine.open, machine.nextDueMs]).toEqual([[], 0, null]);
 });
 
+test('WITHIN: an event that comes after the time of the one before does not keep the time-out from it', () => {
+  const machine = new ExpectWithin(100);
+  machine.arrive(at('one', 0), [0]);
+  const inTime = machine.arrive(at('two', 100), [0]);
+  expect([names(inTime.closed), timeOuts(inTime)]).toEqual([['one'], []]);
+  const late = machine.arrive(at('three', 201), [0]); // nobody has looked meanwhile
+  expect([names(late.closed), timeOuts(late), names(late.opened)]).toEqual([[], ['two'], ['three']]);
+  expect(timeOuts(machine.expire(301))).toEqual(['three']);
+});
+
 test('EVERY: a grid from the beginning, whatever comes when', () => {
   const machine = new ExpectEvery(100);
   machine.begin(50);

@@ -25,7 +25,9 @@ export class ExpectWithin implements Machine {
   }
 
   arrive(matched: MatchedEvent, places: readonly number[]): Outcome {
-    const closed = this.#close();
+    // The time of the last event may have ended before anybody looked: while the service was away, or busy.
+    const isLate = this.#last !== null && this.#last.deadlineMs < matched.atMs;
+    const ended = this.#close();
     this.#last = {
       order: ++this.#order,
       node: 0,
@@ -36,7 +38,7 @@ export class ExpectWithin implements Machine {
       isOpen: true,
       storedIn: 'nowhere',
     };
-    return { ...NOTHING, opened: [this.#last], closed };
+    return { ...NOTHING, opened: [this.#last], ...(isLate ? { timedOut: ended } : { closed: ended }) };
   }
 
   expire(untilMs: number): Outcome {
