@@ -307,6 +307,7 @@ export async function openNamespace({
     present: presentEvent,
     mayListen: mayListenIn(() => space),
     isOpen: (event, rule) => runner?.isOpen(event, rule) === true,
+    resend: (node, event) => federation.outbox.again(node, event),
   });
   const states = new FeatureStates();
   states.set(RULE_GRAPH, new RuleGraph());

@@ -28,6 +28,7 @@ export async function retry(space: Namespace, id: string, actor: Actor): Promise
   } catch (error) {
     throw error instanceof VersionConflict ? gone() : error; // another request has retried or deleted it
   }
+  again.stored?.();
   await deliveriesOf(space).look();
   return NO_CONTENT;
 }

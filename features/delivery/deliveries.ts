@@ -38,6 +38,15 @@ const FORMER_RELIABILITY = { frequencyMs: 30_000, ttlMs: 3_600_000 };
 export interface DeliveriesOptions extends PersistentOptions, DueOptions {
   /** The partition of the sequence numbers that this process assigns. */
   readonly epoch: number;
+  /** Has a node get a request again that has become a dead letter; null where the node is not there any more. */
+  readonly resend: (node: string, event: StoredEvent) => Retry | null;
+}
+
+/** What a retry stores; the caller calls `stored` after the commit. */
+interface Retry {
+  readonly writes: Write[];
+  readonly events: StoredEvent[];
+  stored?(): void;
 }
 
 export class Deliveries {
@@ -160,7 +169,9 @@ export class Deliveries {
 
   /** Notes the error with which a rule has ended on its event, if the event waits for an acknowledgement. */
   failed(resource: string, error: LastError, { event: started }: Actor): void {
-    if (started?.event.sequence && resource === `/rules/${started.rule}`) this.#due.errors.add(deliveryId(resource, started.event), error);
+    if (!started?.event.sequence) return;
+    const target = `/rules/${started.rule}`; // a version of it may have run in its place
+    if (baseNameOf(resource) === baseNameOf(target)) this.#due.errors.add(deliveryId(target, started.event), error);
   }
 
   /** Gives an event up for a target: its delivery is removed in the commit that `store` makes. */
@@ -287,8 +298,10 @@ export class Deliveries {
    * Retries an event for a target, with a new time to live. The caller calls `look` after the commit.
    * @returns null when the target no longer exists
    */
-  retry(event: StoredEvent, target: string): { writes: Write[]; events: StoredEvent[] } | null {
+  retry(event: StoredEvent, target: string): Retry | null {
     const space = this.#options.space();
+    const [, node] = /^\/nodes\/(.+)$/.exec(target) ?? [];
+    if (node !== undefined) return this.#options.resend(node, event);
     const [, asked] = /^\/procedures\/(.+)$/.exec(target) ?? [];
     if (asked !== undefined)
       return space.catalog.definitions.get('procedures', asked) ? { writes: [], events: [{ ...event, runs: [asyncRun(asked)] }] } : null;

@@ -158,6 +158,44 @@ test('a write to a reliable node that fails with a transient error waits in the 
   expect(ids).toEqual([ids[0], ids[0]]);
 });
 
+test('a dead letter of a node that is sent again is the same request, as long as there is the node', async () => {
+  await register('lost', far.url, 'reliable');
+  const answers = [503, 400, 400, 200];
+  respond = (_, response) => {
+    const status = answers.shift() ?? 200;
+    answerJson(response, status === 200 ? [{ _id: '1' }] : [{ code: 'x', message: '', params: [] }], status);
+  };
+  await run('INSERT Pump(rate: 1) PROCESSED BY name == "lost" { } ON ERROR (e) { }\nreturn 1');
+  interface Letter {
+    readonly _id: string;
+  }
+  const letter = async (): Promise<Letter> => {
+    for (;;) {
+      const [found] = JSON.parse((await t.ask('select', 'deadletters', { custom: false })).body ?? '[]') as Letter[];
+      if (found) return found;
+      await sleep(25);
+    }
+  };
+  const retry = async () => t.ask('retry', 'deadletters', { custom: false, id: (await letter())._id });
+  expect(await letter()).toMatchObject({ target: '/nodes/lost', reason: 'outbox' });
+  expect((await retry()).status).toBe(204);
+  await letter(); // it was refused again
+  await t.ask('delete', 'nodes', { custom: false, id: 'lost' });
+  await expect(retry()).rejects.toMatchObject({ code: 'cascade.resource.not.found', params: ['/nodes/lost'] });
+  await register('lost', far.url, 'reliable');
+  expect((await retry()).status).toBe(204);
+  while (asked().length < 4) await sleep(25);
+  const [first] = asked();
+  for (const { method, url, body, headers } of asked())
+    expect([method, url, body, headers['x-cascade-request-id']]).toEqual([
+      first?.method,
+      first?.url,
+      first?.body,
+      first?.headers['x-cascade-request-id'],
+    ]);
+  await t.ask('delete', 'nodes', { custom: false, id: 'lost' });
+});
+
 test.each([
   ['WITHIN 0', 'cascade.federation.within'],
   ['WITHIN "x"', 'cascade.federation.within'],

@@ -1,12 +1,12 @@
 // The outbox of reliable nodes (integrations.md 11.8): a write is stored before it is sent, and retried with its request id until the node
 // has answered, in order per node, by the owner of the namespace. The node remembers the id for a day, so that the write takes effect once.
 import { type Db, Long, ObjectId } from 'mongodb';
-import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type CascadeError, apiError } from '../../model/errors/index.ts';
 import { newId } from '../../model/types/index.ts';
 import { openText, sealText } from '../../model/values/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
-import { DuplicateKey, VersionConflict } from '../../runtime/transactions/index.ts';
+import { DuplicateKey, type StoredEvent, VersionConflict, type Write } from '../../runtime/transactions/index.ts';
 import { deadLetter, DEAD_LETTERS } from '../delivery/index.ts';
 import type { Carriage, NodeAnswer, NodeRequest } from './node-client.ts';
 import { failureOf, isTransient } from './failures.ts';
@@ -30,6 +30,12 @@ interface Waiting {
   readonly hop: number;
   /** JSON of the request, sealed where the namespace has a key. */
   readonly request: string;
+}
+
+interface Again {
+  readonly writes: Write[];
+  readonly events: [];
+  stored(): void;
 }
 
 export type Ask = (node: string, request: NodeRequest, carriage: Carriage) => Promise<NodeAnswer>;
@@ -114,6 +120,28 @@ export class Outbox {
     });
   }
 
+  /**
+   * A request that has become a dead letter waits anew, behind the others, with its id: a node that has carried it out knows that.
+   * @returns null where the node, or the request, is not there any more. The caller calls `stored` after the commit
+   */
+  again(node: string, { value, by }: Pick<StoredEvent, 'value' | 'by'>): Again | null {
+    const space = this.#space();
+    const given = decodeInner(value);
+    if (!space.catalog.definitions.get('nodes', node) || !isObject(given) || typeof given['op'] !== 'string') return null;
+    const { hop = 0, isType, ...rest } = given;
+    const request = Object.fromEntries(Object.entries({ ...rest, isType: isType || null }).filter(([, one]) => one !== null));
+    const entry = this.#entryOf(newId(), node, request as unknown as NodeRequest, by, Number(hop));
+    return {
+      writes: [{ collection: OUTBOX, op: 'insert', document: { ...entry } }],
+      events: [],
+      stored: () => {
+        this.#loaded()
+          .then(() => this.#backlogOf(node).add(entry._id.toHexString()))
+          .catch(() => undefined); // whoever reads the outbox next finds it there
+      },
+    };
+  }
+
   /** Resolves when a request is stored: only then may its caller be told that it will be sent. @throws the error that prevented it */
   async isStored(requestId: string): Promise<void> {
     await this.#storing.get(requestId);
@@ -157,17 +185,8 @@ export class Outbox {
   async #store(node: string, request: NodeRequest, by: string, hop: number): Promise<Waiting> {
     await this.#loaded();
     const space = this.#space();
-    const _id = ObjectId.createFromHexString((request.requestId ?? '').replaceAll('-', '').slice(0, 24));
-    const entry: Waiting = {
-      _id,
-      ars_version: Long.fromNumber(1),
-      node,
-      order: ObjectId.createFromHexString(newId()),
-      at: new Date(space.clock.now()),
-      by,
-      hop,
-      request: sealText(space.storage.cipher, JSON.stringify(request), PURPOSE, _id.toHexString()),
-    };
+    const entry = this.#entryOf((request.requestId ?? '').replaceAll('-', '').slice(0, 24), node, request, by, hop);
+    const { _id } = entry;
     try {
       await space.transactions.submit({ writes: [{ collection: OUTBOX, op: 'insert', document: { ...entry } }], events: [] }, true);
       this.#backlogOf(node).add(_id.toHexString());
@@ -176,6 +195,20 @@ export class Outbox {
       if (!(error instanceof DuplicateKey)) throw error;
       return (await this.#entries().findOne({ _id })) ?? entry; // a replay of the run: the request waits already, or was answered
     }
+  }
+
+  #entryOf(id: string, node: string, request: NodeRequest, by: string, hop: number): Waiting {
+    const { storage, clock } = this.#space();
+    return {
+      _id: ObjectId.createFromHexString(id),
+      ars_version: Long.fromNumber(1),
+      node,
+      order: ObjectId.createFromHexString(newId()),
+      at: new Date(clock.now()),
+      by,
+      hop,
+      request: sealText(storage.cipher, JSON.stringify(request), PURPOSE, id),
+    };
   }
 
   /** Records that a request was answered: it no longer delays others, and the next batch removes it. */
@@ -308,7 +341,7 @@ export class Outbox {
   /** Makes the request a dead letter in the commit that removes it from the outbox. */
   async #moveToDeadLetters(entry: Waiting, error: CascadeError): Promise<void> {
     const space = this.#space();
-    const { op, resource, id = null, parameters = {}, object = null, requestId = '' } = this.#requestOf(entry);
+    const { op, resource, isType = false, id = null, parameters = {}, object = null, requestId = '' } = this.#requestOf(entry);
     const leave = (): boolean => this.#backlogOf(entry.node).delete(entry._id.toHexString());
     // A replay after a crash has stored the request again: one dead letter suffices.
     if (await space.storage.db.collection(DEAD_LETTERS.collection).findOne({ 'event.uuid': requestId })) {
@@ -316,9 +349,9 @@ export class Outbox {
       leave();
       return;
     }
-    const value: ObjectValue = { op, resource, id, parameters: { ...parameters }, object, requestId };
+    const value: ObjectValue = { op, resource, isType, id, parameters: { ...parameters }, object, requestId, hop: entry.hop };
     const uuid = requestId;
-    const event = { uuid, path: `/nodes/${entry.node}`, value: JSON.stringify(value), at: entry.at, by: entry.by, runs: [] };
+    const event = { uuid, path: `/nodes/${entry.node}`, value: encodeInner(value), at: entry.at, by: entry.by, runs: [] };
     const dead = deadLetter(space, {
       event: { ...event, chain: { root: uuid, depth: 0 } },
       target: `/nodes/${entry.node}`,
