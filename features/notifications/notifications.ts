@@ -3,10 +3,10 @@
 import { DateTime, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { isAdmin, requirePublish, requireRight, requireUse } from '../../resources/access/index.ts';
+import { isAdmin, requirePublish, requirePublishToSource } from '../../resources/access/index.ts';
 import { deleteOne, filterOfId, read, readAt, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
 import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
-import { type HostBuiltin, type HostBuiltins, type Namespace, resolve } from '../../resources/catalog/index.ts';
+import type { HostBuiltin, HostBuiltins, Namespace } from '../../resources/catalog/index.ts';
 import { logOf } from '../sources/index.ts';
 import { notifyDevices, usersOf } from './inbox.ts';
 import { checkForm } from './payload-form.ts';
@@ -29,7 +29,7 @@ const onlyOf = (all: ReadonlyMap<string, readonly Device[]>, only: ReadonlySet<s
 /**
  * Stores a message for those of the named users that the namespace has.
  * @param only devices that are notified; null: all
- * @throws the errors of integrations.md 7.3, in its order
+ * @throws cascade.authorization.denied without the right to publish to the source; the errors of integrations.md 7.3, in its order
  */
 export async function storeMessage(
   space: Namespace,
@@ -39,8 +39,7 @@ export async function storeMessage(
   only: ReadonlySet<string> | null = null,
 ): Promise<Value> {
   const found = sourceNamed(space, source);
-  requireRight(space, resolve(space, 'sources', false), 'publish', batching.identity);
-  requireUse(space, 'sources', String(source), 'publish', batching.identity);
+  requirePublishToSource(space, String(source), batching.identity);
   if (own(found, 'type') !== 'PUSH_NOTIF') throw apiError('cascade.notification.source', source);
   if (own(found, 'active') !== true) throw apiError('cascade.source.inactive', source, 'not active');
   if (!Array.isArray(users) || users.length === 0 || !users.every((one) => typeof one === 'string'))
@@ -109,6 +108,8 @@ const retractPayload: HostBuiltin = async (space, [msgId = null, excludeList = n
   const except = nameList('excludeList', excludeList).map((name) => name.toLowerCase());
   return atomically(space, `message ${String(msgId)}`, actor, async (batching) => {
     const message = await messageAt(space, msgId);
+    // Who may send with the source may take back what was sent with it, whoever did.
+    requirePublishToSource(space, message ? String(own(message, 'source')) : '', batching.identity);
     if (!message) return false;
     const changes = withdrawn(message, except);
     if (!changes) return true;
@@ -142,12 +143,11 @@ const deletePayloadMessages: HostBuiltin = async (space, [msgIds = null], actor)
   });
 };
 
-const listPending: HostBuiltin = async (space, [user = null], actor) => {
+const listPending: HostBuiltin = async (space, [named = null], actor) => {
   const identity = actor.identity;
-  const username = user === null ? null : String(user).toLowerCase();
-  if (username !== null && username !== identity.username && !isAdmin(identity))
-    throw apiError('cascade.authorization.denied', 'select', 'ArsPayloadMessage');
-  const waiting = await read(space, PAYLOAD_MESSAGES, { pendingUsers: username ?? identity.username }, MOST);
+  const username = named === null ? identity.username : String(named).toLowerCase();
+  if (username !== identity.username && !isAdmin(identity)) throw apiError('cascade.authorization.denied', 'select', 'ArsPayloadMessage');
+  const waiting = await read(space, PAYLOAD_MESSAGES, { pendingUsers: username }, MOST);
   const pending = waiting.filter((message) => !isExpired(message, actor.clock.now()));
   const seen = isAdmin(identity) ? pending : pending.map((one) => PAYLOAD_MESSAGES.seen?.instance(one, identity.username) ?? one);
   return { ok: encodeInner(seen) };

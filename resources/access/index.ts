@@ -18,7 +18,7 @@ export {
   restriction,
 } from './gate.ts';
 export { actingIn, hasRightsOfItsOwn } from './lent-profiles.ts';
-export { requireEvictionTopic, requirePublish } from './publishing.ts';
+export { requireEvictionTopic, requirePublish, requirePublishToSource } from './publishing.ts';
 export { RULE_RIGHTS, RuleRights, requireMayChange, requireMayTake } from './rule-rights.ts';
 export {
   acting,

@@ -15,6 +15,7 @@ export const notifications: readonly Declaration[] = [
     'Notification.sendPayload(pushSourceName: String, messageId: String|null, category: String|null, title: String|null, payload: any|null, users: any|null) => Object',
     'Sends a form to users, or replaces one; the message as stored.',
     [
+      'cascade.authorization.denied',
       'cascade.notification.source',
       'cascade.notification.users',
       'cascade.notification.payload',
@@ -27,6 +28,7 @@ export const notifications: readonly Declaration[] = [
   asked(
     'Notification.retractPayload(msgId: String, excludeList?: List) => Boolean',
     'Takes a message back from those who have not answered it; whether there is one.',
+    ['cascade.authorization.denied'],
   ),
   asked('Notification.deletePayloadMessages(msgIds: List) => Integer', 'Deletes messages, or the caller’s part of them; how many.'),
   asked('Notification.listPending(username?: String) => List', 'The messages that a user has not answered, oldest first.', [
@@ -36,6 +38,7 @@ export const notifications: readonly Declaration[] = [
     'Client.sendByName(pushSourceName: String, title: String|null, subtitle: String|null, users: any|null, clientName: String) => Object',
     'Sends users a message that opens a named client.',
     [
+      'cascade.authorization.denied',
       'cascade.notification.source',
       'cascade.notification.users',
       'cascade.source.inactive',
