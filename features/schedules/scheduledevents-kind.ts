@@ -91,7 +91,8 @@ function defined(space: Namespace, body: ObjectValue, stored: ObjectValue | null
   const name = Object.hasOwn(body, 'name') && getOwn(body, 'name') !== null ? textField(NAME, body, 'name') : newId();
   if (stored) requireChangeable(stored);
   if (!stored && Object.hasOwn(body, 'name') && getOwn(body, 'name') !== null) checkName('scheduledevent', name);
-  const fields = checkFields(SCHEDULED_EVENTS, omit(body, ['message', 'interval', 'cron', 'zone', LAST]), 'refused');
+  const ours = stored && Object.hasOwn(stored, LAST) && getOwn(body, LAST) === getOwn(stored, LAST) ? [LAST] : [];
+  const fields = checkFields(SCHEDULED_EVENTS, omit(body, ['message', 'interval', 'cron', 'zone', ...ours]), 'refused');
   const periodic = getOwn(fields, 'periodic') === true;
   if (stored && !periodic) throw apiError('cascade.resource.key.immutable', NAME, 'periodic');
   const topic = textField(NAME, body, 'topic');
