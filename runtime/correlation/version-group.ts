@@ -386,6 +386,7 @@ export class VersionGroup {
       this.owner.rule,
       entry,
       bindings.events.map((one) => one.uuid),
+      bindings.places, // the same events may be complete in two ways at once
       (bindings as Partial<Evaluation>).deadlineMs ?? 0,
     ]);
     const { args, events } = givenBy(shown, this.triggers, this.#shape.variables, this.#host.namespace);
