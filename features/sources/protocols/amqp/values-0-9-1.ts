@@ -10,7 +10,7 @@ export const headersOf = (headers: object): ObjectValue =>
 function valueOf(member: unknown): Value {
   if (Buffer.isBuffer(member)) return member.toString('utf8');
   if (Array.isArray(member)) return member.map(valueOf);
-  if (typeof member === 'object' && member !== null) return typed(member as Typed) ?? headersOf(member);
+  if (typeof member === 'object' && member !== null) return typed(member) ?? headersOf(member);
   return typeof member === 'string' || typeof member === 'number' || typeof member === 'boolean' ? member : null;
 }
 
