@@ -7,6 +7,7 @@ import { apiError } from '../../../../model/errors/index.ts';
 import { EgressError } from '../../../../platform/egress/index.ts';
 import { own } from '../fields.ts';
 import type { Caller, Connection, SourceContext } from '../protocol.ts';
+import { boundReplies } from './bounded-replies.ts';
 import { type Mail, mailOf } from './mail.ts';
 
 const CONNECT_MS = 20_000;
@@ -21,7 +22,10 @@ const TRY_AGAIN_AFTER_MS = [1_000, 5_000, 25_000];
 export const openEmail = async (
   context: SourceContext,
   { delaysMs = TRY_AGAIN_AFTER_MS, silenceMs = SILENCE_MS } = {},
-): Promise<Connection> => new Email(context, delaysMs, silenceMs);
+): Promise<Connection> => {
+  boundReplies();
+  return new Email(context, delaysMs, silenceMs);
+};
 
 /** The outcome of a failed attempt. `again`: a later attempt may succeed. */
 interface Failure {

@@ -199,3 +199,25 @@ test('an attachment may be a document', async () => {
     await expect(send('attaching', { ...mail, attachments })).rejects.toMatchObject({ code: 'cascade.email.body.invalid' });
   expect(received).toHaveLength(before);
 });
+
+test.each([
+  ['a line that does not end', 'x'.repeat(20_000)],
+  ['a reply that does not end', '220-hello\r\n'.repeat(2_000)],
+])('a server that says %s is left at once', async (_what, said) => {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    socket.write(said);
+  });
+  const { port: at, close } = await listening(server);
+  closes.push(() => {
+    for (const socket of sockets) socket.destroy();
+    return close();
+  });
+  const source = await openEmail(contextOf({ host: '127.0.0.1', port: at }));
+  await expect(source.publish!({ from: 'a@x.org', to: 'b@y.org', subject: 's', text: 't' }, NOBODY)).rejects.toMatchObject({
+    code: 'cascade.email.send.failed',
+    params: ['feed', 'the server says more than 16384 bytes at once'],
+  });
+  await source.close();
+});
