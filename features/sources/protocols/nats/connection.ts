@@ -46,11 +46,15 @@ class Nats implements Connection {
   readonly #stream: string | null;
   #reader: StreamReader | null = null;
   #isClosing = false;
+  /** Why the connection was lost; null: it was not. */
+  #lostBecause: string | null = null;
   readonly #underWay = new Set<Promise<unknown>>();
+  readonly #refusals: PublishRefusals;
 
   static async open(context: SourceContext, address: ServerAddress): Promise<Nats> {
-    const wire = await wireTo(context, address);
-    const connection = new Nats(context, wire);
+    const refusals = new PublishRefusals();
+    const wire = await wireTo(context, address, (subject) => refusals.note(subject));
+    const connection = new Nats(context, wire, refusals);
     try {
       await connection.#start();
       return connection;
@@ -61,9 +65,10 @@ class Nats implements Connection {
     }
   }
 
-  private constructor(context: SourceContext, wire: NatsConnection) {
+  private constructor(context: SourceContext, wire: NatsConnection, refusals: PublishRefusals) {
     this.#context = context;
     this.#wire = wire;
+    this.#refusals = refusals;
     this.#contentType = String(own(context.config, 'contentType') ?? 'application/json');
     const stream = own(context.config, 'stream');
     this.#stream = stream === null ? null : String(stream);
@@ -89,6 +94,8 @@ class Nats implements Connection {
         callback: (error, message) => (error ? this.#lost(error.message) : this.#take(message)),
       });
     await this.#wire.flush();
+    // The server has answered each subscription by now; one that it refuses would leave the source connected and deaf.
+    if (this.#lostBecause !== null) throw new ConnectionFailure(this.#lostBecause);
   }
 
   /** Handles a message. Core NATS has no acknowledgements: a message that cannot be stored is lost. */
@@ -118,8 +125,10 @@ class Nats implements Connection {
         await jetstream(this.#wire).publish(subject, payload, { headers, expect, ...(messageId !== null && { msgID: messageId }) });
         return;
       }
-      this.#wire.publish(subject, payload, { headers, ...(replyTo !== null && { reply: replyTo }) });
-      await this.#wire.flush(); // resolves when the server has received the publish
+      await this.#refusals.during(subject, async () => {
+        this.#wire.publish(subject, payload, { headers, ...(replyTo !== null && { reply: replyTo }) });
+        await this.#wire.flush(); // resolves when the server has received the publish
+      });
     } catch (error) {
       throw apiError('cascade.source.publish.failed', source, error instanceof Error ? error.message : String(error), null, null);
     }
@@ -133,8 +142,35 @@ class Nats implements Connection {
   }
 
   #lost(message: string): void {
-    if (!this.#isClosing) this.#context.lost(new ConnectionFailure(message));
+    if (this.#isClosing) return;
     this.#isClosing = true;
+    this.#lostBecause = message;
+    this.#context.lost(new ConnectionFailure(message));
+  }
+}
+
+/** Which of the publishes under way the server has refused: it says so by the subject, in the order in which they were sent. */
+class PublishRefusals {
+  readonly #underWay = new Map<string, { isRefused: boolean }[]>();
+
+  note(subject: string): void {
+    const first = this.#underWay.get(subject)?.find(({ isRefused }) => !isRefused);
+    if (first) first.isRefused = true;
+  }
+
+  /** @throws Error where the server refuses what is sent meanwhile */
+  async during(subject: string, send: () => Promise<void>): Promise<void> {
+    const sent = { isRefused: false };
+    const all = this.#underWay.get(subject) ?? [];
+    this.#underWay.set(subject, all);
+    all.push(sent);
+    try {
+      await send();
+    } finally {
+      all.splice(all.indexOf(sent), 1);
+      if (all.length === 0) this.#underWay.delete(subject);
+    }
+    if (sent.isRefused) throw new Error(`the server does not allow to publish to ${subject}`);
   }
 }
 
@@ -162,11 +198,16 @@ export function natsConnection(dial: () => Promise<Socket>): Promise<NatsConnect
 }
 
 /** @throws ConnectionFailure, EgressError */
-export async function wireTo(context: SourceContext, address: ServerAddress): Promise<NatsConnection> {
+export async function wireTo(
+  context: SourceContext,
+  address: ServerAddress,
+  publishRefused: (subject: string) => void = () => undefined,
+): Promise<NatsConnection> {
   // the library has one global factory, so each transport finds its socket in its options
   setTransportFactory({ factory: () => new EgressTransport() });
   let refused: Error | null = null;
   const options: DialOptions = {
+    publishRefused,
     servers: [`${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`],
     reconnect: false,
     maxReconnectAttempts: 0,

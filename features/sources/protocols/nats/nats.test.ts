@@ -2,7 +2,7 @@
 import { createServer, type Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { listening } from '../../testing/listening.ts';
-import { contextOf } from '../testing/context.ts';
+import { contextOf, NOBODY } from '../testing/context.ts';
 import { openNats } from './connection.ts';
 
 const closes: (() => Promise<void>)[] = [];
@@ -50,4 +50,38 @@ test('what is no NATS ends a connection that stood', async () => {
   await openNats(context).catch((error: unknown) => context.lost(error));
   await expect.poll(() => context.losses.map(String)).toEqual([expect.stringContaining('the server sent what is no NATS')]);
   expect(printed).not.toHaveBeenCalled();
+});
+
+/** A server that refuses what is published on `no`, and subscriptions of `deaf`. */
+const strictServer = (): Promise<string> =>
+  serverThat((socket) => {
+    socket.write('INFO {"version":"2.10.0","max_payload":1048576,"headers":true}\r\n');
+    socket.on('data', (bytes) => {
+      for (const line of bytes.toString('latin1').split('\r\n')) {
+        const [command, subject = ''] = line.split(' ');
+        if (command === 'HPUB' && subject === 'no') socket.write(`-ERR 'Permissions Violation for Publish to "${subject}"'\r\n`);
+        if (command === 'SUB' && subject === 'deaf') socket.write(`-ERR 'Permissions Violation for Subscription to "${subject}"'\r\n`);
+        if (command === 'PING') socket.write('PONG\r\n');
+      }
+    });
+  });
+
+test('a publish that the server refuses fails, and no other one', async () => {
+  const source = await openNats(contextOf({ serverURIs: await strictServer() }));
+  const publish = (topic: string): Promise<string> => source.publish!({ topic, message: 1 }, NOBODY).then(() => 'sent', codeOf);
+  expect(await Promise.all(['yes', 'no', 'yes', 'no'].map(publish))).toEqual([
+    'sent',
+    'cascade.source.publish.failed',
+    'sent',
+    'cascade.source.publish.failed',
+  ]);
+  expect(await publish('yes')).toBe('sent');
+  await source.close();
+});
+
+const codeOf = (error: unknown): string => String((error as { code?: unknown }).code);
+
+test('a source whose subscription the server refuses does not open', async () => {
+  const serverURIs = await strictServer();
+  await expect(openNats(contextOf({ serverURIs, topics: ['heard', 'deaf'] }))).rejects.toThrow('Permissions Violation for Subscription');
 });

@@ -1,9 +1,10 @@
 // The socket of a NATS connection: opened by the controlled egress, and read no faster than messages are stored.
 import type { Socket } from 'node:net';
 import type { ConnectionOptions, Server, Transport } from '@nats-io/nats-core/internal';
+import type { StrictOptions } from './strict-reader.ts';
 
 /** Options that the library passes to the transport of a connection. */
-export interface DialOptions extends ConnectionOptions {
+export interface DialOptions extends StrictOptions {
   /** Opens the socket, with TLS where required; the greeting is what the server has sent so far. */
   readonly dial: () => Promise<{ readonly socket: Socket; readonly greeting: Buffer; readonly isSecure: boolean }>;
   /** Resolves when more may be read. */
