@@ -53,3 +53,13 @@ test('integrations.md 1.3: an update keeps the secrets that it omits, and null r
   await t.ask('update', 'sources', { id: 'remote', body: '{"config":{"uri":"https://elsewhere.invalid","password":null}}' });
   expect(await secrets()).not.toContain('password');
 });
+
+test('integrations.md 1.3 1.5: headers of the defaults are secret however their name is written', async () => {
+  const config = { uri: 'https://nowhere.invalid', requestDefaults: { HEADERS: { authorization: 'hush-5', 'X-Site': '7' } } };
+  const { body } = await t.ask('insert', 'sources', { body: JSON.stringify({ name: 'spelt', type: 'REMOTE', config }) });
+  const { body: read } = await t.ask('select', 'sources', { id: 'spelt' });
+  for (const seen of [body, read]) {
+    expect(seen).toContain('X-Site');
+    expect(seen).not.toContain('hush');
+  }
+});

@@ -27,7 +27,8 @@ const isIndirect = (value: Value): boolean => typeof value === 'string' && /^(?:
 export function isSecret(path: readonly string[]): boolean {
   const [last = '', ...before] = [...path].reverse();
   if (path.length === 1) return SECRET_FIELDS.has(last);
-  if (before[0] === 'headers' && before[1] === 'requestDefaults') return SECRET_HEADERS.has(last.toLowerCase());
+  // The names of a request document are read whatever their case (integrations.md 1.5).
+  if (before[0]?.toLowerCase() === 'headers' && before[1] === 'requestDefaults') return SECRET_HEADERS.has(last.toLowerCase());
   return last === 'password' || (before[0] === 'pemKeyCertOptions' && last === 'keyValues');
 }
 
