@@ -1,10 +1,13 @@
 // Sources: connections to systems outside, for messages in both directions.
 import { langError } from '../../stdlib/errors.ts';
-import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { toJson } from '../../model/values/index.ts';
+import { isLong } from '../../model/types/index.ts';
+import { toJson, toJsonInPieces } from '../../model/values/index.ts';
+import { finishInSlices } from '../../platform/structures/index.ts';
 import { requireUse, requireRight } from '../../resources/access/index.ts';
 import type { Feature } from '../../resources/catalog/index.ts';
+import { innerText } from '../../resources/instances/index.ts';
 import { typeName } from '../../resources/operations/index.ts';
 import { idOf, reply } from '../../resources/requests/index.ts';
 import { callerOf, withReferences } from './documents.ts';
@@ -32,7 +35,8 @@ export const sources: Feature = {
         requireUse(space, 'sources', idOf(request), 'query', actor.identity);
         const caller = callerOf(space, actor);
         const row = await querySource(space, idOf(request), asked, actor, caller);
-        return reply(toJson(caller.hasSaved ? withReferences(row) : row));
+        const shown = caller.hasSaved ? withReferences(row) : row;
+        return reply(isLong(shown) ? await finishInSlices(space.name, toJsonInPieces(shown)) : toJson(shown));
       },
       status: async (space, request) => reply(toJson(await sourcesOf(space).status(sourceNamed(space, idOf(request))))),
       /** The channels that a chatbot belongs to (integrations.md 6.3). */
@@ -54,7 +58,7 @@ export const sources: Feature = {
       requireRight(space, SOURCES, 'query', actor.identity);
       requireUse(space, 'sources', String(getOwn(payload, 'source')), 'query', actor.identity);
       const request = getOwn(payload, 'request') as ObjectValue;
-      return { ok: encodeInner(await querySource(space, String(getOwn(payload, 'source')), request, actor)) };
+      return { ok: await innerText(space, await querySource(space, String(getOwn(payload, 'source')), request, actor)) };
     },
   },
 };

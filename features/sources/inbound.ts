@@ -11,7 +11,7 @@ import { decided } from '../../resources/instances/index.ts';
 import { creatorOf } from '../../resources/access/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { serviceMessage } from '../diagnostics/index.ts';
-import { ContentError, decodeContent } from './content/index.ts';
+import { ContentError, ContentTooLarge, decodeContent } from './content/index.ts';
 import type { Inbound, InboundValue, Outcome } from './protocols/index.ts';
 import { own } from './protocols/fields.ts';
 import { isActive, pipelineOf, unresolvedRule } from './state.ts';
@@ -135,9 +135,13 @@ export class Inbox {
       return undefined;
     }
     try {
-      return decodeContent(contentType, payload);
+      return await decodeContent(this.#space.name, contentType, payload);
     } catch (error) {
       if (!(error instanceof ContentError)) throw error;
+      if (error instanceof ContentTooLarge) {
+        await this.#drop(apiError('cascade.source.message.too.large', this.#name, `a message of ${error.message}`));
+        return undefined;
+      }
       const shown = Buffer.from(payload.subarray(0, SHOWN_BYTES)).toString('utf8');
       await this.#drop(apiError('cascade.source.message.malformed', this.#name, `${error.message}; it begins: ${shown}`));
       return undefined;

@@ -12,6 +12,7 @@ export {
   decodeInnerInPieces,
   encodeInnerInPieces,
   instanceToJsonInPieces,
+  parseForeignJsonInPieces,
   parseJsonInPieces,
   propertyToJsonInPieces,
   toJsonInPieces,

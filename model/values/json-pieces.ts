@@ -1,5 +1,14 @@
 // Texts of long values and values of long texts, in pieces: the JSON of clients and the inner one.
-import { encodeInner, fromInner, isPlainInner, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import {
+  encodeInner,
+  fromInner,
+  isPlainInner,
+  type JsonBounds,
+  type JsonReader,
+  type ObjectValue,
+  setOwn,
+  type Value,
+} from '../../stdlib/values/index.ts';
 import { type InPieces, isDivisible, runsOf, type Speller, spellInPieces, type TypeDefinition } from '../types/index.ts';
 import { exactReader } from './exact-json.ts';
 import { propertyToJson, toJson, typedMember, writersOf, type Written } from './to-json.ts';
@@ -50,8 +59,13 @@ export function* decodeInnerInPieces(json: string): InPieces<Value> {
 }
 
 /** As parseJson, of a long text that is known to be JSON, however deep it is. */
-export function* parseJsonInPieces(json: string): InPieces<Value> {
-  const reader = exactReader(json, UNBOUNDED, { onLoneSurrogate: () => undefined });
+export const parseJsonInPieces = (json: string): InPieces<Value> =>
+  readInPieces(exactReader(json, UNBOUNDED, { onLoneSurrogate: () => undefined }));
+
+/** As parseJson, of a long text of strangers. @throws JsonProblem */
+export const parseForeignJsonInPieces = (json: string, bounds: JsonBounds): InPieces<Value> => readInPieces(exactReader(json, bounds));
+
+function* readInPieces(reader: JsonReader): InPieces<Value> {
   while (!reader.read(PIECE_CHARACTERS)) yield;
   return reader.value;
 }

@@ -33,4 +33,4 @@ export { shown, shownAll, VALUE_WEIGHT, wholeUntil } from './shown.ts';
 export { compareCodeUnits, text, typeOf } from './text.ts';
 export { withoutTrailing } from './trailing.ts';
 export { XmlDocument, XmlElement, XmlList, XmlNode } from './xml.ts';
-export { parseXml, parseXmlDocument } from './xml-parse.ts';
+export { parseXml, parseXmlDocumentInPieces } from './xml-parse.ts';

@@ -14,6 +14,31 @@ interface Open {
 
 /** The root element; other text is a parse error with its reason and position. */
 export function parseXml(text: string): XmlElement {
+  const work = parseXmlInPieces(text, { pieceCharacters: Math.max(text.length, 1) });
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
+
+interface XmlPieces {
+  /** Elements, attributes and texts that there may be; any number by default. */
+  readonly maxValues?: number;
+  /** Characters that are read before the work gives way. */
+  readonly pieceCharacters?: number;
+}
+
+const PIECE_CHARACTERS = 2_048;
+
+/** The same for a long text: it gives way after each piece. */
+export function* parseXmlInPieces(
+  text: string,
+  { maxValues = Number.POSITIVE_INFINITY, pieceCharacters = PIECE_CHARACTERS }: XmlPieces = {},
+): Generator<undefined, XmlElement> {
+  let values = 0;
+  const count = (more: number): void => {
+    if ((values += more) > maxValues) refuse(`more than ${maxValues} values`);
+  };
   const parser = new SaxesParser({ position: true, xmlns: false });
   const refuse = (reason: string): never => fail('cascade.builtin.parse', reason, parser.position);
   const open: Open[] = [];
@@ -25,14 +50,19 @@ export function parseXml(text: string): XmlElement {
     if (open.length > MAX_DEPTH) refuse('too deep');
   });
   parser.on('opentag', ({ name, attributes }) => {
-    open.push({ name: local(name), attributes: ownAttributes(attributes), content: [] });
+    const own = ownAttributes(attributes);
+    count(1 + Object.keys(own).length);
+    open.push({ name: local(name), attributes: own, content: [] });
   });
   const addText = (more: string): void => {
     const content = open.at(-1)?.content;
     if (content === undefined || more === '') return;
     const last = content.at(-1);
     if (typeof last === 'string') content[content.length - 1] = last + more;
-    else content.push(more);
+    else {
+      count(1);
+      content.push(more);
+    }
   };
   parser.on('text', addText);
   parser.on('cdata', addText);
@@ -47,7 +77,11 @@ export function parseXml(text: string): XmlElement {
     if (open.length === 0) root = element;
     else (open.at(-1) as Open).content.push(element);
   });
-  parser.write(text).close();
+  for (let at = 0; at < text.length; at += pieceCharacters) {
+    parser.write(text.slice(at, at + pieceCharacters));
+    yield;
+  }
+  parser.close();
   return root ?? refuse('an element is expected');
 }
 
@@ -64,5 +98,7 @@ function local(qualified: string): string {
   return qualified.slice(qualified.lastIndexOf(':') + 1);
 }
 
-/** The root element with the text that it stands for. */
-export const parseXmlDocument = (text: string): XmlDocument => new XmlDocument(parseXml(text), text);
+/** The root element of a long text, with the text that it stands for. @throws as `parseXml` */
+export function* parseXmlDocumentInPieces(text: string, maxValues: number): Generator<undefined, XmlDocument> {
+  return new XmlDocument(yield* parseXmlInPieces(text, { maxValues }), text);
+}

@@ -1,9 +1,19 @@
 // Converts bytes to values and values to bytes, by their content type (integrations.md 1.6).
 import { CascadeError, apiError } from '../../../model/errors/index.ts';
-import { parseJson, toJson } from '../../../model/values/index.ts';
-import { fromBase64, getOwn, isObject, parseXmlDocument, type Value } from '../../../stdlib/values/index.ts';
+import { atOnce, type InPieces } from '../../../model/types/index.ts';
+import { parseForeignJsonInPieces, parseJson, toJson } from '../../../model/values/index.ts';
+import { finishInSlices } from '../../../platform/structures/index.ts';
+import {
+  fromBase64,
+  getOwn,
+  isObject,
+  JsonProblem,
+  MAX_DATA_DEPTH,
+  parseXmlDocumentInPieces,
+  type Value,
+} from '../../../stdlib/values/index.ts';
 import { parseCsv, writeCsv } from './csv.ts';
-import { ContentError } from './errors.ts';
+import { ContentError, ContentTooLarge } from './errors.ts';
 import { parseForm, writeForm } from './form.ts';
 import { writeXml } from './xml-text.ts';
 
@@ -21,8 +31,22 @@ export function kindOf(contentType: string): Kind {
   return type === 'application/x-www-form-urlencoded' ? 'form' : 'binary';
 }
 
-/** @throws ContentError: the bytes do not fit the content type */
-export function decodeContent(contentType: string, bytes: Uint8Array): Value {
+/** From here on others have their turn while it is read. */
+const LONG_BYTES = 64 * 1024;
+
+/** What a message or an answer may hold: other systems decide what they send, and some of it takes a hundred times its bytes. */
+const MOST_VALUES = 2_000_000;
+
+/**
+ * @param owner the namespace: a few long contents of one are read at a time
+ * @throws ContentError: the bytes do not fit the content type; ContentTooLarge
+ */
+export async function decodeContent(owner: string, contentType: string, bytes: Uint8Array): Promise<Value> {
+  const work = valueIn(contentType, bytes);
+  return bytes.length < LONG_BYTES ? atOnce(work) : finishInSlices(owner, work);
+}
+
+function* valueIn(contentType: string, bytes: Uint8Array): InPieces<Value> {
   const kind = kindOf(contentType);
   if (kind === 'binary')
     return {
@@ -33,13 +57,13 @@ export function decodeContent(contentType: string, bytes: Uint8Array): Value {
   const source = decodeText(contentType, bytes);
   switch (kind) {
     case 'json':
-      return source.trim() === '' ? null : jsonOf(source);
+      return source.trim() === '' ? null : yield* jsonIn(source);
     case 'xml':
-      return xmlOf(source);
+      return yield* xmlIn(source);
     case 'csv':
-      return parseCsv(source);
+      return yield* parseCsv(source, MOST_VALUES);
     case 'form':
-      return parseForm(source);
+      return yield* parseForm(source, MOST_VALUES);
     default:
       return source;
   }
@@ -60,23 +84,31 @@ function decodeText(contentType: string, bytes: Uint8Array): string {
   }
 }
 
-function jsonOf(source: string): Value {
+function* jsonIn(source: string): InPieces<Value> {
   try {
-    return parseJson(source, { refuse: (reason, offset) => apiError('cascade.request.body.invalid', reason, offset) });
+    if (source.length < LONG_BYTES) return parseJson(source, { maxValues: MOST_VALUES, refuse: wrongJson });
+    return yield* parseForeignJsonInPieces(source, { maxDepth: MAX_DATA_DEPTH, maxValues: MOST_VALUES });
   } catch (error) {
-    throw new ContentError(
-      error instanceof CascadeError ? `it is no JSON: ${String(error.params[0])} at ${String(error.params[1])}` : 'it is no JSON',
-    );
+    if (error instanceof JsonProblem) throw wrong('JSON', error.reason, ` at ${Buffer.byteLength(source.slice(0, error.index))}`);
+    if (error instanceof CascadeError) throw wrong('JSON', String(error.params[0]), ` at ${String(error.params[1])}`);
+    throw new ContentError('it is no JSON');
   }
 }
 
-function xmlOf(source: string): Value {
+const wrongJson = (reason: string, offset: number): CascadeError => apiError('cascade.request.body.invalid', reason, offset);
+
+function* xmlIn(source: string): InPieces<Value> {
   try {
-    return parseXmlDocument(source);
+    return yield* parseXmlDocumentInPieces(source, MOST_VALUES);
   } catch (error) {
-    throw new ContentError(`it is no XML: ${error instanceof CascadeError ? String(error.params[0]) : 'unreadable'}`);
+    throw wrong('XML', error instanceof CascadeError ? String(error.params[0]) : 'unreadable');
   }
 }
+
+const wrong = (what: string, reason: string, place = ''): ContentError =>
+  reason === new ContentTooLarge(MOST_VALUES).message
+    ? new ContentTooLarge(MOST_VALUES)
+    : new ContentError(`it is no ${what}: ${reason}${place}`);
 
 /** @throws ContentError: the content type cannot hold the value */
 export function encodeContent(contentType: string, value: Value): Buffer {

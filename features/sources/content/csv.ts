@@ -1,39 +1,60 @@
 // CSV (RFC 4180): a header row, then records as Objects of Strings.
 import { isObject, getOwn, type ObjectValue, setOwn, text, type Value } from '../../../stdlib/values/index.ts';
-import { ContentError } from './errors.ts';
+import type { InPieces } from '../../../model/types/index.ts';
+import { ContentError, ContentTooLarge } from './errors.ts';
 
-/** @throws ContentError for an unclosed quote, or a record with more fields than the header */
-export function parseCsv(source: string): ObjectValue[] {
-  const [header, ...records] = rowsOf(source);
-  if (!header) return [];
-  return records.map((record, i) => {
-    if (record.length > header.length) throw new ContentError(`record ${i + 1} has ${record.length} fields, the header ${header.length}`);
-    const object: ObjectValue = {};
-    for (const [at, name] of header.entries()) setOwn(object, name, record[at] ?? null);
-    return object;
-  });
-}
-
-function rowsOf(source: string): string[][] {
-  const rows: string[][] = [];
-  let row: string[] = [];
-  let at = source.startsWith('\ufeff') ? 1 : 0;
-  while (at < source.length) {
-    const [field, end] = fieldAt(source, at);
-    row.push(field);
-    at = end;
-    if (source[at] === ',') {
-      at++;
-      if (at < source.length) continue;
-      row.push(''); // the last field of the text is empty
+/**
+ * Gives way after each few fields.
+ * @param mostValues fields and records that the result may have
+ * @throws ContentError for an unclosed quote, or a record with more fields than the header; ContentTooLarge
+ */
+export function* parseCsv(source: string, mostValues: number): InPieces<ObjectValue[]> {
+  let header: readonly string[] | null = null;
+  const records: ObjectValue[] = [];
+  let values = 0;
+  for (const row of rowsOf(source)) {
+    if (row === undefined) {
+      yield;
+      continue;
     }
-    rows.push(row);
-    row = [];
-    if (source[at] === '\r') at++;
-    if (source[at] === '\n') at++;
+    if (!header) {
+      header = row;
+      continue;
+    }
+    const number = records.length + 1;
+    if (row.length > header.length) throw new ContentError(`record ${number} has ${row.length} fields, the header ${header.length}`);
+    if ((values += 1 + header.length) > mostValues) throw new ContentTooLarge(mostValues);
+    const record: ObjectValue = {};
+    for (const [at, name] of header.entries()) setOwn(record, name, row[at] ?? null);
+    records.push(record);
   }
-  return rows;
+  return records;
+
+  /** The rows; undefined where the work may give way. */
+  function* rowsOf(text: string): Generator<string[] | undefined> {
+    let row: string[] = [];
+    let fields = 0;
+    let at = text.startsWith('\ufeff') ? 1 : 0;
+    while (at < text.length) {
+      const [field, end] = fieldAt(text, at);
+      row.push(field);
+      if (row.length > mostValues) throw new ContentTooLarge(mostValues);
+      if (++fields % PIECE_FIELDS === 0) yield undefined;
+      at = end;
+      if (text[at] === ',') {
+        at++;
+        if (at < text.length) continue;
+        row.push(''); // the last field of the text is empty
+      }
+      yield row;
+      row = [];
+      if (text[at] === '\r') at++;
+      if (text[at] === '\n') at++;
+    }
+  }
 }
+
+const PIECE_FIELDS = 256;
 
 /** The field that begins at an offset, and the offset of its end. */
 function fieldAt(source: string, from: number): [field: string, end: number] {

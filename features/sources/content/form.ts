@@ -1,7 +1,8 @@
 // The encoding application/x-www-form-urlencoded, which query strings share (integrations.md 2.2, 2.4).
 import { getOwn, isObject, type ObjectValue, setOwn, text, type Value } from '../../../stdlib/values/index.ts';
 import { toJson } from '../../../model/values/index.ts';
-import { ContentError } from './errors.ts';
+import type { InPieces } from '../../../model/types/index.ts';
+import { ContentError, ContentTooLarge } from './errors.ts';
 
 /** Pairs in the order of the keys: null leaves a key out, an array repeats it, an Object becomes JSON. */
 export function pairsOf(object: ObjectValue): [string, string][] {
@@ -23,14 +24,24 @@ export function writeForm(value: Value): string {
   return encodePairs(pairsOf(value));
 }
 
-/** Strings by name; a repeated name gives an array. */
-export function parseForm(source: string): ObjectValue {
+/** Strings by name; a repeated name gives an array. Gives way after each few pairs. @throws ContentTooLarge */
+export function* parseForm(source: string, mostValues: number): InPieces<ObjectValue> {
   const object: ObjectValue = {};
-  for (const [key, value] of new URLSearchParams(source)) {
-    const before = Object.hasOwn(object, key) ? getOwn(object, key) : undefined;
-    if (before === undefined) setOwn(object, key, value);
-    else if (Array.isArray(before)) before.push(value);
-    else setOwn(object, key, [before, value]);
+  let pairs = 0;
+  for (let at = 0, end = 0; at <= source.length; at = end + 1) {
+    end = source.indexOf('&', at);
+    if (end < 0) end = source.length;
+    // The mark stands in front so that one at the beginning of a name stays a part of it.
+    for (const [key, value] of new URLSearchParams(`?${source.slice(at, end)}`)) {
+      const before = Object.hasOwn(object, key) ? getOwn(object, key) : undefined;
+      if (before === undefined) setOwn(object, key, value);
+      else if (Array.isArray(before)) before.push(value);
+      else setOwn(object, key, [before, value]);
+    }
+    if (++pairs > mostValues) throw new ContentTooLarge(mostValues);
+    if (pairs % PIECE_PAIRS === 0) yield;
   }
   return object;
 }
+
+const PIECE_PAIRS = 64;

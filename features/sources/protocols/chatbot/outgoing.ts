@@ -93,7 +93,8 @@ export class Outgoing implements AsyncDisposable {
   async #post(url: URL, body: ObjectValue): Promise<void> {
     const first = await this.#posted(url, body, await this.#bearer());
     const answer = first.status === 401 && this.#token ? await this.#posted(url, body, await this.#bearer(true)) : first;
-    if (answer.status < 200 || answer.status > 299) throw apiError('cascade.chatbot.send.failed', answer.status, readable(answer));
+    if (answer.status < 200 || answer.status > 299)
+      throw apiError('cascade.chatbot.send.failed', answer.status, await readable(this.#context.namespace, answer));
   }
 
   async #posted(url: URL, body: ObjectValue, token: string | null): Promise<HttpAnswer> {
@@ -132,7 +133,7 @@ export class Outgoing implements AsyncDisposable {
     if (scope !== null) pairs.push(['scope', String(scope)]);
     const form = Buffer.from(encodePairs(pairs));
     const answer = await this.#asked(new URL(String(uri)), [['Content-Type', 'application/x-www-form-urlencoded']], form);
-    const said = answer.status === 200 ? readable(answer) : null;
+    const said = answer.status === 200 ? await readable(this.#context.namespace, answer) : null;
     const token = isObject(said) ? own(said, 'access_token') : null;
     if (!isObject(said) || typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token))
       throw apiError('cascade.source.publish.failed', source, `no token was given: the answer was ${answer.status}`, null, answer.status);
@@ -157,9 +158,9 @@ function isWithin(url: URL, prefix: string): boolean {
   return url.pathname === path || url.pathname.startsWith(`${path}/`);
 }
 
-function readable(answer: HttpAnswer): Value {
+async function readable(owner: string, answer: HttpAnswer): Promise<Value> {
   try {
-    return decodeContent('application/json', answer.body);
+    return await decodeContent(owner, 'application/json', answer.body);
   } catch {
     return answer.body.toString('utf8').slice(0, 10_000); // the body of an error may be anything
   }

@@ -1,8 +1,8 @@
 // The connection of a REMOTE source (integrations.md 2): requests, publishes, polls.
 import { isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
 import { type CascadeError, apiError } from '../../../../model/errors/index.ts';
-import { EgressError, type Proxy } from '../../../../platform/egress/index.ts';
-import { ContentError } from '../../content/index.ts';
+import { EgressError, isNamedSecret, type Proxy } from '../../../../platform/egress/index.ts';
+import { ContentError, ContentTooLarge } from '../../content/index.ts';
 import { basic, type HttpAnswer, type HttpClient, HttpFailure, openHttpClient } from '../../http/index.ts';
 import { own } from '../fields.ts';
 import type { Caller, Connection, SourceContext } from '../protocol.ts';
@@ -77,7 +77,7 @@ class Remote implements Connection {
 
   async publish(request: ObjectValue, caller: Caller): Promise<void> {
     const { answer, plan } = await this.#asked((await this.#plan(request, 'publish', caller)).plan);
-    if (isFailure(answer, plan)) throw this.#refused('cascade.source.publish.failed', answer, plan);
+    if (isFailure(answer, plan)) throw await this.#refused('cascade.source.publish.failed', answer, plan);
   }
 
   async query(request: ObjectValue, caller: Caller): Promise<Value> {
@@ -85,10 +85,11 @@ class Remote implements Connection {
     if (plan.saveAs !== null) caller.requireSavable(plan.saveAs);
     const { answer, base } = await this.#asked(plan);
     const failed = isFailure(answer, plan);
-    if (failed && !plan.asFullExchange) throw this.#refused('cascade.source.query.failed', answer, plan);
+    if (failed && !plan.asFullExchange) throw await this.#refused('cascade.source.query.failed', answer, plan);
     const shaped = (body: Value): Value =>
       plan.asFullExchange ? this.#exchange(shown(), base, answer, body) : plan.asFullResponse ? fullResponse(answer, body) : body;
-    if (failed || plan.saveAs === null) return shaped(plan.asFullExchange ? leniently(answer, plan) : this.#body(answer, plan));
+    if (failed || plan.saveAs === null)
+      return shaped(await (plan.asFullExchange ? this.#leniently(answer, plan) : this.#body(answer, plan)));
     return saved(plan.saveAs, answer, shaped, caller);
   }
 
@@ -115,10 +116,25 @@ class Remote implements Connection {
     try {
       const document = mergedRequest(this.#config, request);
       for (const [i, name] of refsOf(document)) loaded.set(i, { name, ...(await caller.readDocument(name)) });
-      return { plan: planned(this.#config), shown: () => planned(this.#context.openConfig) };
+      return { plan: planned(this.#config), shown: () => this.#shownPlan(request, planned) };
     } catch (error) {
       throw this.#invalid(error);
     }
+  }
+
+  /** No request can be made of `@secrets(…)` in place of a method, say: such defaults are left out, and the method is shown as that text. */
+  #shownPlan(request: ObjectValue, planned: (config: ObjectValue) => PlannedRequest): PlannedRequest {
+    const { openConfig } = this.#context;
+    try {
+      return planned(openConfig);
+    } catch (error) {
+      if (!(error instanceof RequestProblem)) throw error;
+    }
+    const defaults = own(openConfig, 'requestDefaults');
+    const known = Object.entries(isObject(defaults) ? defaults : {}).filter(([name, value]) => name === 'path' || !isNamedSecret(value));
+    const plan = planned({ ...openConfig, requestDefaults: Object.fromEntries(known) });
+    const method = own(mergedRequest(openConfig, request), 'method');
+    return isNamedSecret(method) ? { ...plan, method: String(method) } : plan;
   }
 
   #invalid(error: unknown): unknown {
@@ -201,15 +217,31 @@ class Remote implements Connection {
   }
 
   /** The error for status 400 and above, or for a redirect that was not followed. */
-  #refused(code: 'cascade.source.query.failed' | 'cascade.source.publish.failed', answer: HttpAnswer, plan: PlannedRequest): CascadeError {
-    return apiError(code, this.#context.source, answer.statusText, plain(leniently(answer, plan)), answer.status);
+  async #refused(
+    code: 'cascade.source.query.failed' | 'cascade.source.publish.failed',
+    answer: HttpAnswer,
+    plan: PlannedRequest,
+  ): Promise<CascadeError> {
+    return apiError(code, this.#context.source, answer.statusText, plain(await this.#leniently(answer, plan)), answer.status);
   }
 
-  #body(answer: HttpAnswer, plan: PlannedRequest): Value {
+  async #body(answer: HttpAnswer, plan: PlannedRequest): Promise<Value> {
+    const { namespace, source } = this.#context;
     try {
-      return bodyOfAnswer(answer, plan);
+      return await bodyOfAnswer(namespace, answer, plan);
     } catch (error) {
-      throw error instanceof ContentError ? apiError('cascade.remote.response.malformed', this.#context.source, error.message) : error;
+      if (!(error instanceof ContentError)) throw error;
+      const isLarge = error instanceof ContentTooLarge;
+      throw apiError(isLarge ? 'cascade.remote.response.too.large' : 'cascade.remote.response.malformed', source, error.message);
+    }
+  }
+
+  /** The parsed body, or its text where it does not parse. */
+  async #leniently(answer: HttpAnswer, plan: PlannedRequest): Promise<Value> {
+    try {
+      return await bodyOfAnswer(this.#context.namespace, answer, plan);
+    } catch {
+      return textOfAnswer(answer); // an error about the body must not hide the error that the answer reports
     }
   }
 
@@ -218,8 +250,8 @@ class Remote implements Connection {
     const headers: ObjectValue = {};
     for (const [name, value] of plan.headers)
       if (!/^(?:authorization|cookie|proxy-authorization|x-api-key)$/i.test(name)) headers[name.toLowerCase()] = value;
-    const url = resolveTarget(basesOf(this.#context.openConfig)[base] as string, plan);
-    const request = { method: plan.method, url: url.href, headers, body: plan.body === null ? null : plan.body.toString('utf8') };
+    const url = shownTarget(basesOf(this.#context.openConfig)[base] as string, plan);
+    const request = { method: plan.method, url, headers, body: plan.body === null ? null : plan.body.toString('utf8') };
     return { request, response: fullResponse(answer, received) };
   }
 
@@ -233,9 +265,7 @@ class Remote implements Connection {
       polledAt: () => context.polledAt(),
       poll: async (leftMs) => {
         try {
-          await context.poll(async () => {
-            for (const path of paths) await this.#poll(path);
-          });
+          await context.poll(() => this.#pollEach(paths));
           setImmediate(() => context.recovered());
         } catch (error) {
           const nextAttemptAt = context.now() + Math.floor(leftMs());
@@ -245,6 +275,16 @@ class Remote implements Connection {
     });
   }
 
+  /** @throws the first error: a path that fails keeps no other one from its turn */
+  async #pollEach(paths: readonly (string | null)[]): Promise<void> {
+    const errors: unknown[] = [];
+    for (const path of paths) {
+      if (this.#context.signal.aborted) break;
+      await this.#poll(path).catch((error: unknown) => errors.push(error));
+    }
+    if (errors.length > 0) throw errors[0];
+  }
+
   async #poll(path: string | null): Promise<void> {
     const query = own(this.#config, 'query');
     const document = mergedRequest({}, isObject(query) ? query : {}, path === null ? {} : { path });
@@ -252,7 +292,7 @@ class Remote implements Connection {
     const caller = await this.#context.creator();
     const { answer, plan } = await this.#asked((await this.#plan(document, 'query', caller)).plan);
     if (answer.status === 304) return;
-    if (answer.status < 200 || answer.status > 299) throw this.#refused('cascade.source.query.failed', answer, plan);
+    if (answer.status < 200 || answer.status > 299) throw await this.#refused('cascade.source.query.failed', answer, plan);
     const message = { topic: path, properties: { status: answer.status, headers: headersOfAnswer(answer) } };
     if (plan.saveAs !== null) {
       const value = await saved(plan.saveAs, answer, (reference) => reference, caller);
@@ -266,6 +306,17 @@ class Remote implements Connection {
 const basesOf = (config: ObjectValue): string[] =>
   [own(config, 'uri'), own(config, 'serverURIs')].flat().filter((one) => typeof one === 'string');
 
+/** The address as it may be shown: the base alone where it is a secret, or holds one in place of its host. */
+function shownTarget(base: string, plan: PlannedRequest): string {
+  if (!URL.canParse(base)) return base;
+  try {
+    return resolveTarget(base, plan).href;
+  } catch (error) {
+    if (!(error instanceof RequestProblem)) throw error;
+    return base;
+  }
+}
+
 const isFailure = ({ status }: HttpAnswer, { includeRedirect }: PlannedRequest): boolean =>
   status >= 400 || (status >= 300 && !includeRedirect) || status < 200;
 
@@ -275,15 +326,6 @@ async function saved(name: string, answer: HttpAnswer, shaped: (reference: Value
   const named = answer.headers['content-type'];
   await caller.saveDocument({ name, declaredType: typeof named === 'string' ? named : null, bytes: answer.body }, result);
   return result;
-}
-
-/** The parsed body, or its text where it does not parse. */
-function leniently(answer: HttpAnswer, plan: PlannedRequest): Value {
-  try {
-    return bodyOfAnswer(answer, plan);
-  } catch {
-    return textOfAnswer(answer); // an error about the body must not hide the error that the answer reports
-  }
 }
 
 /** Parameters of errors are plain data. */

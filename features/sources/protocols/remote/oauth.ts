@@ -68,7 +68,7 @@ export class Tokens {
   async #taken(bytes: Buffer, original: Value, failed: (detail: string) => Error): Promise<string> {
     let said: Value;
     try {
-      said = decodeContent('application/json', bytes);
+      said = await decodeContent(this.#context.namespace, 'application/json', bytes);
     } catch {
       throw failed('the answer is no JSON');
     }

@@ -27,6 +27,7 @@ beforeAll(async () => {
     else if (pathname === '/same') response.writeHead(304).end();
     else if (pathname === '/big') response.writeHead(200, { 'content-length': String(65 * 1024 * 1024) }).flushHeaders();
     else if (pathname === '/endless') endless(response);
+    else if (pathname === '/values') response.writeHead(200).end(`[${'1,'.repeat(2_000_000)}1]`);
     else if (pathname === '/token') token(response);
     else if (pathname === '/guarded')
       answerJson(response, sent.headers.authorization ?? null, sent.headers.authorization === `Bearer ${accepted}` ? 200 : 401);
@@ -224,7 +225,7 @@ test('redirects are followed for GET and HEAD, five at most, or returned on requ
 // spec: integrations.md 2.5
 test('an answer of more than 64 MiB is cut off, whatever size it announces', async () => {
   await source('large', { uri: server.url });
-  for (const path of ['/big', '/endless'])
+  for (const path of ['/big', '/endless', '/values'])
     await expect(query('large', { path })).rejects.toMatchObject({ code: 'cascade.remote.response.too.large', status: 500 });
 });
 
@@ -243,13 +244,18 @@ test('the first base that can be connected to is used until it fails', async () 
 });
 
 // spec: integrations.md 2.1/8-9 2.1/11 2.8 1.7/2
-test('polls send the query of the config, poll topics in turn, and raise no event for 304', async () => {
+test('polls send the query of the config, poll topics in turn, whichever of them fail, and raise no event for 304', async () => {
   await t.type('PollSeen', { topic: { type: 'String' }, value: { type: 'String' } });
   await t.program(
     'rules',
     'RULE pollSeen WHEN EVENT OCCURS ON "/sources/polling" AS e INSERT PollSeen(topic: e.topic, value: stringify(e.value))',
   );
-  await source('polling', { uri: server.url, pollingInterval: 1000, query: { query: { q: 1 } }, topics: ['/poll/a', '/same', '/poll/b'] });
+  await source('polling', {
+    uri: server.url,
+    pollingInterval: 1000,
+    query: { query: { q: 1 } },
+    topics: ['/poll/a', '/same', '/big', '/poll/b'],
+  });
   await t.eventually('PollSeen', {}, 2);
   expect(polled).toEqual(['/poll/a?q=1', '/poll/b?q=1']);
   // The events have one run each, in either order.

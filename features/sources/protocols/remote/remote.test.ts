@@ -43,6 +43,17 @@ const query = async (name: string, document: object): Promise<{ url?: string; me
 const status = async (name: string): Promise<{ url?: string; method?: string; headers?: Record<string, string> }> =>
   JSON.parse((await t.ask('status', 'sources', { id: name })).body ?? '');
 
+// spec: integrations.md 1.3 2.2
+test('an exchange is shown of a source whose address is a secret', async () => {
+  await t.ask('insert', 'secrets', { body: JSON.stringify({ name: 'whole', secret: `${server.url}/hush/` }) });
+  await source('secretBase', { uri: '@secrets(whole)' });
+  const exchange = await query('secretBase', { path: 'x', asFullExchange: true });
+  expect(exchange).toMatchObject({
+    request: { method: 'GET', url: '@secrets(whole)' },
+    response: { status: 200, body: { url: '/hush/x' } },
+  });
+});
+
 // spec: integrations.md 2.2
 test('defaults hold secrets: a query, a SELECT, a publish and a poll send them, and no answer, mock or echo shows them', async () => {
   const secret = (name: string, value: string) => t.ask('insert', 'secrets', { body: JSON.stringify({ name, secret: value }) });
@@ -85,6 +96,13 @@ test('defaults hold secrets: a query, a SELECT, a publish and a poll send them, 
   const { request } = (await query('hushed', { asFullExchange: true, method: 'POST', body: { a: 1 } })) as { request?: object };
   expect(request).toMatchObject({ method: 'POST', headers: { 'x-own': 'own @secrets(defaultKey)', 'x-site': '7' }, body: '{"a":1}' });
   expect(JSON.stringify(request)).not.toContain('hush');
+  const { request: byDefault } = (await query('hushed', { asFullExchange: true })) as { request?: object };
+  expect(byDefault).toMatchObject({
+    method: '@secrets(verb)',
+    headers: { 'x-own': 'own @secrets(defaultKey)', 'x-site': '7' },
+    body: null,
+  });
+  expect(JSON.stringify(byDefault)).not.toContain('hush');
 
   await t.ask('update', 'sources', { id: 'hushed', body: '{"mockMode":true,"mockProcedures":{"query":"asked"}}' });
   await t.program('procedures', 'PROCEDURE asked(queryDesc)\n  return queryDesc');

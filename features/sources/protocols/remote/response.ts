@@ -17,9 +17,9 @@ export function typeOfAnswer(
 }
 
 /** @throws ContentError */
-export function bodyOfAnswer(answer: HttpAnswer, plan: PlannedRequest): Value {
+export async function bodyOfAnswer(owner: string, answer: HttpAnswer, plan: PlannedRequest): Promise<Value> {
   if (answer.status === 204 || answer.body.length === 0) return null;
-  return decodeContent(typeOfAnswer(answer, plan), answer.body);
+  return decodeContent(owner, typeOfAnswer(answer, plan), answer.body);
 }
 
 export const textOfAnswer = ({ body }: HttpAnswer): string => body.toString('utf8');

@@ -1,7 +1,7 @@
 // The connection of a WEBHOOK source: checks signature, age and content, and raises one event for each deduplication key.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { apiError } from '../../../../model/errors/index.ts';
-import { type ObjectValue, setOwn } from '../../../../stdlib/values/index.ts';
+import { type ObjectValue, setOwn, type Value } from '../../../../stdlib/values/index.ts';
 import { ContentError, decodeContent } from '../../content/index.ts';
 import { own } from '../fields.ts';
 import type { Connection, InboundReply, InboundRequest, SourceContext } from '../protocol.ts';
@@ -49,7 +49,7 @@ export function openWebhook(context: SourceContext): Connection {
       const key = valueOf(headers, idempotencyHeader);
       if (key !== undefined && key.length > LONGEST_KEY)
         throw apiError('cascade.request.parameter.invalid', idempotencyHeader, key.slice(0, 50));
-      const value = decoded(setting('contentType', headers['content-type'] ?? 'application/json'), body);
+      const value = await decoded(context.namespace, setting('contentType', headers['content-type'] ?? 'application/json'), body);
       const properties: ObjectValue = { headers: shown(headers) };
       const outcome = await context.deliver({ value, properties, ...(key && { onceKey: key }) });
       return { status: 200, body: outcome === 'repeated' ? { repeated: true } : {} };
@@ -62,9 +62,9 @@ export function openWebhook(context: SourceContext): Connection {
 const valueOf = (headers: InboundRequest['headers'], name: string): string | undefined =>
   Object.hasOwn(headers, name) ? headers[name] : undefined;
 
-function decoded(contentType: string, body: Buffer) {
+async function decoded(owner: string, contentType: string, body: Buffer): Promise<Value> {
   try {
-    return decodeContent(contentType, body);
+    return await decodeContent(owner, contentType, body);
   } catch (error) {
     throw error instanceof ContentError ? apiError('cascade.request.body.invalid', error.message, 0) : error;
   }
