@@ -1,6 +1,7 @@
 // Reads and stores the documents that requests to outside systems name (integrations.md 2.2, 5), with the rights of the caller.
-import { isObject, isReference, text, type Value } from '../../stdlib/values/index.ts';
+import { getOwn, isObject, isReference, type ObjectValue, setOwn, text, type Value, XmlElement } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
+import { finishInSlices, resultsOf } from '../../platform/structures/index.ts';
 import { requireRight } from '../../resources/access/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { DOCUMENTS, readDocument, requireSavable, saveDocument } from '../documents/index.ts';
@@ -33,6 +34,19 @@ export function callerOf(space: Namespace, actor: Actor): DocumentCaller {
       hasSaved = true;
     },
   };
+}
+
+/** The answer of a query as clients see it: its XML as data. */
+export async function shownRow(space: Namespace, row: Value): Promise<Value> {
+  if (row instanceof XmlElement) return finishInSlices(resultsOf(space.name), row.dataInPieces());
+  if (!isObject(row)) return row;
+  // A full response has the body as a member, an exchange has the response as one.
+  const shown: ObjectValue = {};
+  for (const name of Object.keys(row)) {
+    const member = getOwn(row, name);
+    setOwn(shown, name, name === 'body' || name === 'response' ? await shownRow(space, member) : member);
+  }
+  return shown;
 }
 
 /** The answer of a query that stored a document, as clients see it: references are text (resources-and-api.md 5.8). */

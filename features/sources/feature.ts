@@ -4,13 +4,13 @@ import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/val
 import { apiError } from '../../model/errors/index.ts';
 import { isLong } from '../../model/types/index.ts';
 import { toJson, toJsonInPieces } from '../../model/values/index.ts';
-import { finishInSlices } from '../../platform/structures/index.ts';
+import { finishInSlices, resultsOf } from '../../platform/structures/index.ts';
 import { requireUse, requireRight } from '../../resources/access/index.ts';
 import type { Feature } from '../../resources/catalog/index.ts';
 import { innerText } from '../../resources/instances/index.ts';
 import { typeName } from '../../resources/operations/index.ts';
 import { idOf, reply } from '../../resources/requests/index.ts';
-import { callerOf, withReferences } from './documents.ts';
+import { callerOf, shownRow, withReferences } from './documents.ts';
 import { publishToSource, querySource, sourceNamed } from './outbound.ts';
 import { SOURCES } from './sources-kind.ts';
 import { sourcesOf } from './namespace-state.ts';
@@ -35,8 +35,8 @@ export const sources: Feature = {
         requireUse(space, 'sources', idOf(request), 'query', actor.identity);
         const caller = callerOf(space, actor);
         const row = await querySource(space, idOf(request), asked, actor, caller);
-        const shown = caller.hasSaved ? withReferences(row) : row;
-        return reply(isLong(shown) ? await finishInSlices(space.name, toJsonInPieces(shown)) : toJson(shown));
+        const shown = await shownRow(space, caller.hasSaved ? withReferences(row) : row);
+        return reply(isLong(shown) ? await finishInSlices(resultsOf(space.name), toJsonInPieces(shown)) : toJson(shown));
       },
       status: async (space, request) => reply(toJson(await sourcesOf(space).status(sourceNamed(space, idOf(request))))),
       /** The channels that a chatbot belongs to (integrations.md 6.3). */
@@ -58,7 +58,9 @@ export const sources: Feature = {
       requireRight(space, SOURCES, 'query', actor.identity);
       requireUse(space, 'sources', String(getOwn(payload, 'source')), 'query', actor.identity);
       const request = getOwn(payload, 'request') as ObjectValue;
-      return { ok: await innerText(space, await querySource(space, String(getOwn(payload, 'source')), request, actor)) };
+      const row = await querySource(space, String(getOwn(payload, 'source')), request, actor);
+      // Not behind the answers that are still to be read: what waits holds its values.
+      return { ok: await innerText({ name: resultsOf(space.name) }, row) };
     },
   },
 };

@@ -142,3 +142,14 @@ test.each([
 ])('%s is a parse error', (source) => {
   expect(outcome(() => parseXml(source))).toEqual({ error: 'cascade.builtin.parse' });
 });
+
+test('a long document becomes data in pieces, however it is nested', () => {
+  const nested = (depth: number): string => (depth === 0 ? '<leaf/>' : `<n>${nested(depth - 1)}${nested(depth - 1)}</n>`);
+  const element = parseXml(nested(10));
+  const work = element.dataInPieces();
+  let pieces = 0;
+  let step = work.next();
+  for (; !step.done; step = work.next()) pieces++;
+  expect(step.value).toEqual(element.data());
+  expect(pieces).toBeGreaterThanOrEqual(15);
+});

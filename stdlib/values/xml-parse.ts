@@ -22,13 +22,15 @@ export function parseXml(text: string): XmlElement {
 }
 
 interface XmlPieces {
-  /** Elements, attributes and texts that there may be; any number by default. */
+  /** Elements, which count twice, attributes and texts that there may be; any number by default. */
   readonly maxValues?: number;
   /** Characters that are read before the work gives way. */
   readonly pieceCharacters?: number;
 }
 
 const PIECE_CHARACTERS = 2_048;
+/** An element takes the memory of an Object and of an array. */
+const VALUES_OF_ELEMENT = 2;
 
 /** The same for a long text: it gives way after each piece. */
 export function* parseXmlInPieces(
@@ -51,7 +53,7 @@ export function* parseXmlInPieces(
   });
   parser.on('opentag', ({ name, attributes }) => {
     const own = ownAttributes(attributes);
-    count(1 + Object.keys(own).length);
+    count(VALUES_OF_ELEMENT + Object.keys(own).length);
     open.push({ name: local(name), attributes: own, content: [] });
   });
   const addText = (more: string): void => {

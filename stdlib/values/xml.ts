@@ -29,6 +29,8 @@ export abstract class XmlNode extends LocalValue {
   }
 }
 
+const PIECE_ELEMENTS = 128;
+
 export class XmlElement extends XmlNode {
   readonly name: string;
   /** Strings; without namespace declarations. */
@@ -52,6 +54,18 @@ export class XmlElement extends XmlNode {
   }
   /** Its text where it has nothing but text, else an Object of attributes `@name`, children by name, and `#text`. */
   override data(): Value {
+    const work = this.dataInPieces();
+    for (;;) {
+      const { done, value } = work.next();
+      if (done) return value;
+    }
+  }
+  /** The same of a long one: it gives way after each few elements, wherever they are. */
+  *dataInPieces(piece = { left: PIECE_ELEMENTS }): Generator<undefined, Value> {
+    if (--piece.left === 0) {
+      piece.left = PIECE_ELEMENTS;
+      yield;
+    }
     const text = this.content.filter((part) => typeof part === 'string').join('');
     const names = Object.keys(this.attributes);
     if (names.length === 0 && this.children.length === 0) return text;
@@ -60,7 +74,7 @@ export class XmlElement extends XmlNode {
     const counts = new Map<string, number>();
     for (const { name } of this.children) counts.set(name, (counts.get(name) ?? 0) + 1);
     for (const child of this.children) {
-      const data = child.data();
+      const data = yield* child.dataInPieces(piece);
       if (counts.get(child.name) === 1) setOwn(object, child.name, data);
       else if (Object.hasOwn(object, child.name)) (object[child.name] as Value[]).push(data);
       else setOwn(object, child.name, [data]);

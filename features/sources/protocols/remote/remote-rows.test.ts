@@ -19,6 +19,7 @@ beforeAll(async () => {
   server = await openHttpServer((sent, response) => {
     const { pathname } = new URL(sent.url, 'http://x');
     if (pathname === '/xml') response.writeHead(200, { 'content-type': 'text/xml' }).end(SITE);
+    else if (pathname === '/long') response.writeHead(200, { 'content-type': 'text/xml' }).end(`<r>${'<a b="1">t</a>'.repeat(20_000)}</r>`);
     else if (pathname === '/unnamed') response.writeHead(200).end('a,b\n1,2');
     else if (pathname === '/entity')
       response.writeHead(200, { 'content-type': 'text/xml' }).end('<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>');
@@ -181,6 +182,10 @@ test('an answer is parsed by responseType, else by its own type, else by that of
   expect(await query('read', { path: '/unnamed', contentType: 'text/csv' })).toEqual([{ a: '1', b: '2' }]);
   expect(await query('read', { path: '/unnamed', responseType: 'text/plain' })).toBe('a,b\n1,2');
   expect(await query('read', { path: '/xml', responseType: 'text/plain' })).toBe(SITE);
+  const long = { a: Array.from({ length: 20_000 }, () => ({ '@b': '1', '#text': 't' })) };
+  expect(await query('read', { path: '/long' })).toEqual(long);
+  expect(await query('read', { path: '/long', asFullResponse: true })).toMatchObject({ status: 200, body: long });
+  expect(await query('read', { path: '/long', asFullExchange: true })).toMatchObject({ response: { status: 200, body: long } });
   await expect(query('read', { path: '/unnamed' })).rejects.toMatchObject({ code: 'cascade.remote.response.malformed' });
   await expect(query('read', { path: '/entity' })).rejects.toMatchObject({ code: 'cascade.remote.response.malformed' });
 });
