@@ -26,8 +26,8 @@ export default defineConfig({
     allowOnly: false,
     expect: { requireAssertions: true, poll: { timeout: 60_000 } },
     pool: 'forks',
-    // One more than the cores of a small machine (five were no faster): what waits for services and databases leaves its core to others.
-    maxWorkers: 3,
+    // Two more than the cores of a small machine: what waits for services and databases leaves its core to others.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', './scripts/testing/report.ts'],
     projects: [
