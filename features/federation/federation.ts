@@ -71,7 +71,8 @@ export class Federation {
     const credentials = (): Promise<NodeCredentials | null> => nodeCredentials(this.#space(), name, node);
     const uri = new URL(String(getOwn(node, 'uri')));
     if (/^wss?:$/.test(uri.protocol)) return new SocketNodeClient(name, { uri, outlet, tls, credentials });
-    return new RestNodeClient(name, uri.href, async () => openHttpClient({ outlet, tls: await tls() }), credentials);
+    const open = async () => openHttpClient({ outlet, tls: await tls() });
+    return new RestNodeClient(name, uri.href, { open, answerRoom: () => outlet.answerRoom() }, credentials);
   }
 
   open(): void {

@@ -5,6 +5,7 @@ import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { fromTyped, fromTypedInPieces, parseJson, parseLongJson } from '../../model/values/index.ts';
 import { isLong } from '../../model/types/index.ts';
 import { finishInSlices, longWork, type MaybePromise } from '../../platform/structures/index.ts';
+import type { AnswerRoom } from '../../platform/egress/index.ts';
 import { HttpFailure } from '../sources/index.ts';
 
 type NodeOperation = 'select' | 'aggregate' | 'insert' | 'upsert' | 'update' | 'delete' | 'publish' | 'execute' | 'query';
@@ -37,6 +38,8 @@ export interface Carriage {
   readonly signal: AbortSignal;
   /** The statement's deadline, by `performance.now()`: the time of day may jump. */
   readonly deadline: number;
+  /** Takes over what an answer holds in memory; absent: it is not counted any more once it is given. */
+  readonly room?: AnswerRoom;
 }
 
 export abstract class NodeClient {
@@ -123,11 +126,27 @@ const SHORT_BYTES = 64 * 1024;
 /** Of one answer, at all depths: each takes many times its bytes, and an answer of 64 MiB has room for tens of millions. */
 const BOUNDS = { maxValues: 2_000_000 };
 
-/** Parses an answer, a long one in slices so that other work can run. @param node its name @throws errors of the parser */
-export const readAnswer = (bytes: Uint8Array, node: string): Value | Promise<Value> =>
-  bytes.length <= SHORT_BYTES ? parseJson(bytes, BOUNDS) : readLongAnswer(bytes, node);
+/**
+ * Parses an answer, a long one in slices so that other work can run.
+ * @param node its name
+ * @param room what it holds
+ * @throws errors of the parser; cascade.quota.exceeded: no room for its values
+ */
+export const readAnswer = (bytes: Uint8Array, node: string, room: AnswerRoom): Value | Promise<Value> =>
+  bytes.length <= SHORT_BYTES ? parseJson(bytes, BOUNDS) : readLongAnswer(bytes, node, room);
 
-async function readLongAnswer(bytes: Uint8Array, node: string): Promise<Value> {
+/** Whether it is for want of room that an answer was not read, whatever is in it. */
+export const isWithoutRoom = (error: unknown): error is CascadeError =>
+  error instanceof CascadeError && error.code === 'cascade.quota.exceeded';
+
+/** The statement has the answer now, and with it what it holds: its bytes, as its values mostly take some times as much. */
+export function handOver(room: AnswerRoom, carriage: Carriage): void {
+  room.settle();
+  if (!carriage.signal.aborted) carriage.room?.absorb(room); // afterwards nobody would give it back
+}
+
+async function readLongAnswer(bytes: Uint8Array, node: string, room: AnswerRoom): Promise<Value> {
+  await room.growForValues();
   using work = longWork(`node ${node}`);
   return await parseLongJson(bytes, () => work.next(), BOUNDS);
 }

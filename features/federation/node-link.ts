@@ -2,13 +2,15 @@
 import type { ConnectionOptions } from 'node:tls';
 import { isObject, type Value } from '../../stdlib/values/index.ts';
 import { type CascadeError, apiError } from '../../model/errors/index.ts';
-import { NoWebSocket, openWebSocket, type Outlet, type OutgoingSocket } from '../../platform/egress/index.ts';
+import { type AnswerRoom, NoWebSocket, openWebSocket, type Outlet, type OutgoingSocket } from '../../platform/egress/index.ts';
 import type { NodeCredentials } from '../nodes/index.ts';
 import { HttpFailure } from '../sources/index.ts';
 import {
   type Carriage,
+  handOver,
   isLoginOver,
   isRepeatable,
+  isWithoutRoom,
   leftMs,
   memberOf,
   type NodeAnswer,
@@ -54,7 +56,8 @@ export class LoginEnded extends Error {
 interface Waiting {
   /** Whether the request may be sent again when the token ends during it. */
   readonly isRepeatable: boolean;
-  readonly answered: (answer: Value) => void;
+  /** @param room what the answer holds, to be disposed of */
+  readonly answered: (answer: Value, room: AnswerRoom) => void;
   readonly failed: (error: Error) => void;
 }
 
@@ -75,11 +78,11 @@ export class NodeLink {
     this.#target = target;
     this.#socket = socket;
     socket.listen({
-      message: (data) => this.#received(data),
+      message: (data, room) => this.#received(data, room),
       alive: () => {
         this.#receivedAt = performance.now();
       },
-      closed: (code) => this.#closed(code),
+      closed: (code, refused) => this.#closed(code, refused),
     });
     this.#look = setInterval(() => this.#checkLife(), LOOK_EVERY_MS).unref();
   }
@@ -124,12 +127,13 @@ export class NodeLink {
   }
 
   /** @throws CascadeError of the node; HttpFailure; LoginEnded */
-  async ask(request: NodeRequest, { hop, signal, deadline }: Carriage): Promise<NodeAnswer> {
+  async ask(request: NodeRequest, carriage: Carriage): Promise<NodeAnswer> {
+    const { hop, signal, deadline } = carriage;
     const id = String(this.#next++);
     const left = leftMs(deadline);
     const text = messageOf(request, { id, hop, left });
     if (Buffer.byteLength(text) > MOST_MESSAGE_BYTES) throw apiError('cascade.request.body.too.large', MOST_MESSAGE_BYTES);
-    const answer = await new Promise<Value>((resolve, reject) => {
+    const [answer, held] = await new Promise<[Value, AnswerRoom]>((resolve, reject) => {
       if (signal.aborted) return reject(new HttpFailure('cut', 'it is not wanted any more'));
       const cancel = (error: Error) => (): void => {
         this.#settle(id);
@@ -146,12 +150,15 @@ export class NodeLink {
       signal.addEventListener('abort', aborted, { once: true });
       this.#waiting.set(id, {
         isRepeatable: isRepeatable(request),
-        answered: (value) => (leave(), resolve(value)),
+        answered: (value, room) => (leave(), resolve([value, room])),
         failed: (error) => (leave(), reject(error)),
       });
       this.#send(text);
     });
-    return this.#read(answer, request);
+    using room = held;
+    const found = await this.#read(answer, request);
+    handOver(room, carriage);
+    return found;
   }
 
   async #enter(): Promise<void> {
@@ -159,7 +166,8 @@ export class NodeLink {
     if (credentials === null) throw apiError('io.service.security.authentication.failed');
     const object = 'token' in credentials ? credentials.token : { username: credentials.username, password: credentials.password };
     const op = 'token' in credentials ? 'validate' : 'authenticate';
-    const answer = await new Promise<Value>((answered, failed) => {
+    const answer = await new Promise<Value>((resolve, failed) => {
+      const answered = (value: Value, room: AnswerRoom): void => (room.clear(), resolve(value));
       this.#login = { isRepeatable: false, answered, failed };
       this.#send(JSON.stringify({ op, resourceName: 'credentials', object }));
     });
@@ -176,37 +184,40 @@ export class NodeLink {
   }
 
   /** Handles answers one after the other; long ones are parsed in slices. Resolves when it has been handled. */
-  #received(data: Buffer): Promise<void> {
+  #received(data: Buffer, room: AnswerRoom): Promise<void> {
     this.#receivedAt = performance.now();
     this.#unread++;
-    this.#reading = this.#reading.then(() => this.#take(data));
+    this.#reading = this.#reading.then(() => this.#take(data, room));
     return this.#reading;
   }
 
   /** Never rejects. */
-  async #take(data: Buffer): Promise<void> {
-    let answer: Value;
+  async #take(data: Buffer, room: AnswerRoom): Promise<void> {
+    let answer: Value = null;
+    let refused: CascadeError | null = null;
     try {
-      answer = await readAnswer(data, this.#target.node);
-    } catch {
-      answer = null;
+      answer = await readAnswer(data, this.#target.node, room);
+    } catch (error) {
+      if (isWithoutRoom(error)) refused = error;
     }
     this.#unread--;
     this.#receivedAt = performance.now();
     if (!isObject(answer)) {
-      this.#ended(this.#target.noProtocol('its answer is no JSON object'));
+      room.clear();
+      this.#ended(refused ?? this.#target.noProtocol('its answer is no JSON object'));
       this.#socket.terminate();
       return;
     }
     const id = memberOf(memberOf(answer, 'headers'), 'X-Request-Id');
-    if (id === null) return this.#loginAnswered(answer);
-    this.#settle(String(id))?.answered(answer);
+    const waiting = id === null ? this.#loginOf() : this.#settle(String(id));
+    if (waiting) waiting.answered(answer, room);
+    else room.clear();
   }
 
-  #loginAnswered(answer: Value): void {
+  #loginOf(): Waiting | null {
     const login = this.#login;
     this.#login = null;
-    login?.answered(answer);
+    return login;
   }
 
   #settle(id: string): Waiting | undefined {
@@ -230,7 +241,7 @@ export class NodeLink {
     return { value: rest, count: Number(memberOf(head ?? null, 'count')), isPartial };
   }
 
-  #closed(code: number): void {
+  #closed(code: number, refused: Error | null): void {
     clearInterval(this.#look);
     if (code === TOKEN_ENDED)
       for (const [id, { isRepeatable, failed }] of this.#waiting)
@@ -238,7 +249,7 @@ export class NodeLink {
           this.#waiting.delete(id);
           failed(new LoginEnded(apiError('io.service.security.authentication.failed')));
         }
-    this.#ended(new HttpFailure('cut', `the connection was closed (${code})`));
+    this.#ended(refused ?? new HttpFailure('cut', `the connection was closed (${code})`));
   }
 
   /** Fails all requests in progress. */
@@ -251,7 +262,7 @@ export class NodeLink {
   }
 
   #checkLife(): void {
-    if (this.#unread > 0) return;
+    if (this.#unread > 0 || this.#socket.isHeldUp) return;
     const silentMs = performance.now() - this.#receivedAt;
     if (silentMs > GONE_AFTER_MS) this.#socket.terminate();
     else if (silentMs > PING_AFTER_MS) this.#socket.ping();

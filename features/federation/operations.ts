@@ -58,7 +58,8 @@ interface Place {
 async function taken(space: Namespace, payload: ObjectValue, { key, until, within }: Place, actor: Actor): Promise<{ ok: string }> {
   const federation = space.states.get(FEDERATION);
   const statement = federation.statement(key);
-  const { items, left } = statement ? await statement.next() : { items: [], left: [] };
+  using page = statement ? await statement.next() : null;
+  const { items, left } = page ?? { items: [], left: [] };
   if (left.length === 0) federation.drop(key);
   const nodes = Object.fromEntries(items.map(([name]) => [name, shownNode(space, name)] as const));
   const cursor: Value = left.length === 0 ? null : { key, until, within, left: left as unknown as Value };
@@ -97,13 +98,17 @@ function begun(
     run: actor.state?.run ?? '',
     withinMs: within,
     first: getOwn(payload, 'kind') === 'select' ? undefined : 'self',
-    begin: ({ name, pages }, signal) => {
+    room: () => federation.outlet.answerRoom(),
+    begin: ({ name, pages }, signal, room) => {
       const asked = askedOf(payload, requestIdOf(space, key, name));
       if (name === 'self') return onSelf(space, asked, actor, pages);
       const isStored = isWrite(asked.kind) && isReliable(space.catalog.definitions.get('nodes', name));
       const send: Send = isStored
         ? (request) => federation.outbox.deliver(name, request, actor.identity.username, hop, signal)
-        : async (request) => federation.clientOf(name).ask(request, { hop, signal, deadline });
+        : async (request) => {
+            room().clear(); // what an earlier answer of this page had
+            return federation.clientOf(name).ask(request, { hop, signal, deadline, room: room() });
+          };
       return carriedOut(space, asked, send, pages);
     },
     failure: (name, error) => (error instanceof HttpFailure && error.kind === 'timeout' ? late(name) : failureOf(name, error)),

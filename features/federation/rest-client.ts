@@ -1,11 +1,14 @@
 // The HTTP client of a node (integrations.md 11.3): login, session token, and requests in the form of REST.
 import type { Value } from '../../stdlib/values/index.ts';
 import { apiError, CascadeError } from '../../model/errors/index.ts';
+import type { AnswerRoom } from '../../platform/egress/index.ts';
 import type { NodeCredentials } from '../nodes/index.ts';
 import { basic, type HttpAnswer, type HttpAsk, type HttpClient } from '../sources/index.ts';
 import {
   type Carriage,
+  handOver,
   isLoginOver,
+  isWithoutRoom,
   leftMs,
   memberOf,
   type NodeAnswer,
@@ -31,18 +34,25 @@ interface Token {
 export class RestNodeClient extends NodeClient {
   readonly #origin: string;
   readonly #open: () => Promise<HttpClient>;
+  readonly #answerRoom: () => AnswerRoom;
   #http: Promise<HttpClient> | null = null;
   readonly #credentials: () => Promise<NodeCredentials | null>;
   #login: Promise<Token> | null = null;
 
   /**
-   * @param open opens the connections when they are needed
+   * @param ways `open` opens the connections when they are needed
    * @param credentials credentials for the login; null where none can be opened
    */
-  constructor(node: string, uri: string, open: () => Promise<HttpClient>, credentials: () => Promise<NodeCredentials | null>) {
+  constructor(
+    node: string,
+    uri: string,
+    ways: { open: () => Promise<HttpClient>; answerRoom: () => AnswerRoom },
+    credentials: () => Promise<NodeCredentials | null>,
+  ) {
     super(node);
     this.#origin = new URL(uri).origin;
-    this.#open = open;
+    this.#open = ways.open;
+    this.#answerRoom = ways.answerRoom;
     this.#credentials = credentials;
   }
 
@@ -52,13 +62,20 @@ export class RestNodeClient extends NodeClient {
   }
 
   protected async carry(request: NodeRequest, carriage: Carriage): Promise<NodeAnswer> {
+    using room = this.#answerRoom();
+    const answer = await this.#carried(request, carriage, room);
+    handOver(room, carriage);
+    return answer;
+  }
+
+  async #carried(request: NodeRequest, carriage: Carriage, room: AnswerRoom): Promise<NodeAnswer> {
     const login = await this.#loggedIn(carriage);
-    const answer = await this.#send(request, login.text, carriage);
-    if (answer.status !== 401) return this.#read(answer);
-    const refusal = await this.#read(answer).catch((error: unknown) => error);
+    const answer = await this.#send(request, login.text, carriage, room);
+    if (answer.status !== 401) return this.#read(answer, room);
+    const refusal = await this.#read(answer, room).catch((error: unknown) => error);
     if (!(refusal instanceof CascadeError) || !isLoginOver(request, refusal)) throw refusal;
     if (this.#login === login.made) this.#login = null; // others may have logged in anew meanwhile
-    return this.#read(await this.#send(request, (await this.#loggedIn(carriage)).text, carriage));
+    return this.#read(await this.#send(request, (await this.#loggedIn(carriage)).text, carriage, room), room);
   }
 
   /** The login that all statements share; it goes on when the one that began it is over. */
@@ -78,7 +95,9 @@ export class RestNodeClient extends NodeClient {
     const credentials = await this.#credentials();
     if (credentials === null) throw apiError('io.service.security.authentication.failed');
     const authorization = 'token' in credentials ? `Bearer ${credentials.token}` : basic(credentials.username, credentials.password);
+    using room = this.#answerRoom();
     const answer = await this.#asked({
+      room,
       url: new URL('/authenticate', this.#origin),
       method: 'GET',
       headers: [['Authorization', authorization]],
@@ -86,7 +105,7 @@ export class RestNodeClient extends NodeClient {
       timeoutMs: LOGIN_MS,
     });
     if (answer.status === 401 || answer.status === 403) throw apiError('io.service.security.authentication.failed');
-    const body = await this.#json(answer);
+    const body = await this.#json(answer, room);
     if (answer.status !== 200) throw this.refusal(answer.status, body);
     const token = tokenIn(body);
     if (token === null) throw this.noProtocol('its login gave no token');
@@ -95,7 +114,7 @@ export class RestNodeClient extends NodeClient {
     return { text: token, until: Number.isNaN(until) ? soonest : Math.max(until, soonest) };
   }
 
-  async #send(request: NodeRequest, token: string, { hop, signal, deadline }: Carriage): Promise<HttpAnswer> {
+  async #send(request: NodeRequest, token: string, { hop, signal, deadline }: Carriage, room: AnswerRoom): Promise<HttpAnswer> {
     const { method, path, query, body } = spelt(request);
     // An URL would resolve these segments, encoded or not, and name something else; without an id it would name the collection. No later
     // try helps: 400.
@@ -123,6 +142,7 @@ export class RestNodeClient extends NodeClient {
       body: body === undefined ? null : Buffer.from(body),
       timeoutMs: left,
       signal,
+      room,
     });
     this.latencyMs = Math.round(performance.now() - began);
     return answer;
@@ -145,15 +165,15 @@ export class RestNodeClient extends NodeClient {
       this.state = 'reachable';
       return answer;
     } catch (error) {
-      if (!ask.signal?.aborted) this.state = 'unreachable';
+      if (!ask.signal?.aborted && !isWithoutRoom(error)) this.state = 'unreachable';
       throw error;
     }
   }
 
-  async #read(answer: HttpAnswer): Promise<NodeAnswer> {
+  async #read(answer: HttpAnswer, room: AnswerRoom): Promise<NodeAnswer> {
     const { status, headers } = answer;
     const isSuccess = status === 200 || status === 204;
-    const body = status === 204 ? null : await this.#json(answer);
+    const body = status === 204 ? null : await this.#json(answer, room);
     if (!isSuccess) throw this.refusal(status, body);
     const count = Number(headers['x-total-count'] ?? Number.NaN);
     return {
@@ -163,11 +183,12 @@ export class RestNodeClient extends NodeClient {
     };
   }
 
-  async #json({ status, body }: HttpAnswer): Promise<Value> {
+  async #json({ status, body }: HttpAnswer, room: AnswerRoom): Promise<Value> {
     if (body.length === 0) throw this.noProtocol(`its answer ${status} is empty`);
     try {
-      return await readAnswer(body, this.node);
-    } catch {
+      return await readAnswer(body, this.node, room);
+    } catch (error) {
+      if (isWithoutRoom(error)) throw error;
       throw this.noProtocol(`its answer ${status} is no JSON`);
     }
   }

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { apiError } from '../../model/errors/index.ts';
+import { Egress } from '../../platform/egress/index.ts';
 import { NodeStatement } from './statement.ts';
 
 const LATER_MS = 30;
@@ -14,6 +15,7 @@ test('the result that must not be asked for twice is in the first page, however 
       run: 'r',
       withinMs: 60_000,
       first: 'self',
+      room: () => new Egress().outletOf('main').answerRoom(),
       async *begin({ name }) {
         if (name === 'self') await sleep(LATER_MS);
         yield [name];

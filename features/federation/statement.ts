@@ -4,12 +4,15 @@ import { encodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { CascadeError } from '../../model/errors/index.ts';
 import { isLong } from '../../model/types/index.ts';
 import { encodeInnerInPieces } from '../../model/values/index.ts';
+import type { AnswerRoom } from '../../platform/egress/index.ts';
 import { finishInSlices, type MaybePromise } from '../../platform/structures/index.ts';
 import type { Carried } from './requests.ts';
 
 const AT_A_TIME = 32;
 /** Bounds the pages that are fetched and not taken. */
 const MOST_WAITING = 64;
+/** What a page of less holds in memory is not counted: programs that ask nodes within such pages could wait for themselves. */
+const COUNTED_PAGE_BYTES = 1024 * 1024;
 /** A page waits so long for the answers of other nodes. */
 const GATHER_MS = 3;
 
@@ -21,7 +24,8 @@ export interface Left {
 
 export type Item = readonly [node: string, kind: 'value' | 'error' | 'end', value?: Value];
 
-export interface Page {
+/** To be disposed of when its values have been handed on. */
+export interface Page extends Disposable {
   readonly items: readonly Item[];
   readonly left: readonly Left[];
 }
@@ -29,8 +33,9 @@ export interface Page {
 export interface Terms {
   readonly run: string;
   readonly withinMs: number;
-  /** Starts the statement on a node, after the pages that were taken. */
-  readonly begin: (left: Left, signal: AbortSignal) => Carried;
+  /** Starts the statement on a node, after the pages that were taken. @param room that of the page that is being fetched */
+  readonly begin: (left: Left, signal: AbortSignal, room: () => AnswerRoom) => Carried;
+  readonly room: () => AnswerRoom;
   /**
    * A node that is begun first, and whose result is in the first page: only what asks for that page knows what a try before a crash has
    * done there. Absent: none.
@@ -46,6 +51,7 @@ interface Taken {
   readonly name: string;
   readonly items: readonly Item[];
   readonly isLast: boolean;
+  readonly room?: AnswerRoom;
 }
 
 export class NodeStatement {
@@ -92,7 +98,13 @@ export class NodeStatement {
     if (this.#left.size === 0) clearTimeout(this.#timer);
     for (const go of this.#hasRoom.splice(0)) go();
     const left = [...this.#left].map(([name, pages]) => ({ name, pages }));
-    return { items: taken.flatMap(({ items }) => items), left };
+    return {
+      items: taken.flatMap(({ items }) => items),
+      left,
+      [Symbol.dispose]() {
+        for (const { room } of taken) room?.clear();
+      },
+    };
   }
 
   #hasArrived(): boolean {
@@ -104,7 +116,7 @@ export class NodeStatement {
     clearTimeout(this.#timer);
     this.#ending.abort();
     this.#left.clear();
-    this.#queue.length = 0;
+    for (const { room } of this.#queue.splice(0)) room?.clear();
     for (const go of this.#hasRoom.splice(0)) go();
     this.#arrived?.();
   }
@@ -119,16 +131,20 @@ export class NodeStatement {
       else signal.addEventListener('abort', give, { once: true });
     });
     over.catch(() => undefined);
-    const pages = this.#terms.begin(left, signal);
+    let room = this.#terms.room();
+    const pages = this.#terms.begin(left, signal, () => room);
     try {
       for (;;) {
         const next = await Promise.race([pages.next(), over]);
         if (next.done) break;
-        this.#put({ name, items: next.value.map((value) => [name, 'value', value]), isLast: false });
+        this.#put({ name, items: next.value.map((value) => [name, 'value', value]), isLast: false, room });
+        room = this.#terms.room();
         if (this.#queue.length >= MOST_WAITING) await Promise.race([new Promise<void>((resolve) => this.#hasRoom.push(resolve)), over]);
       }
+      room.clear();
       this.#put({ name, items: [[name, 'end']], isLast: true });
     } catch (error) {
+      room.clear();
       void pages.return().catch(() => undefined);
       const { code, message, params, status } = await (this.#isLate ? this.#terms.late(name) : this.#terms.failure(name, error));
       this.#put({ name, items: [[name, 'error', { code, message, params: params, status }]], isLast: true });
@@ -136,7 +152,10 @@ export class NodeStatement {
   }
 
   #put(taken: Taken): void {
-    if (this.#left.size === 0) return; // the statement was aborted
+    const { room } = taken;
+    const isAborted = this.#left.size === 0;
+    if (room && (isAborted || room.bytes < COUNTED_PAGE_BYTES)) room.clear();
+    if (isAborted) return;
     this.#queue.push(taken);
     this.#arrived?.();
   }

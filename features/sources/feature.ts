@@ -34,7 +34,8 @@ export const sources: Feature = {
         if (!isObject(asked)) throw noRequest();
         requireUse(space, 'sources', idOf(request), 'query', actor.identity);
         const caller = callerOf(space, actor);
-        const row = await querySource(space, idOf(request), asked, actor, caller);
+        using room = sourcesOf(space).outlet.answerRoom();
+        const row = await querySource(space, idOf(request), asked, actor, room, caller);
         const shown = await shownRow(space, caller.hasSaved ? withReferences(row) : row);
         return reply(isLong(shown) ? await finishInSlices(resultsOf(space.name), toJsonInPieces(shown)) : toJson(shown));
       },
@@ -58,7 +59,8 @@ export const sources: Feature = {
       requireRight(space, SOURCES, 'query', actor.identity);
       requireUse(space, 'sources', String(getOwn(payload, 'source')), 'query', actor.identity);
       const request = getOwn(payload, 'request') as ObjectValue;
-      const row = await querySource(space, String(getOwn(payload, 'source')), request, actor);
+      using room = sourcesOf(space).outlet.answerRoom();
+      const row = await querySource(space, String(getOwn(payload, 'source')), request, actor, room);
       // Not behind the answers that are still to be read: what waits holds its values.
       return { ok: await innerText({ name: resultsOf(space.name) }, row) };
     },

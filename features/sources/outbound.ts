@@ -2,7 +2,7 @@
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
-import { EgressError, isNamedSecret } from '../../platform/egress/index.ts';
+import { type AnswerRoom, EgressError, isNamedSecret } from '../../platform/egress/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { raise } from '../../runtime/events/index.ts';
 import { calledAs, creatorOf } from '../../resources/access/index.ts';
@@ -70,6 +70,7 @@ export async function publishToSource(
 
 /**
  * Queries the source.
+ * @param room what the answer holds in memory: to be disposed of when its value has been handed on
  * @returns one row: the body of the response
  * @throws cascade.resource.not.found, cascade.source.direction, .inactive, .query.unsupported, .unavailable, errors of a mock
  */
@@ -78,6 +79,7 @@ export async function querySource(
   id: string,
   request: ObjectValue,
   actor: Actor,
+  room: AnswerRoom,
   caller: Caller = callerOf(space, actor),
 ): Promise<Value> {
   const source = sourceNamed(space, id);
@@ -86,7 +88,7 @@ export async function querySource(
   if (isMocked(source)) return mock(space, source, 'query', 'queryDesc', mergedRequest(source, request, 'query'), actor);
   if (protocolOf(String(own(source, 'type')))?.hasQuery !== true)
     throw apiError('cascade.source.query.unsupported', name, 'it has no queries');
-  return through(space, name, (connection) => connection.query?.(request, caller) ?? refusedPublish(name));
+  return through(space, name, (connection) => connection.query?.(request, caller, room) ?? refusedPublish(name));
 }
 
 /** The request that mocks and echoes see: the definition has no secrets in it, which they must not see. */

@@ -6,6 +6,7 @@ import { networkInterfaces } from 'node:os';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { EgressError, reasonOf } from './errors.ts';
 import { canonical, isPublic, Networks } from './networks.ts';
+import { type AnswerRoom, ReceivedBudget } from './received.ts';
 import { openTunnel, type Proxy } from './tunnel.ts';
 
 export interface EgressOptions {
@@ -15,6 +16,8 @@ export interface EgressOptions {
   readonly databases?: readonly { readonly host: string; readonly port: number }[];
   /** Most sockets that one namespace may have open at a time. */
   readonly socketsPerNamespace?: number;
+  /** Bounds the answers that are in memory. */
+  readonly received?: ReceivedBudget;
 }
 
 export interface ConnectTarget {
@@ -42,6 +45,8 @@ export interface Outlet {
   connect(target: ConnectTarget): Promise<Socket>;
   /** TLS on a connection that stands already, for protocols that begin in the clear. The connection is gone where that fails. @throws EgressError */
   secure(plain: Socket, target: SecureTarget): Promise<Socket>;
+  /** Room for an answer, to be disposed of when its value has been handed on. */
+  answerRoom(): AnswerRoom;
   /** Sockets that are open. */
   readonly open: number;
 }
@@ -61,9 +66,16 @@ export class Egress {
   readonly #databases: EgressOptions['databases'];
   readonly #mostSockets: number;
   readonly #open = new Map<string, number>();
+  readonly #received: ReceivedBudget;
 
   /** @throws TypeError for an entry of `allowed` that is no network */
-  constructor({ allowed = [], databases = [], socketsPerNamespace = SOCKETS_PER_NAMESPACE }: EgressOptions = {}) {
+  constructor({
+    allowed = [],
+    databases = [],
+    socketsPerNamespace = SOCKETS_PER_NAMESPACE,
+    received = new ReceivedBudget(),
+  }: EgressOptions = {}) {
+    this.#received = received;
     this.#allowed = new Networks(allowed);
     this.#databases = databases;
     this.#mostSockets = socketsPerNamespace;
@@ -84,6 +96,7 @@ export class Egress {
       checkLiteral: (host) => this.#checkLiteral(host),
       connect: (target) => this.#connect({ namespace, account, most }, target),
       secure: securedWithin,
+      answerRoom: () => this.#received.room(namespace),
       get open() {
         return open.get(account) ?? 0;
       },

@@ -2,6 +2,7 @@
 export { type ConnectTarget, Egress, type EgressOptions, type Outlet } from './egress.ts';
 export { EgressError, type EgressFailure, reasonOf } from './errors.ts';
 export { Networks } from './networks.ts';
+export { AnswerRoom, ReceivedBudget, type ReceivedLimits, receivedLimits } from './received.ts';
 export { readStore, storeFault } from './pkcs12.ts';
 export { faultyTls, isNamedSecret, keyOf, TLS_FIELDS, tlsOptions } from './tls-options.ts';
 export type { Proxy } from './tunnel.ts';

@@ -8,6 +8,7 @@ import { closeStatement, FEDERATION, Federation, nextOfStatement, openStatement 
 import { DEAD_LETTERS } from '../../../features/delivery/delivery-types.ts';
 import type { Namespace } from '../../../resources/catalog/types.ts';
 import type { ProgramOperation } from '../../../resources/catalog/feature.ts';
+import { Egress } from '../../../platform/egress/index.ts';
 import { FeatureStates } from '../../../resources/states.ts';
 import { decodeInner, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
 import { SimulatedTime, World } from '../simulation/index.ts';
@@ -150,7 +151,7 @@ class OneFleet {
     } as unknown as Namespace;
     const clientOf = (name: string): SimulatedClient =>
       new SimulatedClient(this.#world, life, this.#nodes.get(name) as SimulatedNode, this.#faults);
-    const federation = states.set(FEDERATION, new Federation(() => space, { open: 0 } as never, clientOf));
+    const federation = states.set(FEDERATION, new Federation(() => space, new Egress().nodesOutletOf('main'), clientOf));
     federation.open();
     const process = { life, space, federation };
     for (const run of this.#runs) if (!run.isDone) void this.#carryOut(process, run);

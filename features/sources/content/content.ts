@@ -31,6 +31,9 @@ export function kindOf(contentType: string): Kind {
   return type === 'application/x-www-form-urlencoded' ? 'form' : 'binary';
 }
 
+/** Whether it becomes many values, not one text. */
+export const hasValues = (contentType: string): boolean => !['text', 'binary'].includes(kindOf(contentType));
+
 /** From here on others have their turn while it is read. */
 const LONG_BYTES = 64 * 1024;
 

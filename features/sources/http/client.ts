@@ -1,15 +1,11 @@
 // The HTTP client of sources: undici over the controlled egress, with limits on time, bytes and redirects. It knows nothing of sources.
 import { STATUS_CODES } from 'node:http';
 import type { ConnectionOptions } from 'node:tls';
-import { promisify } from 'node:util';
-import { gunzip as gunzipCallback, inflate as inflateCallback, inflateRaw as inflateRawCallback } from 'node:zlib';
+import { createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { Agent, errors } from 'undici';
-import { EgressError, reasonOf } from '../../../platform/egress/index.ts';
+import { CascadeError } from '../../../model/errors/index.ts';
+import { type AnswerRoom, EgressError, reasonOf } from '../../../platform/egress/index.ts';
 import { type HttpAnswer, type HttpAsk, type HttpClientOptions, HttpFailure } from './types.ts';
-
-const gunzip = promisify(gunzipCallback);
-const inflate = promisify(inflateCallback);
-const inflateRaw = promisify(inflateRawCallback);
 
 const MOST_BYTES = 64 * 1024 * 1024;
 const CONNECT_MS = 60_000;
@@ -18,6 +14,8 @@ const WHOLE_MS = 600_000;
 const COARSE_FROM_MS = 1_000;
 const COARSE_BY_MS = 500;
 const MOST_HEADER_BYTES = 64 * 1024;
+/** Of what is unpacked at a time. */
+const UNPACKED_BYTES = 256 * 1024;
 const CONNECTIONS_PER_ORIGIN = 32;
 const CREDENTIALS = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key']);
 
@@ -35,7 +33,7 @@ export class HttpClient implements AsyncDisposable {
     this.#stranger = agentOf(options, strange);
   }
 
-  /** @throws HttpFailure; EgressError `refused` and `limit` */
+  /** @throws HttpFailure; EgressError `refused` and `limit`; cascade.quota.exceeded: no room for the answer */
   async ask(ask: HttpAsk): Promise<HttpAnswer> {
     // The request has a controller and a timer of its own: AbortSignal.timeout would keep each signal until its timeout, long after the
     // request ended.
@@ -44,15 +42,17 @@ export class HttpClient implements AsyncDisposable {
     const leave = (): void => ending.abort();
     if (ask.signal?.aborted) ending.abort();
     else ask.signal?.addEventListener('abort', leave, { once: true });
+    const room = ask.room ?? this.#options.outlet.answerRoom();
     try {
-      return await this.#followed(ask, ending.signal);
+      return await this.#followed({ ...ask, room }, ending.signal);
     } finally {
+      if (!ask.room) room[Symbol.dispose]();
       clearTimeout(timer);
       ask.signal?.removeEventListener('abort', leave);
     }
   }
 
-  async #followed(ask: HttpAsk, until: AbortSignal): Promise<HttpAnswer> {
+  async #followed(ask: RoomedAsk, until: AbortSignal): Promise<HttpAnswer> {
     let [url, left, headers] = [ask.url, ask.redirects ?? 0, ask.headers];
     for (;;) {
       const isHome = url.origin === ask.url.origin;
@@ -74,8 +74,14 @@ export class HttpClient implements AsyncDisposable {
     await Promise.all([this.#agent.destroy(), this.#stranger.destroy()]);
   }
 
-  async #once({ url, method, headers, body, timeoutMs, signal: wanted }: HttpAsk, agent: Agent, until: AbortSignal): Promise<HttpAnswer> {
+  async #once(
+    { url, method, headers, body, timeoutMs, signal: wanted, room }: RoomedAsk,
+    agent: Agent,
+    until: AbortSignal,
+  ): Promise<HttpAnswer> {
     const { proxy, unpacks, mostBytes = MOST_BYTES } = this.#options;
+    const bounds = { most: mostBytes, room, until };
+    room.clear(); // of an answer before it, which led to this one
     const sent: string[] = headers.flat();
     if (unpacks) sent.push('Accept-Encoding', 'gzip, deflate');
     const absolute = proxy && url.protocol === 'http:';
@@ -96,9 +102,9 @@ export class HttpClient implements AsyncDisposable {
         signal: until,
       });
       const declared = Number(received['content-length'] ?? 0);
-      const bytes = declared > mostBytes && method !== 'HEAD' ? tooLarge(stream, mostBytes) : await collected(stream, mostBytes);
+      const bytes = declared > mostBytes && method !== 'HEAD' ? tooLarge(stream, mostBytes) : await collected(stream, bounds);
       const answer = { status: statusCode, statusText: STATUS_CODES[statusCode] ?? String(statusCode), headers: clean(received) };
-      return { ...answer, body: unpacks ? await unpacked(bytes, received['content-encoding'], mostBytes) : bytes };
+      return { ...answer, body: unpacks ? await unpacked(bytes, received['content-encoding'], bounds) : bytes };
     } catch (error) {
       throw failureOf(error, timeoutMs, until.aborted && !wanted?.aborted);
     }
@@ -132,6 +138,15 @@ function agentOf({ outlet, proxy, connectTimeoutMs = CONNECT_MS }: HttpClientOpt
   });
 }
 
+type RoomedAsk = HttpAsk & { readonly room: AnswerRoom };
+
+interface Bounds {
+  readonly most: number;
+  readonly room: AnswerRoom;
+  /** Nobody wants the answer any more. */
+  readonly until: AbortSignal;
+}
+
 type Stream = AsyncIterable<Buffer> & { destroy(): unknown };
 
 function tooLarge(stream: Stream & { on(event: 'error', listener: () => void): unknown }, most: number): never {
@@ -140,18 +155,21 @@ function tooLarge(stream: Stream & { on(event: 'error', listener: () => void): u
   throw new HttpFailure('too large', `the answer is larger than ${most} bytes`);
 }
 
-async function collected(stream: Stream, most: number): Promise<Buffer> {
+/** Reads on when there is room for what has come. */
+async function collected(stream: Stream, { most, room, until }: Bounds): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream) {
     size += chunk.length;
     if (size > most) throw new HttpFailure('too large', `the answer is larger than ${most} bytes`); // leaving the loop destroys the stream
     chunks.push(chunk);
+    const waits = room.grow(chunk.length, until);
+    if (waits) await waits;
   }
   return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
 }
 
-async function unpacked(bytes: Buffer, encoding: string | string[] | undefined, most: number): Promise<Buffer> {
+async function unpacked(bytes: Buffer, encoding: string | string[] | undefined, bounds: Bounds): Promise<Buffer> {
   const names = [encoding ?? []]
     .flat()
     .join(',')
@@ -161,26 +179,38 @@ async function unpacked(bytes: Buffer, encoding: string | string[] | undefined, 
   let result = bytes;
   for (const name of names.filter((one) => one !== '' && one !== 'identity').reverse()) {
     if (result.length === 0) return result;
-    const options = { maxOutputLength: most };
+    if (name !== 'gzip' && name !== 'x-gzip' && name !== 'deflate') return result;
+    const packed = result.length;
     try {
-      if (name === 'gzip' || name === 'x-gzip') result = await gunzip(result, options);
-      else if (name === 'deflate') result = await inflate(result, options).catch(() => inflateRaw(result, options));
-      else return result;
+      result = await unpackedBy(name === 'deflate' ? inflating(result) : createGunzip(UNPACKING), result, bounds);
     } catch (error) {
-      const isLarge = (error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE';
-      throw isLarge
-        ? new HttpFailure('too large', `the answer is larger than ${most} bytes`)
-        : new HttpFailure('malformed', `it is no ${name}`);
+      if (error instanceof HttpFailure || error instanceof CascadeError || bounds.until.aborted) throw error;
+      throw new HttpFailure('malformed', `it is no ${name}`);
     }
+    bounds.room.shrink(packed);
   }
   return result;
+}
+
+const UNPACKING = { chunkSize: UNPACKED_BYTES };
+
+/** Some send it without its header (RFC 9110 8.4.1.2), which has 8 in its lower half and is a multiple of 31. */
+function inflating(bytes: Buffer): ReturnType<typeof createInflate> {
+  const [first = 0, second = 0] = bytes;
+  const hasHeader = (first & 15) === 8 && (first * 256 + second) % 31 === 0;
+  return hasHeader ? createInflate(UNPACKING) : createInflateRaw(UNPACKING);
+}
+
+function unpackedBy(unpacker: ReturnType<typeof createGunzip>, bytes: Buffer, bounds: Bounds): Promise<Buffer> {
+  unpacker.end(bytes);
+  return collected(unpacker, bounds);
 }
 
 const clean = (headers: Record<string, string | string[] | undefined>): Record<string, string | string[]> =>
   Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name.toLowerCase(), value]])));
 
 function failureOf(error: unknown, timeoutMs: number, isOver: boolean): Error {
-  if (error instanceof HttpFailure) return error;
+  if (error instanceof HttpFailure || error instanceof CascadeError) return error;
   if (error instanceof EgressError)
     return error.failure === 'refused' || error.failure === 'limit' ? error : new HttpFailure('unconnected', error.message);
   if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError)

@@ -1,6 +1,6 @@
 // What is asked of the HTTP client, and what it answers.
 import type { ConnectionOptions } from 'node:tls';
-import type { Outlet, Proxy } from '../../../platform/egress/index.ts';
+import type { AnswerRoom, Outlet, Proxy } from '../../../platform/egress/index.ts';
 
 export type HttpFailureKind = 'unconnected' | 'cut' | 'timeout' | 'too large' | 'malformed';
 
@@ -24,6 +24,8 @@ export interface HttpAsk {
   /** The number of redirects that are followed; 0: none. */
   readonly redirects?: number;
   readonly signal?: AbortSignal;
+  /** Has the answer's bytes until it is disposed of; absent: they are not counted any more once the answer is given. */
+  readonly room?: AnswerRoom;
 }
 
 export interface HttpAnswer {

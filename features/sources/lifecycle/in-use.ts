@@ -16,7 +16,7 @@ export function closedWhenIdle(connection: Connection): Connection {
   };
   return {
     ...(connection.publish && { publish: (request, caller) => counted(connection.publish!(request, caller)) }),
-    ...(connection.query && { query: (request, caller) => counted(connection.query!(request, caller)) }),
+    ...(connection.query && { query: (request, caller, room) => counted(connection.query!(request, caller, room)) }),
     ...(connection.accept && { accept: (request) => counted(connection.accept!(request)) }),
     ...(connection.hand && { hand: (platform, token, note) => counted(connection.hand!(platform, token, note)) }),
     ...(connection.view && { view: (name) => counted(connection.view!(name)) }),

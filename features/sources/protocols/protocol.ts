@@ -3,7 +3,7 @@
 // logs, content types, pipelines, and the choice of the consuming process.
 import type { ConnectionOptions } from 'node:tls';
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
-import type { Outlet } from '../../../platform/egress/index.ts';
+import type { AnswerRoom, Outlet } from '../../../platform/egress/index.ts';
 import type { Fits } from './fields.ts';
 import type { PushNote, PushOutcome } from './push/transport.ts';
 
@@ -57,8 +57,8 @@ export interface Protocol {
 export interface Connection {
   /** Resolves when the transport accepted the message. @throws CascadeError */
   publish?(request: ObjectValue, caller: Caller): Promise<void>;
-  /** @returns the response. @throws CascadeError */
-  query?(request: ObjectValue, caller: Caller): Promise<Value>;
+  /** @param room takes what the answer holds in memory @returns the response. @throws CascadeError */
+  query?(request: ObjectValue, caller: Caller, room: AnswerRoom): Promise<Value>;
   /** Handles a request to the source's own HTTP address (`/private/<type>/<namespace>/<source>`). @throws CascadeError */
   accept?(request: InboundRequest): Promise<InboundReply>;
   /** Sends a note to a device of that platform. Never throws. @param token what the device was registered with */

@@ -6,6 +6,7 @@ import { EgressError } from '../../../../platform/egress/index.ts';
 import { encodeInner, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../../../stdlib/values/index.ts';
 import { decodeContent, encodePairs } from '../../content/index.ts';
 import { type HttpAnswer, type HttpClient, openHttpClient } from '../../http/index.ts';
+import { bodyOfFailure } from '../error-body.ts';
 import { own } from '../fields.ts';
 import type { SourceContext } from '../protocol.ts';
 import { channelOf } from './channels.ts';
@@ -94,7 +95,11 @@ export class Outgoing implements AsyncDisposable {
     const first = await this.#posted(url, body, await this.#bearer());
     const answer = first.status === 401 && this.#token ? await this.#posted(url, body, await this.#bearer(true)) : first;
     if (answer.status < 200 || answer.status > 299)
-      throw apiError('cascade.chatbot.send.failed', answer.status, await readable(this.#context.namespace, answer));
+      throw apiError(
+        'cascade.chatbot.send.failed',
+        answer.status,
+        await bodyOfFailure(answer, () => readable(this.#context.namespace, answer)),
+      );
   }
 
   async #posted(url: URL, body: ObjectValue, token: string | null): Promise<HttpAnswer> {

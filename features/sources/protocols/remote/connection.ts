@@ -1,9 +1,10 @@
 // The connection of a REMOTE source (integrations.md 2): requests, publishes, polls.
 import { isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
 import { type CascadeError, apiError } from '../../../../model/errors/index.ts';
-import { EgressError, isNamedSecret, type Proxy } from '../../../../platform/egress/index.ts';
+import { type AnswerRoom, EgressError, isNamedSecret, type Proxy } from '../../../../platform/egress/index.ts';
 import { ContentError, ContentTooLarge } from '../../content/index.ts';
 import { basic, type HttpAnswer, type HttpClient, HttpFailure, openHttpClient } from '../../http/index.ts';
+import { bodyOfFailure } from '../error-body.ts';
 import { own } from '../fields.ts';
 import type { Caller, Connection, SourceContext } from '../protocol.ts';
 import { tlsOptions } from '../../../../platform/egress/index.ts';
@@ -80,16 +81,16 @@ class Remote implements Connection {
     if (isFailure(answer, plan)) throw await this.#refused('cascade.source.publish.failed', answer, plan);
   }
 
-  async query(request: ObjectValue, caller: Caller): Promise<Value> {
+  async query(request: ObjectValue, caller: Caller, room: AnswerRoom): Promise<Value> {
     const { plan, shown } = await this.#plan(request, 'query', caller);
     if (plan.saveAs !== null) caller.requireSavable(plan.saveAs);
-    const { answer, base } = await this.#asked(plan);
+    const { answer, base } = await this.#asked(plan, room);
     const failed = isFailure(answer, plan);
     if (failed && !plan.asFullExchange) throw await this.#refused('cascade.source.query.failed', answer, plan);
     const shaped = (body: Value): Value =>
       plan.asFullExchange ? this.#exchange(shown(), base, answer, body) : plan.asFullResponse ? fullResponse(answer, body) : body;
     if (failed || plan.saveAs === null)
-      return shaped(await (plan.asFullExchange ? this.#leniently(answer, plan) : this.#body(answer, plan)));
+      return shaped(await (plan.asFullExchange ? this.#leniently(answer, plan, room) : this.#body(answer, plan, room)));
     return saved(plan.saveAs, answer, shaped, caller);
   }
 
@@ -142,13 +143,13 @@ class Remote implements Connection {
   }
 
   /** Asks the bases in order until one can be connected to; a token that the remote side refused is renewed once. */
-  async #asked(plan: PlannedRequest): Promise<{ answer: HttpAnswer; plan: PlannedRequest; base: number }> {
+  async #asked(plan: PlannedRequest, room?: AnswerRoom): Promise<{ answer: HttpAnswer; plan: PlannedRequest; base: number }> {
     this.#underWay++;
     try {
       const token = await this.#token(plan, null);
-      const first = await this.#askedWith(plan, token);
+      const first = await this.#askedWith(plan, token, room);
       if (first.answer.status !== 401 || token === null || !this.#tokens.areUsed) return { ...first, plan };
-      return { ...(await this.#askedWith(plan, await this.#token(plan, token))), plan };
+      return { ...(await this.#askedWith(plan, await this.#token(plan, token), room)), plan };
     } finally {
       this.#underWay--;
       if (this.#underWay === 0) this.#idle?.();
@@ -162,7 +163,7 @@ class Remote implements Connection {
     return token === null ? null : String(token);
   }
 
-  async #askedWith(plan: PlannedRequest, token: string | null) {
+  async #askedWith(plan: PlannedRequest, token: string | null, room: AnswerRoom | undefined) {
     const headers = this.#headers(plan, token);
     let failure: unknown;
     for (let tried = 0; tried < this.#bases.length; tried++) {
@@ -170,7 +171,7 @@ class Remote implements Connection {
       const url = this.#target(this.#bases[at] as string, plan);
       try {
         const redirects = plan.includeRedirect || own(this.#config, 'followRedirects') === false ? 0 : REDIRECTS;
-        const answer = await this.#client.ask({ ...plan, url, headers, redirects, signal: this.#closing.signal });
+        const answer = await this.#client.ask({ ...plan, url, headers, redirects, signal: this.#closing.signal, ...(room && { room }) });
         this.#current = at;
         return { answer, base: at };
       } catch (error) {
@@ -222,13 +223,14 @@ class Remote implements Connection {
     answer: HttpAnswer,
     plan: PlannedRequest,
   ): Promise<CascadeError> {
-    return apiError(code, this.#context.source, answer.statusText, plain(await this.#leniently(answer, plan)), answer.status);
+    const body = await bodyOfFailure(answer, () => this.#leniently(answer, plan));
+    return apiError(code, this.#context.source, answer.statusText, plain(body), answer.status);
   }
 
-  async #body(answer: HttpAnswer, plan: PlannedRequest): Promise<Value> {
+  async #body(answer: HttpAnswer, plan: PlannedRequest, room: AnswerRoom): Promise<Value> {
     const { namespace, source } = this.#context;
     try {
-      return await bodyOfAnswer(namespace, answer, plan);
+      return await bodyOfAnswer(namespace, answer, plan, room);
     } catch (error) {
       if (!(error instanceof ContentError)) throw error;
       const isLarge = error instanceof ContentTooLarge;
@@ -237,10 +239,11 @@ class Remote implements Connection {
   }
 
   /** The parsed body, or its text where it does not parse. */
-  async #leniently(answer: HttpAnswer, plan: PlannedRequest): Promise<Value> {
+  async #leniently(answer: HttpAnswer, plan: PlannedRequest, room?: AnswerRoom): Promise<Value> {
     try {
-      return await bodyOfAnswer(this.#context.namespace, answer, plan);
-    } catch {
+      return await bodyOfAnswer(this.#context.namespace, answer, plan, room);
+    } catch (error) {
+      if (!(error instanceof ContentError)) throw error;
       return textOfAnswer(answer); // an error about the body must not hide the error that the answer reports
     }
   }
@@ -290,7 +293,8 @@ class Remote implements Connection {
     const document = mergedRequest({}, isObject(query) ? query : {}, path === null ? {} : { path });
     await this.#context.room();
     const caller = await this.#context.creator();
-    const { answer, plan } = await this.#asked((await this.#plan(document, 'query', caller)).plan);
+    using room = this.#context.outlet.answerRoom();
+    const { answer, plan } = await this.#asked((await this.#plan(document, 'query', caller)).plan, room);
     if (answer.status === 304) return;
     if (answer.status < 200 || answer.status > 299) throw await this.#refused('cascade.source.query.failed', answer, plan);
     const message = { topic: path, properties: { status: answer.status, headers: headersOfAnswer(answer) } };
@@ -298,6 +302,7 @@ class Remote implements Connection {
       const value = await saved(plan.saveAs, answer, (reference) => reference, caller);
       return void (await this.#context.deliver({ ...message, value }));
     }
+    room.clear(); // the rules of the pipeline may ask for answers, too
     if (answer.status === 204 || answer.body.length === 0) await this.#context.deliver({ ...message, value: null });
     else await this.#context.deliver({ ...message, payload: answer.body, contentType: typeOfAnswer(answer, plan) });
   }

@@ -12,6 +12,13 @@ beforeAll(async () => {
   server = await openHttpServer((sent, response) => {
     const { pathname } = new URL(sent.url, 'http://x');
     if (pathname === '/fail') answerJson(response, { why: 'no' }, 418);
+    else if (pathname === '/page') response.writeHead(503, { 'content-type': 'text/html' }).end('é'.repeat(1_000_000));
+    else if (pathname === '/list')
+      answerJson(
+        response,
+        Array.from({ length: 100_000 }, (_, n) => n),
+        418,
+      );
     else if (pathname === '/xml') response.writeHead(200, { 'content-type': 'text/xml' }).end(YARD);
     else if (pathname === '/text') response.writeHead(200, { 'content-type': 'text/plain' }).end('plain');
     else if (pathname === '/csv') response.writeHead(200, { 'content-type': 'text/csv' }).end('a,b\r\n1,"x,""y"""\r\n2\r\n');
@@ -42,6 +49,22 @@ const query = async (name: string, document: object): Promise<{ url?: string; me
   JSON.parse((await t.ask('query', 'sources', { id: name, body: JSON.stringify(document) })).body ?? 'null');
 const status = async (name: string): Promise<{ url?: string; method?: string; headers?: Record<string, string> }> =>
   JSON.parse((await t.ask('status', 'sources', { id: name })).body ?? '');
+
+// spec: integrations.md 2.5
+test('the long body of an error is shown by its beginning', async () => {
+  await source('wordy', { uri: server.url });
+  const paramsOf = (path: string): Promise<unknown[]> =>
+    query('wordy', { path }).then(
+      () => [],
+      ({ params }) => params,
+    );
+  const page = await paramsOf('page');
+  expect([page[0], page[1], page[3]]).toEqual(['wordy', 'Service Unavailable', 503]);
+  expect(page[2]).toBe(`${'é'.repeat(16_384)}…`);
+  const list = await paramsOf('list');
+  expect(String(list[2])).toMatch(/^\[0,1,2,.{1,32768}…$/);
+  expect(list[3]).toBe(418);
+});
 
 // spec: integrations.md 1.3 2.2
 test('an exchange is shown of a source whose address is a secret', async () => {

@@ -1,6 +1,7 @@
 // Converts an HTTP answer to the result that a program gets (integrations.md 2.5). Pure.
 import { type ObjectValue, setOwn, type Value } from '../../../../stdlib/values/index.ts';
-import { decodeContent, mediaType } from '../../content/index.ts';
+import type { AnswerRoom } from '../../../../platform/egress/index.ts';
+import { decodeContent, hasValues, mediaType } from '../../content/index.ts';
 import type { HttpAnswer } from '../../http/index.ts';
 import type { PlannedRequest } from './request.ts';
 
@@ -16,10 +17,12 @@ export function typeOfAnswer(
   return said !== undefined && MEDIA_TYPE.test(mediaType(said)) ? said : contentType;
 }
 
-/** @throws ContentError */
-export async function bodyOfAnswer(owner: string, answer: HttpAnswer, plan: PlannedRequest): Promise<Value> {
+/** @param room what the answer holds @throws ContentError; cascade.quota.exceeded: no room for its values */
+export async function bodyOfAnswer(owner: string, answer: HttpAnswer, plan: PlannedRequest, room?: AnswerRoom): Promise<Value> {
   if (answer.status === 204 || answer.body.length === 0) return null;
-  return decodeContent(owner, typeOfAnswer(answer, plan), answer.body);
+  const contentType = typeOfAnswer(answer, plan);
+  if (hasValues(contentType)) await room?.growForValues();
+  return decodeContent(owner, contentType, answer.body);
 }
 
 export const textOfAnswer = ({ body }: HttpAnswer): string => body.toString('utf8');
