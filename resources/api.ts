@@ -149,7 +149,7 @@ export interface SourceArrival {
   /** Headers with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly address: string;
-  /** Reads the body; called only when the source takes the request. */
+  /** Reads the body, as it was sent; called only when the source takes the request. */
   body(): MaybePromise<Uint8Array>;
 }
 

@@ -3,6 +3,7 @@
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import type { SourceArrival } from '../../resources/api.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
+import { inflated } from '../../resources/requests/index.ts';
 import { type InboundReply, protocolOf } from './protocols/index.ts';
 import { own } from './protocols/fields.ts';
 import { isActive, isMocked, unresolvedRule } from './state.ts';
@@ -22,9 +23,15 @@ export async function accept(space: Namespace, { protocol, source: name, headers
   const connection = await sourcesOf(space).connectionOf(name);
   if (!connection.accept) throw apiError('cascade.source.unavailable', name, 'it is connecting');
   try {
-    return await connection.accept({ method: 'POST', headers, address, body: Buffer.from(await body()) });
+    const sent = Buffer.from(await body());
+    const content = (most: number) => (sent.length > most ? tooLarge(most) : inflated(sent, headers['content-encoding'], most));
+    return await connection.accept({ method: 'POST', headers, address, body: sent, content });
   } catch (error) {
     if (!(error instanceof CascadeError) || error.status >= 500) sourcesOf(space).counts.add(name, 'failed', space.clock.now());
     throw error;
   }
+}
+
+function tooLarge(most: number): never {
+  throw apiError('cascade.request.body.too.large', most);
 }

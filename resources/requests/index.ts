@@ -5,6 +5,7 @@ export { carryOut } from './carry-out.ts';
 export { commandsOf } from './commands.ts';
 export { objectOf, requireKnown, requiredText, textIn } from './fields.ts';
 export { IDEMPOTENCY_RECORDS, carryOutIdempotently, indexIdempotencyRecords } from './idempotency.ts';
+export { inflated } from './inflated.ts';
 export { eachInserted } from './insert.ts';
 export { executeProcedure } from './invoke.ts';
 export { NO_CONTENT, counted, demandedVersion, idOf, namesVersion, reply } from './request.ts';

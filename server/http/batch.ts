@@ -55,6 +55,7 @@ function readRequest(value: Value, index: number, outer: HttpRequest, namespace:
   const body = memberOf(value, 'body');
   const upper = method.toUpperCase();
   const batchId = READS.has(upper) || headers.has('x-cascade-request-id') ? undefined : outer.headers.get('x-cascade-request-id');
+  const read = () => bytesOf(body, headers.get('content-type'), namespace);
   return {
     method: upper,
     path: `${RESOURCES}${path}`,
@@ -69,7 +70,8 @@ function readRequest(value: Value, index: number, outer: HttpRequest, namespace:
     isGone: () => outer.isGone?.() === true,
     mostRows: MOST_ROWS,
     ...(batchId && { partId: `${batchId}\n${index}` }), // no header of a client holds a line break
-    body: () => bytesOf(body, headers.get('content-type'), namespace),
+    body: read,
+    sentBody: read,
     stream: () => {
       throw apiError('cascade.request.content.type', headers.get('content-type') ?? '');
     },

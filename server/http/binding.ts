@@ -155,7 +155,7 @@ export function openBinding({
 
   async function accepted(http: HttpRequest, { namespace, protocol, source }: PrivateRoute): Promise<HttpReply> {
     const headers = Object.fromEntries(http.headers);
-    const arrival = { protocol, source, headers, address: http.address, body: () => http.body() };
+    const arrival = { protocol, source, headers, address: http.address, body: () => http.sentBody() };
     return resourceReply(await within(deadlines, engine.accept(namespace, arrival)));
   }
 

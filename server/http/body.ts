@@ -1,12 +1,8 @@
-// The body of a request: collected up to a limit, and inflated up to the same limit (resources-and-api.md 1.6, 1.7).
-import { promisify } from 'node:util';
-import { gunzip as gunzipCallback } from 'node:zlib';
+// The body of a request as it was sent, collected up to a limit (resources-and-api.md 1.6).
 import { apiError } from '../../model/errors/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
 import type { Exchange } from '../transport/index.ts';
 import { type Budget, COUNTED_BYTES } from './budget.ts';
-
-const gunzip = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzipCallback);
 
 /** Bytes of a body that is too large that are read and dropped, so that its sender reads the answer; a longer one is cut off. */
 const DISCARDED_BYTES = 32 * 1024 * 1024;
@@ -182,26 +178,5 @@ export class Body {
     this.#failure ??= failure;
     this.#wake();
     for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
-  }
-}
-
-/**
- * @param encoding the Content-Encoding header
- * @throws request.body.too.large, request.body.invalid, request.content.type
- */
-export function inflate(bytes: Uint8Array, encoding: string | undefined, limitBytes: number): MaybePromise<Uint8Array> {
-  if (encoding === undefined || bytes.length === 0) return bytes;
-  const name = encoding.trim().toLowerCase();
-  if (name === 'identity' || name === '') return bytes;
-  if (name !== 'gzip' && name !== 'x-gzip') throw apiError('cascade.request.content.type', `Content-Encoding: ${name}`);
-  return gunzipped(bytes, limitBytes);
-}
-
-async function gunzipped(bytes: Uint8Array, limitBytes: number): Promise<Uint8Array> {
-  try {
-    return await gunzip(bytes, { maxOutputLength: limitBytes });
-  } catch (error) {
-    if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw apiError('cascade.request.body.too.large', limitBytes);
-    throw apiError('cascade.request.body.invalid', 'it is not gzip', 0);
   }
 }

@@ -184,6 +184,15 @@ test('a body may be compressed, and its limit counts the decompressed bytes', as
   expect(await refused('custom/Pump', zipped(`["${'a'.repeat(100_000)}"]`))).toEqual([400, 'cascade.request.body.too.large', 65536]);
 });
 
+// spec: integrations.md 6.2
+test('what is posted to a source is given to it as it was sent, since signatures are of that', async () => {
+  for (const sent of [gzipSync('{"a":1}'), gzipSync('x'.repeat(1_000_000)), Buffer.from('no gzip')]) {
+    const init = { method: 'POST', body: sent, headers: { 'Content-Encoding': 'gzip' } };
+    const response = await fetch(`${server.url}/private/webhook/main/hook`, init);
+    expect([response.status, await response.json()]).toEqual([200, sent.toString('base64')]);
+  }
+});
+
 test('an invalid or unsupported compression is refused', async () => {
   expect((await refused('custom/Pump', post('[]', 'application/json', { 'Content-Encoding': 'gzip' })))[1]).toBe(
     'cascade.request.body.invalid',

@@ -4,7 +4,8 @@ import type { Logger } from 'pino';
 import { apiError } from '../../model/errors/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
 import type { Exchange, Transport } from '../transport/index.ts';
-import { Body, inflate } from './body.ts';
+import { Body } from './body.ts';
+import { inflated } from '../../resources/requests/index.ts';
 import { BODY_LIMIT_BYTES, type Budget, requestBudget } from './budget.ts';
 import { type ClientAddress, peerOf } from './client-address.ts';
 import { errorReply } from './errors.ts';
@@ -161,11 +162,15 @@ class Received implements HttpRequest {
 
   body(mostBytes = this.#limitBytes): MaybePromise<Uint8Array> {
     const limitBytes = Math.min(mostBytes, this.#limitBytes);
-    this.#body.limit(limitBytes);
-    const received = this.#body.received();
+    const received = this.sentBody(limitBytes);
     const encoding = this.headers.get('content-encoding');
-    if (received instanceof Promise) return received.then((bytes) => inflate(bytes, encoding, limitBytes));
-    return inflate(received, encoding, limitBytes);
+    if (received instanceof Promise) return received.then((bytes) => inflated(bytes, encoding, limitBytes));
+    return inflated(received, encoding, limitBytes);
+  }
+
+  sentBody(mostBytes = this.#limitBytes): MaybePromise<Uint8Array> {
+    this.#body.limit(Math.min(mostBytes, this.#limitBytes));
+    return this.#body.received();
   }
 
   onGone(gone: () => void): void {

@@ -32,6 +32,8 @@ export interface HttpRequest {
    * @throws request.body.too.large, request.body.invalid, request.content.type
    */
   body(mostBytes?: number): MaybePromise<Uint8Array>;
+  /** The body as it was sent, in place of `body`: signatures are made of it. @throws request.body.too.large, request.body.invalid */
+  sentBody(mostBytes?: number): MaybePromise<Uint8Array>;
   /**
    * @param gone called once when the client disconnects before its answer; at once when it has already. Absent: a disconnection cannot be
    *   noticed

@@ -45,7 +45,11 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
       requests.push(request);
       return server.answer(request);
     },
-    accept: async () => ({ status: 200, body: '{}' }),
+    /** Answers with what was sent. */
+    accept: async (...[, { body }]: Parameters<Engine['accept']>) => ({
+      status: 200,
+      body: JSON.stringify(Buffer.from(await body()).toString('base64')),
+    }),
     describe: async ({ namespace }: Identity) => ({ namespace, resources: [], procedures: [] }),
     subscribe: async (...asked: Parameters<Engine['subscribe']>) => server.subscribe(...asked),
     acknowledge: async () => undefined,

@@ -4,6 +4,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
 import type { AnswerRoom, Outlet } from '../../../platform/egress/index.ts';
+import type { MaybePromise } from '../../../platform/structures/index.ts';
 import type { Fits } from './fields.ts';
 import type { PushNote, PushOutcome } from './push/transport.ts';
 
@@ -86,7 +87,10 @@ export interface InboundRequest {
   readonly method: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** As it was sent: signatures are made of it. */
   readonly body: Buffer;
+  /** The body unpacked. @throws request.body.too.large, request.body.invalid, request.content.type */
+  content(mostBytes: number): MaybePromise<Uint8Array>;
   readonly address: string;
 }
 

@@ -1,5 +1,6 @@
 // CHATBOT and WEBHOOK over HTTP, with a token issuer and a bot service of this test (integrations.md 6).
 import { createHmac, randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openOwnDatabase } from '../../../../engine/testing/database.ts';
@@ -52,7 +53,7 @@ async function source(name: string, config: object, type = 'CHATBOT'): Promise<v
   await t.ask('insert', 'sources', { body: JSON.stringify({ name, type, config: whole }) });
 }
 
-const post = (source: string, body: string, headers: Record<string, string> = {}, protocol = 'chatbot') =>
+const post = (source: string, body: string | Buffer, headers: Record<string, string> = {}, protocol = 'chatbot') =>
   t.engine.accept(t.identity.namespace, { protocol, source, headers, address: '', body: () => Buffer.from(body) });
 
 const message = (more: object = {}): string =>
@@ -227,4 +228,24 @@ test('WEBHOOK: headers of a config may be named as members of every object', asy
   const signature = `sha256=${createHmac('sha256', 's').update('1').digest('hex')}`;
   await expect(post('named', '1', {}, 'webhook')).rejects.toMatchObject({ code: 'cascade.webhook.authentication.failed' });
   for (let i = 0; i < 2; i++) expect(await post('named', '1', { constructor: signature }, 'webhook')).toMatchObject({ body: '{}' });
+});
+
+// spec: integrations.md 6.2
+test('a signature is of the body as it was sent, which is unpacked for a sender who has shown who it is', async () => {
+  await source('packed', {});
+  await source('packedHook', { inboundSecret: 'hush', maxMessageSize: 100 }, 'WEBHOOK');
+  const sent = (name: string, protocol: string, body: Buffer, signed: string | Buffer = body, encoding = 'gzip') => {
+    const signature = createHmac('sha256', 'hush').update(signed).digest('hex');
+    return post(name, body, { 'content-encoding': encoding, 'x-cascade-signature': `sha256=${signature}` }, protocol);
+  };
+  for (const [name, protocol, text] of [
+    ['packed', 'chatbot', message({ id: 'zip' })],
+    ['packedHook', 'webhook', '{"text":"a"}'],
+  ] as const) {
+    expect(await sent(name, protocol, gzipSync(text))).toMatchObject({ status: 200, body: '{}' });
+    await expect(sent(name, protocol, gzipSync(text), text)).rejects.toMatchObject({ status: 401 });
+    await expect(sent(name, protocol, Buffer.from(text))).rejects.toMatchObject({ code: 'cascade.request.body.invalid' });
+    await expect(sent(name, protocol, gzipSync(text), undefined, 'br')).rejects.toMatchObject({ code: 'cascade.request.content.type' });
+    await expect(sent(name, protocol, gzipSync(' '.repeat(2_000_000)))).rejects.toMatchObject({ code: 'cascade.request.body.too.large' });
+  }
 });

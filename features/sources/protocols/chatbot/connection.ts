@@ -18,14 +18,15 @@ export async function openChatbot(context: SourceContext): Promise<Connection> {
   if (auth.mode === 'none') context.log('WARN', `Source ${context.source}: its messages are not checked (inboundAuth is none).`);
   return {
     async accept(request) {
-      const read = bodyOf(request);
-      const isAdmitted = await auth.admits(request, () => (read.message ? own(read.message, 'serviceUrl') : undefined));
+      let reading: ReturnType<typeof bodyOf> | null = null; // not before the sender has shown who it is
+      const read = () => (reading ??= bodyOf(request));
+      const isAdmitted = await auth.admits(request, async () => own((await read()).message ?? {}, 'serviceUrl'));
       if (!isAdmitted) {
         refusals.note();
         throw apiError('cascade.chatbot.authentication.failed');
       }
-      if (!read.message) throw read.problem;
-      const { message } = read;
+      const { message, problem } = await read();
+      if (!message) throw problem;
       await followUpdate(context, message);
       outgoing.remember(message);
       const onceKey = keyOf(message);
@@ -41,11 +42,10 @@ export async function openChatbot(context: SourceContext): Promise<Connection> {
   };
 }
 
-function bodyOf({ body }: InboundRequest): { message: ObjectValue } | { message: null; problem: unknown } {
-  if (body.length > MOST_BYTES) return { message: null, problem: apiError('cascade.request.body.too.large', MOST_BYTES) };
+async function bodyOf({ content }: InboundRequest): Promise<{ message: ObjectValue | null; problem: unknown }> {
   try {
-    const value = parseJson(body);
-    if (isObject(value)) return { message: value };
+    const value = parseJson(await content(MOST_BYTES));
+    if (isObject(value)) return { message: value, problem: null };
     return { message: null, problem: apiError('cascade.request.body.invalid', 'an object is expected', 0) };
   } catch (problem) {
     return { message: null, problem };

@@ -41,7 +41,7 @@ export class InboundAuth {
    * @returns whether the sender is authenticated
    * @throws cascade.source.unavailable when the keys cannot be fetched
    */
-  async admits(request: InboundRequest, serviceUrl: () => unknown): Promise<boolean> {
+  async admits(request: InboundRequest, serviceUrl: () => Promise<unknown>): Promise<boolean> {
     if (this.mode === 'none') return true;
     return this.mode === 'jwt' ? this.#hasToken(request, serviceUrl) : this.#isSigned(request);
   }
@@ -54,7 +54,7 @@ export class InboundAuth {
     return given.length === expected.length && timingSafeEqual(given, expected);
   }
 
-  async #hasToken({ headers }: InboundRequest, serviceUrl: () => unknown): Promise<boolean> {
+  async #hasToken({ headers }: InboundRequest, serviceUrl: () => Promise<unknown>): Promise<boolean> {
     const token = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(headers['authorization'] ?? '')?.[1];
     if (token === undefined) return false;
     const { config } = this.#context;
@@ -70,7 +70,7 @@ export class InboundAuth {
         currentDate: new Date(this.#context.now()),
       });
       const claim = payload['serviceurl'] ?? payload['serviceUrl'];
-      return claim === undefined || claim === serviceUrl();
+      return claim === undefined || claim === (await serviceUrl());
     };
     try {
       try {

@@ -22,7 +22,7 @@ export function openWebhook(context: SourceContext): Connection {
   const most = Number(own(context.config, 'maxMessageSize') ?? DEFAULT_SIZE);
   const refusals = new Refusals(context);
 
-  /** Whether the signature is valid, for the body or for `<timestamp>.<body>`. */
+  /** Whether the signature is valid, for the body as it was sent or for `<timestamp>.<body>`. */
   const isSigned = ({ headers, body }: InboundRequest): boolean => {
     const hmac = createHmac(algorithm, setting('inboundSecret', ''));
     if (timestampHeader !== null) {
@@ -40,12 +40,12 @@ export function openWebhook(context: SourceContext): Connection {
 
   return {
     async accept(request): Promise<InboundReply> {
-      const { headers, body } = request;
+      const { headers } = request;
       if (!isSigned(request)) {
         refusals.note();
         throw apiError('cascade.webhook.authentication.failed');
       }
-      if (body.length > most) throw apiError('cascade.request.body.too.large', most);
+      const body = await request.content(most);
       const key = valueOf(headers, idempotencyHeader);
       if (key !== undefined && key.length > LONGEST_KEY)
         throw apiError('cascade.request.parameter.invalid', idempotencyHeader, key.slice(0, 50));
@@ -62,7 +62,7 @@ export function openWebhook(context: SourceContext): Connection {
 const valueOf = (headers: InboundRequest['headers'], name: string): string | undefined =>
   Object.hasOwn(headers, name) ? headers[name] : undefined;
 
-async function decoded(owner: string, contentType: string, body: Buffer): Promise<Value> {
+async function decoded(owner: string, contentType: string, body: Uint8Array): Promise<Value> {
   try {
     return await decodeContent(owner, contentType, body);
   } catch (error) {
