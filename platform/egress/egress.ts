@@ -1,10 +1,10 @@
 // The one way out: every connection that a namespace makes to the outside is opened here. A name is resolved once, each address is checked, and the
 // socket goes to an address that was checked; so a name that resolves differently the second time leads nowhere else.
-import { lookup } from 'node:dns/promises';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { EgressError, reasonOf } from './errors.ts';
+import { Lookups } from './lookups.ts';
 import { canonical, isPublic, Networks } from './networks.ts';
 import { type AnswerRoom, ReceivedBudget } from './received.ts';
 import { openTunnel, type Proxy } from './tunnel.ts';
@@ -16,6 +16,8 @@ export interface EgressOptions {
   readonly databases?: readonly { readonly host: string; readonly port: number }[];
   /** Most sockets that one namespace may have open at a time. */
   readonly socketsPerNamespace?: number;
+  /** Finds the addresses of names. */
+  readonly lookups?: Lookups;
   /** Bounds the answers that are in memory. */
   readonly received?: ReceivedBudget;
 }
@@ -51,6 +53,9 @@ export interface Outlet {
   readonly open: number;
 }
 
+/** Whose look-ups those of the databases' hosts are: no namespace has a line break in its name. */
+const DATABASES = '\ndatabases';
+
 const SOCKETS_PER_NAMESPACE = 256;
 const NODE_SOCKETS_PER_NAMESPACE = 4_096;
 
@@ -67,6 +72,7 @@ export class Egress {
   readonly #mostSockets: number;
   readonly #open = new Map<string, number>();
   readonly #received: ReceivedBudget;
+  readonly #lookups: Lookups;
 
   /** @throws TypeError for an entry of `allowed` that is no network */
   constructor({
@@ -74,8 +80,10 @@ export class Egress {
     databases = [],
     socketsPerNamespace = SOCKETS_PER_NAMESPACE,
     received = new ReceivedBudget(),
+    lookups = new Lookups(),
   }: EgressOptions = {}) {
     this.#received = received;
+    this.#lookups = lookups;
     this.#allowed = new Networks(allowed);
     this.#databases = databases;
     this.#mostSockets = socketsPerNamespace;
@@ -114,10 +122,10 @@ export class Egress {
   }
 
   /** Addresses that may be connected to, in the order of the resolver. */
-  async #resolve(host: string, port: number, deadline: Deadline): Promise<string[]> {
+  async #resolve(namespace: string, host: string, port: number, deadline: Deadline): Promise<string[]> {
     const bare = bareHost(host);
     if (/[\s\0]/.test(bare) || bare === '') throw new EgressError('resolve', host, 'it is no host name');
-    const found = isIP(bare) !== 0 ? [bare] : (await deadline.within(namesOf(bare))).map(({ address }) => address);
+    const found = isIP(bare) !== 0 ? [bare] : await deadline.within(this.#lookups.addressesOf(namespace, bare, () => !deadline.isOver));
     const reachable: string[] = [];
     for (const address of found)
       if (this.#mayReach(canonical(address)) && !(await this.#isDatabase(canonical(address), port))) reachable.push(address);
@@ -130,7 +138,7 @@ export class Egress {
       if (database.port !== port) continue;
       if (address.startsWith('127.') || address === '::1' || address === '0.0.0.0' || address === '::' || ownAddresses().has(address))
         return true;
-      const hosts = isIP(database.host) !== 0 ? [database.host] : (await namesOf(database.host).catch(() => [])).map((one) => one.address);
+      const hosts = isIP(database.host) !== 0 ? [database.host] : await this.#lookups.addressesOf(DATABASES, database.host).catch(() => []);
       if (hosts.map(canonical).includes(address)) return true;
     }
     return false;
@@ -140,7 +148,7 @@ export class Egress {
     const place = this.#enter(who);
     const deadline = new Deadline(target.timeoutMs, target.host, target.signal);
     try {
-      const socket = await this.#socketTo(target, deadline);
+      const socket = await this.#socketTo(who.namespace, target, deadline);
       socket.once('close', place.leave);
       if (socket.destroyed) place.leave();
       return socket;
@@ -152,21 +160,21 @@ export class Egress {
     }
   }
 
-  async #socketTo({ host, port, tls, proxy }: ConnectTarget, deadline: Deadline): Promise<Socket> {
+  async #socketTo(namespace: string, { host, port, tls, proxy }: ConnectTarget, deadline: Deadline): Promise<Socket> {
     let plain: Socket;
     if (proxy) {
       this.#checkLiteral(host);
       if (LOOPBACK_NAME.test(bareHost(host)) && !this.#mayReach('127.0.0.1')) throw refused(host); // the proxy resolves it
-      plain = await this.#tcp(proxy.host, proxy.port, deadline);
+      plain = await this.#tcp(namespace, proxy.host, proxy.port, deadline);
       if (!proxy.absoluteForm) await deadline.within(openTunnel(plain, host, port, proxy), plain);
-    } else plain = await this.#tcp(host, port, deadline);
+    } else plain = await this.#tcp(namespace, host, port, deadline);
     return tls && !proxy?.absoluteForm ? secured(plain, host, tls, deadline) : plain;
   }
 
-  async #tcp(host: string, port: number, deadline: Deadline): Promise<Socket> {
+  async #tcp(namespace: string, host: string, port: number, deadline: Deadline): Promise<Socket> {
     if (!(Number.isInteger(port) && port > 0 && port < 65_536)) throw new EgressError('connect', host, `${port} is no port`);
     let failed: unknown;
-    for (const address of await this.#resolve(host, port, deadline)) {
+    for (const address of await this.#resolve(namespace, host, port, deadline)) {
       const socket = connectTcp({ host: address, port });
       try {
         await deadline.within(standing(socket, 'connect'), socket);
@@ -238,18 +246,27 @@ class Deadline {
   readonly #ended: Promise<never>;
   readonly #timer: NodeJS.Timeout;
   #forget: () => void = () => undefined;
+  #isOver = false;
 
   constructor(timeoutMs: number, host: string, signal: AbortSignal | undefined) {
     this.#host = host;
     const { promise, reject } = Promise.withResolvers<never>();
+    const end = (error: EgressError): void => {
+      this.#isOver = true;
+      reject(error);
+    };
     this.#ended = promise;
     promise.catch(() => undefined); // nobody may be waiting when it ends
-    this.#timer = setTimeout(() => reject(new EgressError('timeout', host, `no connection within ${timeoutMs} ms`)), timeoutMs);
+    this.#timer = setTimeout(() => end(new EgressError('timeout', host, `no connection within ${timeoutMs} ms`)), timeoutMs);
     if (!signal) return;
-    const onAbort = (): void => reject(new EgressError('connect', this.#host, 'it is not wanted any more'));
+    const onAbort = (): void => end(new EgressError('connect', this.#host, 'it is not wanted any more'));
     if (signal.aborted) onAbort();
     else signal.addEventListener('abort', onAbort, { once: true });
     this.#forget = () => signal.removeEventListener('abort', onAbort);
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   /** @param socket destroyed when the time is over first */
@@ -266,14 +283,6 @@ class Deadline {
   clear(): void {
     clearTimeout(this.#timer);
     this.#forget();
-  }
-}
-
-async function namesOf(host: string): Promise<{ address: string }[]> {
-  try {
-    return await lookup(host, { all: true, verbatim: true });
-  } catch (error) {
-    throw new EgressError('resolve', host, (error as NodeJS.ErrnoException).code === 'ENOTFOUND' ? 'the name is unknown' : reasonOf(error));
   }
 }
 

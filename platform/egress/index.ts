@@ -1,6 +1,7 @@
 // The door of outgoing connections: all of them are opened here, to addresses that were checked.
 export { type ConnectTarget, Egress, type EgressOptions, type Outlet } from './egress.ts';
 export { EgressError, type EgressFailure, reasonOf } from './errors.ts';
+export { Lookups } from './lookups.ts';
 export { Networks } from './networks.ts';
 export { AnswerRoom, ReceivedBudget, type ReceivedLimits, receivedLimits } from './received.ts';
 export { readStore, storeFault } from './pkcs12.ts';
