@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { afterEach, expect, test } from 'vitest';
-import { Egress } from '../../platform/egress/index.ts';
+import { Egress, ReceivedBudget } from '../../platform/egress/index.ts';
 import { HttpFailure } from '../sources/http/index.ts';
 import type { Carriage, NodeRequest } from './node-client.ts';
 import { SocketNodeClient } from './socket-client.ts';
@@ -54,8 +54,10 @@ async function openNode(respond: Respond): Promise<Node> {
   return { port, client: clientOf(port), received, logins: () => logins, peers: server.clients };
 }
 
+const budget = new ReceivedBudget();
+const outlet = new Egress({ allowed: ['127.0.0.0/8'], received: budget }).outletOf('main');
+
 function clientOf(port: number, password = 'right', connectMs?: number): SocketNodeClient {
-  const outlet = new Egress({ allowed: ['127.0.0.0/8'] }).outletOf('main');
   const credentials = async (): Promise<{ username: string; password: string }> => ({ username: 'ann', password });
   const uri = new URL(`ws://127.0.0.1:${port}/ignored?x#y`);
   const client = new SocketNodeClient('far', { uri, outlet, tls: async () => ({}), credentials }, connectMs);
@@ -220,4 +222,26 @@ test('a request that is too long for a message is not sent, since it would end t
     code: 'cascade.request.body.too.large',
   });
   expect(received).toEqual([]);
+});
+
+test('a long answer is counted until its statement gives it back, one that nobody waits for any more is not', async () => {
+  let answerLeft = (): void => undefined;
+  const { client, received } = await openNode((message, socket) => {
+    if (message['op'] !== 'select') return answerLeft(); // the request before is cancelled
+    const give = (): void => answer(socket, message, { status: 200, body: ['a'.repeat(2_000_000)] });
+    if (received.length === 2) answerLeft = give;
+    else give();
+  });
+  const room = outlet.answerRoom();
+  await client.ask(READ, carriage({ room }));
+  expect([room.bytes > 2_000_000, budget.held]).toEqual([true, room.bytes]);
+  room.clear();
+  expect(budget.held).toBe(0);
+  const leaving = new AbortController();
+  const left = client.ask(READ, carriage({ room, signal: leaving.signal }));
+  await expect.poll(() => received.length).toBe(2);
+  leaving.abort();
+  await expect(left).rejects.toThrow('not wanted');
+  await client.ask(READ, carriage()); // answers come in turn: the one before is there
+  expect([room.bytes, budget.held]).toEqual([0, 0]);
 });

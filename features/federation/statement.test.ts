@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { apiError } from '../../model/errors/index.ts';
-import { Egress } from '../../platform/egress/index.ts';
+import { Egress, ReceivedBudget } from '../../platform/egress/index.ts';
 import { NodeStatement } from './statement.ts';
 
 const LATER_MS = 30;
@@ -33,4 +33,37 @@ test('the result that must not be asked for twice is in the first page, however 
     left = next.left;
   }
   expect(found.filter(([, kind]) => kind === 'value').map(([name]) => name)).toHaveLength(41);
+});
+
+test('a page holds the room of its answer until it has been handed on, or nobody takes it any more', async () => {
+  const MIB = 1024 * 1024;
+  const received = new ReceivedBudget();
+  const outlet = new Egress({ received }).outletOf('main');
+  const statementOf = (names: readonly string[]) =>
+    new NodeStatement(
+      names.map((name) => ({ name, pages: 0 })),
+      {
+        run: 'r',
+        withinMs: 60_000,
+        room: () => outlet.answerRoom(),
+        async *begin({ name }, _, room) {
+          await room().grow(name === 'small' ? MIB / 2 : 2 * MIB);
+          if (name === 'broken') throw new Error('broken');
+          yield [name];
+        },
+        failure: (name) => apiError('cascade.federation.unreachable', name, ''),
+        late: async (name) => apiError('io.service.federation.request.timeout', name, 1),
+      },
+    );
+  const taken = statementOf(['large', 'small', 'broken']);
+  {
+    using page = await taken.next();
+    expect(page.items).toContainEqual(['large', 'value', 'large']);
+    expect(received.held).toBe(2 * MIB);
+  }
+  expect(received.held).toBe(0);
+  const left = statementOf(['large', 'other']);
+  await expect.poll(() => received.held).toBe(4 * MIB);
+  left.abort();
+  await expect.poll(() => received.held).toBe(0);
 });
