@@ -21,8 +21,9 @@ export const sourcePath = (name: string): string => `/sources/${name}/publish`;
 
 type Transport = NonNullable<Raising['transport']>;
 
-/** A source with so many messages without an outcome reads no more from its transport. */
+/** A source with so many messages without an outcome, or so many bytes of them, reads no more from its transport. */
 const MOST_WAITING = 1_000;
+const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 const DEFAULT_SIZE = 1_048_576;
 /** The log shows so many bytes of a malformed message. */
 const SHOWN_BYTES = 256;
@@ -50,6 +51,7 @@ export class Inbox {
   readonly #name: string;
   #tail: Promise<unknown> = Promise.resolve();
   #waiting = 0;
+  #waitingBytes = 0;
   readonly #wakes: (() => void)[] = [];
 
   constructor(space: Namespace, source: ObjectValue) {
@@ -58,22 +60,29 @@ export class Inbox {
     this.#name = String(own(source, 'name'));
   }
 
-  /** Resolves when fewer than a thousand messages have no outcome. */
+  /** Resolves when fewer than a thousand messages, and less than 16 MiB of them, have no outcome. */
   room(): Promise<void> {
-    return this.#waiting < MOST_WAITING ? Promise.resolve() : new Promise((resolve) => this.#wakes.push(resolve));
+    return this.#hasRoom() ? Promise.resolve() : new Promise((resolve) => this.#wakes.push(resolve));
   }
 
   /** See SourceContext.deliver. */
   async deliver(message: Inbound | InboundValue): Promise<Outcome> {
+    const bytes = 'payload' in message ? message.payload.byteLength : 0;
     this.#waiting++;
+    this.#waitingBytes += bytes;
     const taken = this.#tail.then(() => this.#take(message));
     this.#tail = taken.catch(() => undefined);
     try {
       return await (await taken).outcome;
     } finally {
       this.#waiting--;
-      if (this.#waiting < MOST_WAITING) for (const wake of this.#wakes.splice(0)) wake();
+      this.#waitingBytes -= bytes;
+      if (this.#hasRoom()) for (const wake of this.#wakes.splice(0)) wake();
     }
+  }
+
+  #hasRoom(): boolean {
+    return this.#waiting < MOST_WAITING && this.#waitingBytes < MOST_WAITING_BYTES;
   }
 
   /** Resolves when each message has its outcome. */

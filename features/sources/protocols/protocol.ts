@@ -149,7 +149,7 @@ export interface SourceContext {
    */
   deliver(message: Inbound | InboundValue): Promise<Outcome>;
   /**
-   * Resolves when fewer than a thousand messages have no outcome. A protocol awaits it before it reads more from a transport that can be
+   * Resolves when fewer than a thousand messages, and less than 16 MiB of them, have no outcome. A protocol awaits it before it reads more from a transport that can be
    * paused.
    */
   room(): Promise<void>;
