@@ -2,3 +2,4 @@
 export { accounts } from './feature.ts';
 export { resetAccount } from './reset.ts';
 export { requireGrantable } from './rights.ts';
+export { propertiesIn } from './shown.ts';

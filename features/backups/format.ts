@@ -40,8 +40,20 @@ export type Last = { readonly end: { readonly rows: number } } | { readonly erro
 
 export type BackupRecord = Head | Row | Last;
 
+/** A head of another format has other members: only its format is known. */
 export const isHead = (record: unknown): record is Head =>
-  isObject(record) && record['cascade'] === 'backup' && Number.isSafeInteger(record['format']);
+  isObject(record) &&
+  record['cascade'] === 'backup' &&
+  Number.isSafeInteger(record['format']) &&
+  (record['format'] !== FORMAT || isOfThisFormat(record));
+
+const isOfThisFormat = (head: Record<string, unknown>): boolean =>
+  ['service', 'namespace', 'at'].every((name) => typeof head[name] === 'string') &&
+  ['properties', 'check'].every((name) => head[name] === null || typeof head[name] === 'string') &&
+  (head['passphrase'] === undefined || isStretching(head['passphrase']));
+
+const isStretching = (given: unknown): boolean =>
+  isObject(given) && typeof given['salt'] === 'string' && ['N', 'r', 'p'].every((name) => Number.isSafeInteger(given[name]));
 
 export const isRow = (record: unknown): record is Row => isObject(record) && typeof record['in'] === 'string' && isObject(record['row']);
 

@@ -1,18 +1,20 @@
 // Restores a backup into an empty namespace. Rows are written to their collections, which nothing refers to while the definitions are kept
 // aside; the end of the restore puts these in force in one transaction. An interrupted restore has no effect: the next one starts over.
 import { randomUUID } from 'node:crypto';
-import { BSON, type ClientSession, type Db, type Document, Long, ObjectId } from 'mongodb';
+import { Binary, BSON, type ClientSession, type Db, type Document, Long, MongoServerError, ObjectId } from 'mongodb';
 import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError, type CascadeError } from '../../model/errors/index.ts';
 import { mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
-import { fromBson, toBson } from '../../model/values/index.ts';
+import { fromBson, parseJson, toBson } from '../../model/values/index.ts';
+import { isRetryable } from '../../platform/mongo/index.ts';
 import { DEFINITIONS, DefinitionStore, type Namespace, RESTORED_DEFINITIONS } from '../../resources/catalog/index.ts';
+import { propertiesIn } from '../accounts/index.ts';
 import { CONTENT_COLLECTIONS, ensureContentCollections } from '../documents/index.ts';
 import { loadScalars } from '../scalars/index.ts';
 import { loadTypes } from '../types/index.ts';
 import { systemResources, typeCollections } from './collections.ts';
 import { FORMAT, type Head } from './format.ts';
-import { backupCipher, requireKey, resealedDefinition, resealedRow, type Resealing } from './sealing.ts';
+import { backupCipher, isSealed, requireKey, resealedDefinition, resealedRow, type Resealing } from './sealing.ts';
 
 /** Id of the document with the state of a restore, in the namespace's database. */
 const RESTORE = 'restore';
@@ -23,6 +25,9 @@ const RESTORE = 'restore';
 const INSERTED = 'restore.inserted';
 const OF_A_TYPE = /^t\.(?!Ars)/;
 const DUPLICATE = 11000;
+const EXISTS = 48;
+/** Of what the database says: it may repeat the row. */
+const LONGEST_REASON = 200;
 
 interface Restore {
   readonly _id: 'restore';
@@ -46,12 +51,15 @@ export async function beginRestore(space: Namespace, namespace: string, head: He
   if (!(await space.installation.directory.hasNamespace(namespace)))
     throw apiError('cascade.resource.not.found', `/namespaces/${namespace}`);
   if (namespace === space.name) throw apiError('cascade.backup.namespace.used', namespace, 'the accounts of the installation');
+  requireProperties(head);
   requireKey(head.check, key, head.namespace);
   if (head.check !== null && !space.installation.keys.areAvailable)
     throw invalid('it has encrypted values, and the service was started without a master key');
   const db = space.installation.databaseOf(namespace);
   const resources = systemResources(space.catalog.features);
-  await removeInserted(db);
+  if (await restores(db).findOne({ _id: RESTORE })) await removeInserted(db);
+  // The end of a restore removes its state with the commit that puts it in force: without one these rows are the namespace's own.
+  else await db.collection(INSERTED).drop();
   await requireEmpty(db, namespace, [DEFINITIONS, ...resources.map(({ collection }) => collection)]);
   // Collections that an earlier attempt has left: no type refers to them.
   for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray())
@@ -59,6 +67,16 @@ export async function beginRestore(space: Namespace, namespace: string, head: He
   const id = randomUUID();
   await restores(db).replaceOne({ _id: RESTORE }, { id, head, rows: 0 }, { upsert: true });
   return id;
+}
+
+/** @throws backup.invalid: every look-up of an account would fail by them */
+function requireProperties({ properties }: Head): void {
+  if (properties === null) return;
+  try {
+    propertiesIn('namespaces', { ars_properties: parseJson(properties) });
+  } catch {
+    throw invalid('its ars_properties are none that a namespace can have');
+  }
 }
 
 interface Inserted {
@@ -124,6 +142,8 @@ export async function takeRows(
       const encrypted = known.get(collection);
       if (!encrypted && !isOfService(space, collection)) throw invalid(`no type of it has the collection ${collection}`);
       for (const document of documents) {
+        if (!CONTENT_COLLECTIONS.includes(collection)) requireReadable(collection, document);
+        if (encrypted) requireSealed(document, encrypted, resealing !== null);
         if (encrypted && resealing) opened(() => resealedRow(document, encrypted, resealing));
         if (document['ars_namespace'] === from) document['ars_namespace'] = namespace;
       }
@@ -142,6 +162,25 @@ const resealingFor = async (space: Namespace, namespace: string, key: Uint8Array
 
 const isOfService = (space: Namespace, collection: string): boolean =>
   CONTENT_COLLECTIONS.includes(collection) || systemResources(space.catalog.features).some((one) => one.collection === collection);
+
+/** Checks the kinds of a row's values: one of another kind would keep all rows beside it from being read. @throws backup.invalid */
+function requireReadable(collection: string, document: Document): ObjectValue {
+  try {
+    return fromBson(document);
+  } catch {
+    throw invalid(`a row of ${collection} has a value of a kind that the service does not keep`);
+  }
+}
+
+/** Checks that encrypted properties have sealed values, which this backup has a key for. @throws backup.invalid */
+function requireSealed(document: Document, encrypted: ReadonlySet<string>, hasKey: boolean): void {
+  for (const property of encrypted) {
+    const value: unknown = document[property];
+    if (value === undefined || value === null) continue;
+    if (!(value instanceof Binary)) throw invalid('an encrypted property in it has a value in the clear');
+    if (!hasKey) throw invalid('it has encrypted values, and names no key');
+  }
+}
 
 /** Opens a sealed value; one that does not open was changed. @throws backup.invalid */
 function opened<T>(work: () => T): T {
@@ -165,19 +204,24 @@ function parsed(text: string): [collection: string, document: Document] {
 
 /** The definition as it is stored: for this namespace, with its secrets sealed by the namespace's key. */
 function definitionFor(space: Namespace, namespace: string, from: string, document: Document, resealing: Resealing | null): Document {
-  const row = fromBson(document);
+  const row = requireReadable(DEFINITIONS, document);
   const [kind, object] = [
     space.catalog.features.kind(String(getOwn(row, 'kind'))),
     Object.hasOwn(row, 'object') ? getOwn(row, 'object') : null,
   ];
   const isWhole = document['_id'] instanceof ObjectId && document['ars_version'] instanceof Long && typeof document['name'] === 'string';
-  if (!isWhole || !isObject(object)) throw invalid('a definition of it is not whole');
+  if (!isWhole || !isObject(object) || idIn(object) !== String(document['_id'])) throw invalid('a definition of it is not whole');
+  for (const collection of typeCollections([row]).keys())
+    if (!OF_A_TYPE.test(collection)) throw invalid(`a type of it has the collection ${collection}, which is the service's own`);
   if (!kind) throw invalid(`this service knows no ${String(getOwn(row, 'kind'))}`);
   const moved: ObjectValue =
     Object.hasOwn(object, 'ars_namespace') && getOwn(object, 'ars_namespace') === from ? { ...object, ars_namespace: namespace } : object;
+  if (!resealing && isSealed(kind, object)) throw invalid('it has encrypted values, and names no key');
   const after = resealing ? opened(() => resealedDefinition(kind, moved, resealing)) : moved;
   return after === object ? document : { ...document, object: toBson(after) };
 }
+
+const idIn = (object: ObjectValue): unknown => (Object.hasOwn(object, '_id') ? getOwn(object, '_id') : undefined);
 
 const stagedRows = async (db: Db): Promise<ObjectValue[]> => {
   const rows: ObjectValue[] = [];
@@ -196,12 +240,17 @@ async function makeCollections(space: Namespace, db: Db): Promise<void> {
   const unread: string[] = [];
   const types = loadTypes({ features, scalars: loadScalars(definitions), definitions }, null, (name) => unread.push(name));
   if (unread.length > 0) throw invalid(`the type ${unread[0]} cannot be read`);
+  if (new Set([...types.values()].map(({ collection }) => collection)).size < types.size)
+    throw invalid('two types of it have one collection');
   for (const type of types.values()) await makeCollection(db, type);
   await ensureContentCollections(db);
 }
 
 async function makeCollection(db: Db, type: TypeDefinition): Promise<void> {
-  const collection = await db.createCollection(type.collection);
+  await db.createCollection(type.collection).catch((error: unknown) => {
+    if ((error as { code?: unknown }).code !== EXISTS) throw error; // made by a request before this one, which failed behind it
+  });
+  const collection = db.collection(type.collection);
   for (const { key, ...options } of mongoIndexes(type)) await collection.createIndex(key, options);
 }
 
@@ -210,7 +259,8 @@ async function insert(db: Db, collection: string, documents: readonly Document[]
     await db.collection(collection).insertMany([...documents], { ordered: false, writeConcern: { w: 'majority' } });
   } catch (error) {
     if ((error as { code?: unknown }).code === DUPLICATE) throw invalid(`it has a row of ${collection} twice`);
-    throw error;
+    if (!(error instanceof MongoServerError) || isRetryable(error)) throw error;
+    throw invalid(`a row of ${collection} cannot be stored: ${error.message.slice(0, LONGEST_REASON)}`);
   }
 }
 
@@ -233,9 +283,10 @@ export async function endRestore(space: Namespace, namespace: string, id: string
     if (documents.length > 0) await db.collection(DEFINITIONS).insertMany(documents, { session });
     await restores(db).deleteOne({ _id: RESTORE, id }, { session });
   };
-  await db.client.withSession((session) => session.withTransaction(() => enforce(session), { writeConcern: { w: 'majority' } }));
+  const { properties } = restore.head;
+  if (properties === null)
+    await db.client.withSession((session) => session.withTransaction(() => enforce(session), { writeConcern: { w: 'majority' } }));
+  else await installation.directory.setNamespaceProperties(namespace, properties, { by, along: enforce });
   for (const staged of [RESTORED_DEFINITIONS, INSERTED]) await db.collection(staged).drop();
-  if (restore.head.properties !== null)
-    await installation.directory.setNamespaceProperties(namespace, restore.head.properties, { by, version: undefined });
   await installation.reopen(namespace);
 }

@@ -16,6 +16,9 @@ const KEY_BYTES = 32;
 const COST = { N: 2 ** 17, r: 8, p: 1 };
 /** Bound of the cost that a file may demand: 1 GiB of memory. */
 const MOST_COST = 2 ** 20 * 8;
+/** Whether scrypt takes these, and the machine can. */
+const isAffordable = ({ N, r, p }: Stretching): boolean =>
+  N > 1 && Number.isInteger(Math.log2(N)) && r > 0 && p > 0 && N * r * p <= MOST_COST;
 const scrypting: (passphrase: string, salt: Uint8Array, bytes: number, cost: object) => Promise<Buffer> = promisify(scrypt);
 
 /** @throws UsageError when it is given in two ways, or its file cannot be read */
@@ -25,8 +28,9 @@ export const passphraseOf = ({ passphraseFile }: BackupOptions, { env }: Termina
 export const newStretching = (): Stretching => ({ salt: randomBytes(SALT_BYTES).toString('base64'), ...COST });
 
 /** The key in hexadecimal digits. @throws UsageError for a cost that no backup of this service has */
-export async function stretched(passphrase: string, { salt, N, r, p }: Stretching): Promise<string> {
-  if (!(N * r * p <= MOST_COST)) throw new UsageError('The file asks for more memory than any backup does: it is not one of ours.');
+export async function stretched(passphrase: string, stretching: Stretching): Promise<string> {
+  if (!isAffordable(stretching)) throw new UsageError('The file asks for a key at a cost that no backup has: it is not one of ours.');
+  const { salt, N, r, p } = stretching;
   const key = await scrypting(passphrase.normalize('NFC'), Buffer.from(salt, 'base64'), KEY_BYTES, { N, r, p, maxmem: 256 * N * r });
   return key.toString('hex');
 }

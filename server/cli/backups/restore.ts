@@ -3,7 +3,8 @@
 import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { pipeline } from 'node:stream';
-import { FORMAT, type Head, isHead, isLast, isRow } from '../../../features/backups/index.ts';
+import { FORMAT, type Head, isHead, isLast, isRow, requireKey } from '../../../features/backups/index.ts';
+import { CascadeError } from '../../../model/errors/index.ts';
 import { errorIn, RESOURCES } from '../projects/present.ts';
 import { openRemote, type Remote } from '../remote.ts';
 import { reasonOf, type Terminal, UsageError } from '../terminal.ts';
@@ -23,8 +24,13 @@ export async function restore(namespace: string, file: string, options: BackupOp
     const { head, rows } = await checkedFile(file);
     const key = await keyFor(head, options, terminal);
     const remote = await openRemote(options, terminal.ask);
-    await ensureNamespace(remote, namespace, terminal);
-    await sendAll(remote, namespace, file, head, rows, key);
+    const isMade = await ensureNamespace(remote, namespace, terminal);
+    try {
+      await sendAll(remote, namespace, file, head, rows, key);
+    } catch (error) {
+      if (isMade) terminal.err(`Namespace ${namespace}, which was made for it, stays: it can be restored into.\n`);
+      throw error;
+    }
     terminal.out(`${rows} rows restored into ${namespace}, of ${head.namespace} as it was at ${head.at}\n`);
     return 0;
   } catch (error) {
@@ -80,13 +86,19 @@ async function keyFor(head: Head, options: BackupOptions, terminal: Terminal): P
     throw new UsageError(
       'It has encrypted values: give the passphrase that it was made with, by --passphrase-file FILE or CASCADE_BACKUP_PASSPHRASE.',
     );
-  return stretched(given, head.passphrase);
+  const key = await stretched(given, head.passphrase);
+  try {
+    requireKey(head.check, Buffer.from(key, 'hex'), head.namespace); // before a namespace is made for it
+  } catch (error) {
+    throw error instanceof CascadeError ? new Refused(`${error.code}: ${error.message}`) : error;
+  }
+  return key;
 }
 
-/** @throws Refused */
-async function ensureNamespace(remote: Remote, namespace: string, terminal: Terminal): Promise<void> {
+/** @returns whether it was made now @throws Refused */
+async function ensureNamespace(remote: Remote, namespace: string, terminal: Terminal): Promise<boolean> {
   const found = await remote.send('GET', `${RESOURCES}/namespaces/${encodeURIComponent(namespace)}`);
-  if (found.ok) return;
+  if (found.ok) return false;
   if (found.status !== 404) throw new Refused(await errorIn(found));
   const made = await remote.send('POST', `${RESOURCES}/namespaces`, JSON.stringify({ namespace }), 'application/json');
   if (!made.ok) throw new Refused(await errorIn(made));
@@ -94,6 +106,7 @@ async function ensureNamespace(remote: Remote, namespace: string, terminal: Term
   terminal.out(
     `Namespace ${namespace} was made: the password of user admin__${namespace} is ${generatedPassword} (it is not shown again)\n`,
   );
+  return true;
 }
 
 /** @throws Refused */
