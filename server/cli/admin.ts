@@ -1,7 +1,6 @@
 // `cascade admin reset NAME`: resets a lost password, for an operator with access to the data folder or the database, without the service.
 // The command takes the folder's lock, so it never runs beside a service that has the folder open.
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -10,9 +9,10 @@ import { resetAccount as reset } from '../../features/accounts/index.ts';
 import { generatePassword, SecurityLog } from '../../identity/index.ts';
 import { openEmbeddedMongod } from '../../platform/mongod/index.ts';
 import { openStore } from '../../platform/mongo/index.ts';
-import { mongoUriOf } from './secrets.ts';
+import { errorOutput } from './log.ts';
+import { mongoUriOf, secret } from './secrets.ts';
 import type { StoreOptions } from './serve-options.ts';
-import { reasonOf, type Terminal, UsageError } from './terminal.ts';
+import { type Terminal, UsageError } from './terminal.ts';
 
 export interface ResetOptions extends StoreOptions {
   passwordFile?: string;
@@ -27,7 +27,7 @@ export async function resetAccount(username: string, options: ResetOptions, term
     throw new UsageError('Whose account? Give the folder of the data (--data DIR) or the database (--mongo URI).');
   if (data !== undefined && !existsSync(join(data, 'db'))) throw new UsageError(`${data} is no data folder of a service.`);
   const password = await newPassword(options, terminal);
-  const log = pino({ level: 'warn' }, pino.destination({ dest: 2, sync: true }));
+  const log = pino({ level: 'warn' }, errorOutput());
   try {
     await using mongod = mongo === undefined ? await openEmbeddedMongod({ dataDir: data!, log }) : null;
     await using store = await openStore(mongo ?? mongod!.uri);
@@ -49,12 +49,8 @@ export async function resetAccount(username: string, options: ResetOptions, term
 
 async function newPassword({ passwordFile, generate }: ResetOptions, terminal: Terminal): Promise<string> {
   if (generate) return generatePassword();
-  if (passwordFile !== undefined) {
-    const text = await readFile(passwordFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      throw new UsageError(`${passwordFile} cannot be read: ${reasonOf(error)}.`);
-    });
-    return text.replace(/\r?\n$/, '');
-  }
+  const held = secret({}, 'the new password', passwordFile);
+  if (held !== undefined) return held;
   if (!terminal.ask) throw new UsageError('Nobody is here to be asked for a password: give --password-file FILE or --generate.');
   const password = await terminal.ask('New password: ');
   if ((await terminal.ask('Once more: ')) !== password) throw new UsageError('These are two passwords. Nothing was changed.');

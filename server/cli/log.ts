@@ -1,12 +1,22 @@
 // The log of the service on standard error: JSON lines for programs, or text for people at a terminal.
 import { styleText } from 'node:util';
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type LogFormat = 'json' | 'text';
 
+/** Bound of what waits for room where standard error is a file on a full disk; further lines are dropped. */
+const MOST_UNWRITTEN = 1_048_576;
+
+/** Standard error for a log: that a line cannot be written there ends nothing. It is tried again with the next one. */
+export function errorOutput(): DestinationStream {
+  const to = pino.destination({ dest: 2, sync: true, maxLength: MOST_UNWRITTEN });
+  to.on('error', () => undefined);
+  return to;
+}
+
 /** @param format absent: text where standard error is a terminal */
 export function openLog(level: string, format: LogFormat | undefined): Logger {
-  const to = pino.destination({ dest: 2, sync: true });
+  const to = errorOutput();
   if ((format ?? (process.stderr.isTTY ? 'text' : 'json')) === 'json') return pino({ level }, to);
   const colors = process.stderr.isTTY && process.env['NO_COLOR'] === undefined;
   return pino({ level, base: null }, { write: (line) => void to.write(lineOf(line, colors)) });

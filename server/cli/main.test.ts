@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,6 +28,31 @@ test('a command ends with success though the reader of its output stops early', 
   child.stdout.destroy();
   const [code] = (await once(child, 'exit')) as [number];
   expect(code).toBe(0);
+});
+
+test.skipIf(!existsSync('/dev/full'))('a command whose output finds no room has not succeeded, and says so', async () => {
+  const bin = join(import.meta.dirname, '../../bin/cascade.js');
+  const full = openSync('/dev/full', 'w');
+  try {
+    const child = spawn(process.execPath, [bin, 'builtins'], { stdio: ['ignore', full, 'pipe'] });
+    let err = '';
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      err += text;
+    });
+    const [code] = (await once(child, 'close')) as [number];
+    expect([code, err]).toEqual([1, 'The output could not be written: the disk is full.\n']);
+  } finally {
+    closeSync(full);
+  }
+});
+
+test('a file in another encoding is refused and stays as it is: its characters would be lost', async () => {
+  const path = join(folder, 'latin.proc');
+  const bytes = Buffer.from('procedure latin()\nreturn "\xe4"', 'latin1');
+  await writeFile(path, bytes);
+  for (const command of ['format', 'check', 'compile', 'run', 'test'])
+    expect(await cascade([command, path])).toEqual({ code: 2, out: '', err: `${path} cannot be read: it is no UTF-8 text.\n` });
+  expect((await readFile(path)).equals(bytes)).toBe(true);
 });
 
 const PROCEDURE = 'PROCEDURE twice(n Integer)\nreturn n * 2';
@@ -146,6 +172,11 @@ test('check takes types and procedures from a project, a folder, a file, or the 
   expect(await warnings('--types', join(project, 'types'), outside)).toEqual(properties);
   expect(await warnings('--types', join(project, 'types/Pump.json'), outside)).toEqual(properties);
   expect(await cascade(['check', '--types', join(folder, 'nowhere'), outside])).toMatchObject({ code: 2 });
+  const none = await file('project/types/None.json', '[null]');
+  expect(await cascade(['check', '--types', project, outside])).toMatchObject({
+    code: 2,
+    err: `${none} holds something else than JSON objects: a definition is one.\n`,
+  });
 });
 
 test('format writes the standard form and keeps comments; --check writes nothing', async () => {

@@ -51,7 +51,12 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
       .command('rotate-keys')
       .description('another master key, with which the keys of all namespaces are sealed again. The services must be stopped'),
   )
-    .option('--master-key-file <file>', 'holds the present master key; CASCADE_MASTER_KEY, else that of the data folder when absent')
+    .addOption(
+      new Option(
+        '--master-key-file <file>',
+        'holds the present master key; CASCADE_MASTER_KEY, else that of the data folder when absent',
+      ).env('CASCADE_MASTER_KEY_FILE'),
+    )
     .option('--new-master-key-file <file>', 'holds the new one; made anew for a data folder when absent')
     .action(async (options: RotateOptions) => {
       const { rotateKeys } = await import('./rotate-keys.ts');

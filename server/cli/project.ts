@@ -1,10 +1,11 @@
 // Reads the definitions that files are checked against: a project folder, with `types/*.json`, `services/*.json`, `rules/*` and
 // `procedures/*` in it, or types alone, in a folder or one JSON file (an object or an array).
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { type Dirent } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { compile, type CompiledProcedure, type CompileOptions, type ServiceStateNames } from '../../compiler/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
-import { reasonOf, UsageError } from './terminal.ts';
+import { readSource, reasonOf, UsageError } from './terminal.ts';
 
 export interface Project {
   /** Resources of types, as JSON. */
@@ -21,7 +22,7 @@ export const NO_PROJECT: Project = { types: [], services: [], texts: [], complet
 export async function readProject(path: string): Promise<Project> {
   const info = await stat(path).catch((error: unknown) => refuse(path, error));
   if (info.isFile()) return { ...NO_PROJECT, types: await readJson(path), complete: { types: true, procedures: false } };
-  const folders = new Set(await readdir(path));
+  const folders = new Set((await entriesOf(path)).map(({ name }) => name));
   if (!PROJECT_FOLDERS.some((folder) => folders.has(folder)))
     return { ...NO_PROJECT, types: await jsonIn(path), complete: { types: true, procedures: false } };
   const within = async <T>(folder: string, read: (folder: string) => Promise<T[]>): Promise<T[]> =>
@@ -68,9 +69,13 @@ export function stateOf({ types, services }: Project): (service: string) => Serv
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
+const entriesOf = (folder: string): Promise<Dirent[]> =>
+  readdir(folder, { withFileTypes: true }).catch((error: unknown) => refuse(folder, error));
+
 async function filesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  return entries.flatMap((entry) => (entry.isFile() && !entry.name.startsWith('.') ? [join(folder, entry.name)] : [])).sort();
+  return (await entriesOf(folder))
+    .flatMap((entry) => (entry.isFile() && !entry.name.startsWith('.') ? [join(folder, entry.name)] : []))
+    .sort();
 }
 async function jsonIn(folder: string): Promise<unknown[]> {
   const files = (await filesIn(folder)).filter((file) => file.endsWith('.json'));
@@ -78,17 +83,20 @@ async function jsonIn(folder: string): Promise<unknown[]> {
 }
 async function textsIn(folder: string): Promise<string[]> {
   const files = (await filesIn(folder)).filter((file) => !file.endsWith('.json'));
-  return Promise.all(files.map((file) => readFile(file, 'utf8')));
+  return Promise.all(files.map(readSource));
 }
 
 async function readJson(file: string): Promise<unknown[]> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => refuse(file, error));
+  const text = (await readSource(file)).replace(/^\uFEFF/, '');
+  let found: unknown;
   try {
-    const found: unknown = JSON.parse(text);
-    return Array.isArray(found) ? found : [found];
+    found = JSON.parse(text);
   } catch (error) {
     throw new UsageError(`${file} is no JSON: ${(error as Error).message}`);
   }
+  const definitions: unknown[] = Array.isArray(found) ? found : [found];
+  if (!definitions.every(isRecord)) throw new UsageError(`${file} holds something else than JSON objects: a definition is one.`);
+  return definitions;
 }
 
 function refuse(path: string, error: unknown): never {

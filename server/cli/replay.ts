@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { type Compiled, compile, originalPosition, type ServiceStateNames } from '../../compiler/index.ts';
 import { openSandbox, type Program, type ResolvedProcedure, type RunFailure, type RunRequest } from '../../sandbox/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
+import { errorOutput } from './log.ts';
 import { openRemote, type Remote, type RemoteOptions } from './remote.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -38,7 +39,7 @@ export async function replay(id: string, options: RemoteOptions, terminal: Termi
     terminal.out('its text has been replaced since, or cannot be traced: its requests are shown, and not its lines\n');
   const sandbox = await openSandbox({
     lanes: 1,
-    log: pino({ level: 'warn' }, pino.destination({ dest: 2, sync: true })),
+    log: pino({ level: 'warn' }, errorOutput()),
     resolveProcedure: (_namespace, name) => procedureOf(remote, name, recorded, known),
   });
   try {

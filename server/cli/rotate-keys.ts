@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { changeMasterKey, masterKeyId, openMasterKey, openNextMasterKey, parseMasterKey } from '../../platform/keys/index.ts';
 import { openEmbeddedMongod } from '../../platform/mongod/index.ts';
 import { openStore } from '../../platform/mongo/index.ts';
+import { errorOutput } from './log.ts';
 import { mongoUriOf, secret } from './secrets.ts';
 import type { StoreOptions } from './serve-options.ts';
 import { type Terminal, UsageError } from './terminal.ts';
@@ -32,7 +33,7 @@ export async function rotateKeys(options: RotateOptions, terminal: Terminal): Pr
     throw new UsageError(
       'The data folder keeps its master key itself and gets a new one: --new-master-key-file is for keys that are given.',
     );
-  const log = pino({ level: 'warn' }, pino.destination({ dest: 2, sync: true }));
+  const log = pino({ level: 'warn' }, errorOutput());
   try {
     await using mongod = mongo === undefined ? await openEmbeddedMongod({ dataDir: data!, log }) : null;
     await using store = await openStore(mongo ?? mongod!.uri);

@@ -12,6 +12,7 @@ import { parseJson, toJson } from '../../model/values/index.ts';
 import { toWireError } from '../../runtime/runs/index.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { compiled } from './compile.ts';
+import { errorOutput } from './log.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
 type Unit = CompiledRule | CompiledProcedure;
@@ -29,7 +30,7 @@ export async function runFile(file: string, argsText: string | undefined, termin
   const start = unit.kind === 'procedure' ? procedureStart(unit, args) : ruleStart(unit, program, args);
   const sandbox = await openSandbox({
     lanes: 1,
-    log: pino({ level: 'warn' }, pino.destination({ dest: 2, sync: true })),
+    log: pino({ level: 'warn' }, errorOutput()),
     resolveProcedure: async (_namespace, name) => (unit.kind === 'procedure' && name === unit.name ? resolved(unit, program) : null),
   });
   try {

@@ -4,7 +4,7 @@ import type { StoreOptions } from './serve-options.ts';
 import { reasonOf, UsageError } from './terminal.ts';
 
 /**
- * The variable's value, or the text of the file without its final line end.
+ * The variable's value, or the text of the file without its final line end and without a byte order mark.
  * @param name the variable that holds it; `<name>_FILE` names the file
  * @param file from the option or that variable
  * @throws UsageError when both are given, and when the file cannot be read or is empty
@@ -15,7 +15,7 @@ export function secret(env: Readonly<Record<string, string | undefined>>, name: 
   if (value !== undefined) throw new UsageError(`${name} and a file for it (${file}) are both given: give one of them.`);
   let text: string;
   try {
-    text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    text = readFileSync(file, 'utf8').replace(/^\uFEFF|\r?\n$/g, '');
   } catch (error) {
     throw new UsageError(`${file}, which is to hold ${name}, cannot be read: ${reasonOf(error)}.`);
   }

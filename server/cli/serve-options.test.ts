@@ -111,8 +111,24 @@ test('a secret is read from its variable or from a file, without the line end', 
   expect(secret({}, 'A', undefined)).toBeUndefined();
   expect(() => secret({ A: 'x' }, 'A', file)).toThrow('A and a file for it');
   expect(() => secret({}, 'A', join(folder, 'none'))).toThrow(/none, which is to hold A, cannot be read: there is no such file/);
+  await writeFile(file, '\uFEFFpass word\r\n'); // as editors on Windows save it
+  expect(secret({}, 'A', file)).toBe('pass word');
   await writeFile(file, '\n');
   expect(() => secret({}, 'A', file)).toThrow('which is to hold A, is empty');
+});
+
+test('what may be a secret is taken out of the environment once it is read', async () => {
+  const file = join(folder, 'no-folder');
+  await writeFile(file, '');
+  const key = 'ab'.repeat(32);
+  const env: Record<string, string> = {
+    CASCADE_ADMIN_PASSWORD: 'correct horse',
+    CASCADE_MASTER_KEY: key,
+    CASCADE_NATS: 'nats://t@n',
+    TZ: 'UTC',
+  };
+  expect((await cascade(['serve', '--data', file, '--port', '0', '--log-level', 'fatal'], env)).err).toContain('a file has that name');
+  expect(env).toEqual({ TZ: 'UTC' });
 });
 
 test('an invalid secret is refused before anything is opened', async () => {

@@ -1,10 +1,11 @@
 // The whole service as its users start it: the built command, an embedded database in a folder of its own, signals.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { cascade, type Outcome } from '../testing/fake-terminal.ts';
 
 const BIN = join(import.meta.dirname, '../../bin/cascade.js');
@@ -50,6 +51,20 @@ async function start(args: string[] = [], env: Record<string, string> = {}): Pro
     serving.once('exit', (code) => reject(new Error(`exit ${code}: ${err}`)));
   });
 }
+
+test.skipIf(!existsSync('/dev/full'))('a log that finds no room ends nothing', async () => {
+  const full = openSync('/dev/full', 'w');
+  const args = ['serve', '--port', '0', '--host', '127.0.0.1', '--data', dataDir, '--log-level', 'info'];
+  child = spawn(process.execPath, [BIN, ...args], { stdio: ['ignore', 'pipe', full] });
+  closeSync(full);
+  let out = '';
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  await Promise.race([vi.waitUntil(() => out.includes('serves on'), { timeout: 120_000 }), once(child, 'exit')]);
+  expect(out).toContain('serves on');
+  expect(await stop('SIGTERM')).toBe(0);
+});
 
 async function stop(...signals: NodeJS.Signals[]): Promise<unknown> {
   const ended = once(child!, 'exit');

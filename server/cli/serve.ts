@@ -9,8 +9,15 @@ import type { ServeOptions } from './serve-options.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
 const PING_MS = 30_000;
-/** Variables that may hold a secret; the URI of a database may contain its password. */
-const SECRETS = ['CASCADE_ADMIN_PASSWORD', 'CASCADE_SYSTEM_PASSWORD', 'CASCADE_MASTER_KEY', 'CASCADE_MONGO'] as const;
+/** Variables that may hold a secret; the URI of a database may contain its password, and the URL of NATS a token. */
+const SECRETS = [
+  'CASCADE_ADMIN_PASSWORD',
+  'CASCADE_SYSTEM_PASSWORD',
+  'CASCADE_MASTER_KEY',
+  'CASCADE_MONGO',
+  'CASCADE_NATS',
+  'CASCADE_NATS_NKEY',
+] as const;
 /** The exit code of a process that was declared dead: it did nothing for longer than its lease. */
 const FENCED = 3;
 

@@ -1,4 +1,5 @@
 // The output of a command and the environment around it: the real ones in bin/cascade.js, a test's in tests.
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
@@ -16,13 +17,24 @@ export interface Terminal {
 /** Wrong usage: the message is for the user, the exit code is 2. */
 export class UsageError extends Error {}
 
-/** @throws UsageError when the file does not exist or cannot be read */
+/** @throws UsageError when the file does not exist, cannot be read or is no UTF-8 */
 export async function readSource(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return await readUtf8(file);
   } catch (error) {
     throw new UsageError(`${file} cannot be read: ${reasonOf(error)}.`);
   }
+}
+
+/**
+ * The text of a file. One in another encoding is refused: reading it would replace its characters, and who writes the text again would lose
+ * them.
+ * @throws Error
+ */
+export async function readUtf8(file: string): Promise<string> {
+  const bytes = await readFile(file);
+  if (!isUtf8(bytes)) throw new Error('it is no UTF-8 text');
+  return bytes.toString('utf8');
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -37,11 +49,12 @@ const REASONS: Readonly<Record<string, string>> = {
 /** An error of the file system in words for people. */
 export function reasonOf(error: unknown): string {
   const { code = '' } = error as NodeJS.ErrnoException;
-  return REASONS[code] ?? (code || String(error));
+  return REASONS[code] ?? (code || (error instanceof Error ? error.message : String(error)));
 }
 
 export function processTerminal(): Terminal {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosed);
+  process.stdout.on('error', (error) => lost(error, true));
+  process.stderr.on('error', (error) => lost(error, false));
   return {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
@@ -51,9 +64,16 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** A reader may stop reading (`cascade builtins head`): that ends neither a command nor a service. */
-function ignoreClosed(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
+/**
+ * A reader may stop reading (`cascade builtins | head`), and a file may be on a full disk: that ends neither a command nor a service, but a
+ * command whose output is not all there has not succeeded.
+ */
+function lost(error: NodeJS.ErrnoException, isResult: boolean): void {
+  if (error.code === 'EPIPE' || !isResult) return;
+  process.stderr.write(`The output could not be written: ${reasonOf(error)}.\n`);
+  process.on('exit', (code) => {
+    if (code === 0) process.exitCode = 1;
+  });
 }
 
 async function askSecretly(question: string): Promise<string> {
@@ -61,7 +81,9 @@ async function askSecretly(question: string): Promise<string> {
   const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
   const reading = createInterface({ input: process.stdin, output: unseen, terminal: true });
   try {
-    return await reading.question('');
+    return await reading.question('').catch(() => {
+      throw new UsageError('No answer was given.'); // Ctrl+D
+    });
   } finally {
     reading.close();
     process.stderr.write('\n');

@@ -1,7 +1,6 @@
 // `cascade why`: shows which rules run for an event, and for each other rule the condition that decided against it, with its values.
-import { readFile } from 'node:fs/promises';
 import { openRemote, type RemoteOptions } from './remote.ts';
-import { type Terminal, UsageError } from './terminal.ts';
+import { readSource, type Terminal, UsageError } from './terminal.ts';
 
 export interface WhyOptions extends RemoteOptions {
   readonly rule?: string;
@@ -89,8 +88,9 @@ const whatWas = ({ path, left, error }: NonNullable<Explained['rules'][number]['
 /** The value given as JSON, or in a file as @file. */
 async function valueOf(text: string | undefined): Promise<unknown> {
   if (text === undefined) return null;
+  const json = text.startsWith('@') ? (await readSource(text.slice(1))).replace(/^\uFEFF/, '') : text;
   try {
-    return JSON.parse(text.startsWith('@') ? await readFile(text.slice(1), 'utf8') : text);
+    return JSON.parse(json);
   } catch (error) {
     throw new UsageError(`--value is no JSON: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -1,6 +1,5 @@
 // The events to send: those of a file, or generated instances of a type.
-import { readFile } from 'node:fs/promises';
-import { reasonOf, UsageError } from '../terminal.ts';
+import { readSource, UsageError } from '../terminal.ts';
 
 /** A request that raises an event, and the event's value. */
 export interface BenchEvent {
@@ -15,10 +14,7 @@ const EXAMPLE = 'lines are {"type": "Pump", "object": {…}} or {"topic": "/plan
 
 /** @throws UsageError that names the line of an invalid event */
 export async function readEvents(file: string): Promise<BenchEvent[]> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`${file} cannot be read: ${reasonOf(error)}.`);
-  });
-  const lines = text.replace(/^\uFEFF/, '').split('\n');
+  const lines = (await readSource(file)).replace(/^\uFEFF/, '').split('\n');
   const events = lines.flatMap((line, index) => (line.trim() === '' ? [] : [eventOf(line, `${file}, line ${index + 1}`)]));
   if (events.length === 0) throw new UsageError(`${file} holds no events: ${EXAMPLE}.`);
   if (events.length > MOST_EVENTS) throw new UsageError(`${file} holds more than ${MOST_EVENTS.toLocaleString('en')} events.`);

@@ -85,7 +85,7 @@ class Bundle {
   }
 
   async #addData(one: LocalFile): Promise<void> {
-    const rows = parseExact((await readFile(one.file, 'utf8')).replace(/^\uFEFF/, ''));
+    const rows = parseExact(await readText(one.file));
     if (!Array.isArray(rows)) throw new Error('no JSON array');
     const bytes = Buffer.byteLength(JSON.stringify(rows));
     if (this.#rows + rows.length > MOST_ROWS || this.#bytes + bytes > MOST_BYTES) return void this.furtherData.push({ file: one, rows });

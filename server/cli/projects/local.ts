@@ -1,9 +1,9 @@
 // Reads and writes a project on disk.
 import { createHash } from 'node:crypto';
 import { createReadStream, type Dirent } from 'node:fs';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
-import { UsageError } from '../terminal.ts';
+import { readUtf8, UsageError } from '../terminal.ts';
 import { FOLDERS, JSON_FOLDERS, type Members, parseExact } from '../../../features/projects/index.ts';
 
 export interface LocalFile {
@@ -49,12 +49,13 @@ export const isJson = ({ folder, path }: LocalFile): boolean => JSON_FOLDERS.inc
 
 /** @throws Error: the file is not a JSON object */
 export async function readObject(file: string): Promise<Members> {
-  const value = parseExact((await readFile(file, 'utf8')).replace(/^\uFEFF/, ''));
+  const value = parseExact(await readText(file));
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('no JSON object');
   return value as Members;
 }
 
-export const readText = async (file: string): Promise<string> => (await readFile(file, 'utf8')).replace(/^\uFEFF/, '');
+/** @throws Error: it cannot be read, or is no UTF-8 */
+export const readText = async (file: string): Promise<string> => (await readUtf8(file)).replace(/^\uFEFF/, '');
 
 export async function digestOf(file: string): Promise<string> {
   const hash = createHash('sha256');
