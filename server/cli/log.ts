@@ -30,17 +30,22 @@ export function lineOf(json: string, colors: boolean): string {
     colors ? styleText(style, text, { validateStream: false }) : text;
   const tone = level >= 50 ? 'red' : level >= 40 ? 'yellow' : 'dim';
   const about = Object.entries(rest).map(
-    ([key, value]) => `${key}=${typeof value === 'string' && !/[\s"]/.test(value) ? value : JSON.stringify(value)}`,
+    ([key, value]) => `${shown(key)}=${shown(typeof value === 'string' && !/[\s"]/.test(value) ? value : JSON.stringify(value))}`,
   );
   const parts = [
     paint('dim', new Date(time).toTimeString().slice(0, 8)),
     ...(name === 'info' ? [] : [paint(tone, `${name}:`)]),
-    msg ?? err?.message ?? '',
+    shown(msg ?? err?.message ?? ''),
     ...(about.length > 0 ? [paint('dim', `(${about.join(', ')})`)] : []),
   ];
-  const trace = err ? `${paint('dim', (err.stack ?? err.message ?? '').replace(/^/gm, '    '))}\n` : '';
+  const stack = (err?.stack ?? err?.message ?? '').split('\n').map((one) => `    ${shown(one)}`);
+  const trace = err ? `${paint('dim', stack.join('\n'))}\n` : '';
   return `${parts.join(' ')}\n${trace}`;
 }
+
+/** Text that clients may have given: neither may it command the terminal nor begin a line of its own. */
+const shown = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) => `\\u{${(found.codePointAt(0) as number).toString(16)}}`);
 
 interface Line extends Record<string, unknown> {
   readonly level: number;

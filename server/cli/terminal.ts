@@ -56,13 +56,24 @@ export function processTerminal(): Terminal {
   process.stdout.on('error', (error) => lost(error, true));
   process.stderr.on('error', (error) => lost(error, false));
   return {
-    out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
+    out: (text) => void process.stdout.write(process.stdout.isTTY ? harmless(text) : text),
+    err: (text) => void process.stderr.write(process.stderr.isTTY ? harmless(text) : text),
     colors: process.stdout.isTTY === true && process.env.NO_COLOR === undefined,
     env: process.env,
     ask: process.stdin.isTTY ? askSecretly : undefined,
   };
 }
+
+/**
+ * Text for a terminal: what a service answers holds what its users wrote, which must not command it. Colours stay, and the line that a
+ * progress is shown on.
+ */
+export const harmless = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach a terminal
+  text.replace(
+    /\u001b(?!\[(?:[\d;]*m|2K))|\r(?!\n|\u001b\[2K)|[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f-\u009f]/g,
+    '\ufffd',
+  );
 
 /**
  * A reader may stop reading (`cascade builtins | head`), and a file may be on a full disk: that ends neither a command nor a service, but a
