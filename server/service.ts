@@ -6,7 +6,7 @@ import { openEngine, readBuild } from '../engine/index.ts';
 import type { NatsOptions } from '../platform/bus/index.ts';
 import type { Level } from '../sandbox/index.ts';
 import type { Counters } from '../resources/counters.ts';
-import { openMasterKey } from '../platform/keys/index.ts';
+import { MasterKeyError, openMasterKey } from '../platform/keys/index.ts';
 import { openEmbeddedMongod } from '../platform/mongod/index.ts';
 import { type ListenOptions, listen } from './listen.ts';
 import { requireFreePort } from './transport/index.ts';
@@ -116,6 +116,13 @@ export async function openService(config: ServiceConfig, log: Logger): Promise<S
     return { url, counters: engine.counters, settled: () => engine.settled(), [Symbol.asyncDispose]: close };
   } catch (error) {
     await close(); // close the parts that are open, then report
+    if (error instanceof MasterKeyError && masterKey === undefined && mongoUri === undefined)
+      throw new Error(
+        `${error.message}. It stands in ${required(dataDir)}/master.key, where the one belongs that was kept apart from a copy`,
+        {
+          cause: error,
+        },
+      );
     throw mongoUri !== undefined && isOfDriver(error)
       ? new Error(`the MongoDB that --mongo names cannot be used: ${error.message}`, { cause: error })
       : error;

@@ -63,10 +63,20 @@ export function openDataFolder(path: string): DataFolder {
     keyFile,
     logFile,
     key: readFileSync(keyFile, 'utf8').trim(),
-    user: JSON.parse(readFileSync(userFile, 'utf8')) as { name: string; password: string },
-    kept: () => (existsSync(keptFile) ? (JSON.parse(readFileSync(keptFile, 'utf8')) as Kept) : undefined),
+    user: jsonIn(userFile) as { name: string; password: string },
+    kept: () => (existsSync(keptFile) ? (jsonIn(keptFile) as Kept) : undefined),
     keep: (kept) => writeWhole(keptFile, `${JSON.stringify(kept, null, 2)}\n`),
   };
+}
+
+/** @throws Error that names the file */
+function jsonIn(file: string): unknown {
+  const text = readFileSync(file, 'utf8');
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Error(`${file} is damaged (${(cause as Error).message}): take it from a copy of the folder`, { cause });
+  }
 }
 
 const REASONS: Readonly<Record<string, string>> = {

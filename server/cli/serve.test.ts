@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -167,4 +167,20 @@ test('a lost password is reset on the folder while the service is stopped; the s
 test('a folder without data of a service has no accounts to reset, and stays as it is', async () => {
   const outcome = await cascade(['admin', 'reset', 'admin', '--generate', '--data', join(dataDir, 'none')]);
   expect(outcome).toMatchObject({ code: 2, err: expect.stringContaining('is no data folder of a service') as string });
+});
+
+test('a folder without the master key that sealed its data does not start, and says where the key belongs; rotate-keys makes another', async () => {
+  const { url } = await start(['--password-cost', '14'], { CASCADE_ADMIN_PASSWORD: 'correct horse' });
+  const headers = { authorization: `Bearer ${await tokenOf(url, 'admin', 'correct horse')}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ name: 'Safe', properties: { pin: { type: 'String', encrypted: true } } });
+  expect((await fetch(`${url}/api/v1/resources/types`, { method: 'POST', headers, body })).status).toBe(200);
+  expect(await stop('SIGTERM')).toBe(0);
+  const key = join(dataDir, 'master.key');
+  await rename(key, join(dataDir, 'apart.key'));
+  await expect(start()).rejects.toThrow(`It stands in ${key}, where the one belongs`);
+  await rename(join(dataDir, 'apart.key'), key);
+  const before = await readFile(key, 'utf8');
+  expect(await cascade(['rotate-keys', '--data', dataDir])).toMatchObject({ code: 0, err: '' });
+  expect(await readFile(key, 'utf8')).not.toBe(before);
+  await start();
 });

@@ -55,9 +55,13 @@ export async function backup(namespace: string, file: string, options: BackupOpt
     await rename(part, file);
   } catch (error) {
     const isTheirs = (error as NodeJS.ErrnoException).code === 'EEXIST';
-    if (!isTheirs) await rm(part, { force: true });
+    if (isTheirs) {
+      terminal.err(`${part} is there already: another backup is writing it, or one was killed, and then it can be removed.\n`);
+      return 1;
+    }
     const reason = error instanceof BrokenOff ? error.message : error instanceof TypeError ? 'the connection was lost' : reasonOf(error);
-    terminal.err(`${isTheirs ? part : file} was not written: ${reason}.\n`);
+    await rm(part, { force: true });
+    terminal.err(`${file} was not written: ${reason}.\n`);
     return 1;
   }
   terminal.out(`${rows} rows of ${namespace}, ${(await stat(file)).size} bytes\n`);
