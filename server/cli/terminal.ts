@@ -88,12 +88,14 @@ function lost(error: NodeJS.ErrnoException, isResult: boolean): void {
 }
 
 async function askSecretly(question: string): Promise<string> {
-  process.stderr.write(question);
   const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const reading = createInterface({ input: process.stdin, output: unseen, terminal: true });
+  const reading = createInterface({ input: process.stdin, output: unseen, terminal: true }); // from here on nothing is echoed
+  process.stderr.write(question);
   try {
-    return await reading.question('').catch(() => {
-      throw new UsageError('No answer was given.'); // Ctrl+D
+    return await new Promise((resolve, reject) => {
+      const leave = (): void => reject(new UsageError('No answer was given.'));
+      reading.once('close', leave); // the terminal is gone
+      reading.question('').then(resolve, leave); // Ctrl+C, Ctrl+D
     });
   } finally {
     reading.close();
