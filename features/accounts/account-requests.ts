@@ -6,8 +6,8 @@ import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.
 import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../../resources/api.ts';
 import { parseProps } from '../../model/query/index.ts';
-import { mostRowsOf } from '../../resources/instances/index.ts';
-import { apiError, notOffered } from '../../model/errors/index.ts';
+import { changedInTurn, mostRowsOf } from '../../resources/instances/index.ts';
+import { apiError, CascadeError, notOffered } from '../../model/errors/index.ts';
 import { aggregate } from '../../resources/aggregate/index.ts';
 import { definitionJson, selectedFrom } from '../../resources/definitions/index.ts';
 import { versionOf, patchChanges } from '../../resources/representation/index.ts';
@@ -16,6 +16,7 @@ import type { Namespace } from '../../resources/catalog/index.ts';
 import type { AccountResource } from './account-resource.ts';
 import {
   accountAt,
+  type By,
   bodyOf,
   command,
   insertAccount,
@@ -52,6 +53,25 @@ const versionOfRequest = ({ name, type }: AccountResource, request: ApiRequest, 
   const key = name === TOKENS.name ? '_id' : (type.naturalKey[0] ?? '_id');
   return demandedVersion({ kind: 'definitions', name }, { ...request, resourceId: String(getOwn(stored, key)) }, stored);
 };
+
+/** A patch is worked out of what is stored, so it is held to that version; after another change it is worked out again. */
+function patched(space: Namespace, resource: AccountResource, request: ApiRequest, id: string, by: By): Promise<ObjectValue> {
+  const attempt = async (): Promise<ObjectValue> => {
+    const stored = await accountAt(space, resource, id, by.actor.identity);
+    const changes = patchChanges(stored, request.object ?? null);
+    const version = versionOfRequest(resource, request, stored) ?? versionOf(stored);
+    return updateAccount(space, resource, stored, changes, by, { version });
+  };
+  return changedInTurn(
+    space,
+    () => `accounts/${resource.name}/${id}`,
+    attempt,
+    (error) => request.ifMatch === undefined && isConflict(error),
+  );
+}
+
+const isConflict = (error: unknown): boolean =>
+  error instanceof CascadeError && error.code === 'cascade.update.authorization.or.version.conflict';
 
 export async function carryOutAccount(space: Namespace, resource: AccountResource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { parameters, resourceId } = request;
@@ -91,14 +111,16 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
       if (Array.isArray(request.object)) return eachInserted(request, request.object, one);
       return { ...reply(await one(request.object ?? null)), ...counted(request, 1) };
     }
-    case 'update':
-    case 'patch': {
+    case 'update': {
       if (resourceId === undefined) throw apiError('cascade.method.not.allowed', op, resource.name);
-      const named = op === 'patch' ? null : bodyOf(request.object);
+      const changes = bodyOf(request.object);
       const stored = await accountAt(space, resource, resourceId, caller);
-      const changes = named ?? patchChanges(stored, request.object ?? null);
       const version = versionOfRequest(resource, request, stored);
       return reply(definitionJson(await updateAccount(space, resource, stored, changes, by, { version })));
+    }
+    case 'patch': {
+      if (resourceId === undefined) throw apiError('cascade.method.not.allowed', op, resource.name);
+      return reply(definitionJson(await patched(space, resource, request, resourceId, by)));
     }
     case 'delete': {
       if (resourceId === undefined && parameters['where'] === undefined) throw apiError('cascade.delete.where.required', resource.name);

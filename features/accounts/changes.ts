@@ -14,6 +14,7 @@ import type { Namespace } from '../../resources/catalog/index.ts';
 import { audited, auditWrite, entryFor, newAudit, requireAdmin } from '../../resources/access/index.ts';
 import { AuditAlong } from './along.ts';
 import type { AccountResource } from './account-resource.ts';
+import { comparedForm } from '../../resources/definitions/index.ts';
 import { objectOf } from '../../resources/requests/index.ts';
 
 /** Who makes a change; `address` is the client's, where there is one. */
@@ -186,7 +187,8 @@ export function requireCapability(space: Namespace, { name, needs }: AccountReso
 /** The objects that the caller may see and the condition matches, in their shown form. */
 export async function matching(space: Namespace, resource: AccountResource, where: Value, caller: Identity): Promise<ObjectValue[]> {
   const predicate = predicateOf(space, resource, where, caller);
-  return (await resource.list(space, caller)).filter((object) => matches(predicate, object));
+  const compared = comparedForm(resource.type);
+  return (await resource.list(space, caller)).filter((object) => matches(predicate, compared(object)));
 }
 
 function predicateOf(space: Namespace, resource: AccountResource, where: Value, caller: Identity) {

@@ -1,7 +1,7 @@
 // Creates, replaces and copies documents; other changes (fileType, deletion) are those of any instance.
 import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
-import { DuplicateKey, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
+import type { UnitOfWork } from '../../runtime/transactions/index.ts';
 import { raise, instanceEvent } from '../../runtime/events/index.ts';
 import { parseWhere, toFilter } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -10,7 +10,7 @@ import { idToBson, instanceToBson } from '../../model/values/index.ts';
 import { isAdmin } from '../../resources/access/index.ts';
 import { type InstanceResource, type Namespace, omit } from '../../resources/catalog/index.ts';
 import { checkFields, textField } from '../../resources/definitions/index.ts';
-import { read, ensureCollection, updateOne } from '../../resources/instances/index.ts';
+import { changedInTurn, read, ensureCollection, updateOne } from '../../resources/instances/index.ts';
 import { stampChanged, stampNew, idOf, versionOf } from '../../resources/representation/index.ts';
 import {
   abandon,
@@ -25,7 +25,8 @@ import {
 import { requireDocumentBytes } from './quota.ts';
 import { checkDocumentName, contentPath, fileTypeOf, isMediaType, PUBLIC } from './names.ts';
 
-const TRIES = 10;
+/** The queue of those who store documents that others store at the same time. */
+const LINE = 'documents';
 const COPIED = ['name', 'fromName', 'fileType'];
 
 /** A document to be stored. */
@@ -70,26 +71,26 @@ export async function putDocuments(
   actor: Actor,
 ): Promise<ObjectValue[]> {
   try {
-    for (let tries = 0; ; tries++) {
-      const shown: ObjectValue[] = [];
-      const units: UnitOfWork[] = [];
-      let growth = 0;
-      for (const one of documents) {
-        const [next, unit, bytes] = await unitOf(space, resource, one, actor);
-        growth += bytes;
-        shown.push(next);
-        units.push(unit);
-      }
-      await requireDocumentBytes(space, growth);
-      const whole = { writes: units.flatMap(({ writes }) => writes), events: units.flatMap(({ events }) => events) };
-      try {
+    return await changedInTurn(
+      space,
+      () => LINE,
+      async () => {
+        const shown: ObjectValue[] = [];
+        const units: UnitOfWork[] = [];
+        let growth = 0;
+        for (const one of documents) {
+          const [next, unit, bytes] = await unitOf(space, resource, one, actor);
+          growth += bytes;
+          shown.push(next);
+          units.push(unit);
+        }
+        await requireDocumentBytes(space, growth);
+        const whole = { writes: units.flatMap(({ writes }) => writes), events: units.flatMap(({ events }) => events) };
         await actor.commit(whole, { ok: encodeInner(shown.length === 1 ? (shown[0] as ObjectValue) : shown) });
         sweepSoon(space);
         return shown;
-      } catch (error) {
-        if (!(error instanceof VersionConflict || error instanceof DuplicateKey) || tries >= TRIES) throw error;
-      }
-    }
+      },
+    );
   } catch (error) {
     await Promise.all(documents.map(({ content }) => abandon(space, content.file)));
     throw error;

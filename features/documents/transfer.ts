@@ -7,24 +7,28 @@ import { instanceToJson } from '../../model/values/index.ts';
 import { requireRight } from '../../resources/access/index.ts';
 import type { InstanceResource, Namespace } from '../../resources/catalog/index.ts';
 import { idOf } from '../../resources/representation/index.ts';
+import { counted, reply } from '../../resources/requests/index.ts';
 import { documentNamed, isVisible, ensureCollections, type NewDocument, putDocuments, requireReplaceable } from './change.ts';
 import { abandon, contentOf, readContent, storeContent } from './content-store.ts';
 import { checkDocumentName, fileTypeOf, PUBLIC } from './names.ts';
 
 export async function transferDocument(space: Namespace, resource: InstanceResource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { transfer } = request;
-  if (transfer?.kind === 'upload') return upload(space, resource, transfer.parts, transfer.limitBytes, actor);
+  if (transfer?.kind === 'upload') {
+    const stored = await upload(space, resource, transfer.parts, transfer.limitBytes, actor);
+    return { ...reply(stored.length === 1 ? (stored[0] as string) : `[${stored.join(',')}]`), ...counted(request, stored.length) };
+  }
   return download(space, resource, request, actor);
 }
 
-/** Stores all parts in one commit, or none. */
+/** Stores all parts in one commit, or none. @returns the documents as texts */
 async function upload(
   space: Namespace,
   resource: InstanceResource,
   parts: AsyncIterable<UploadedPart>,
   limitBytes: number,
   actor: Actor,
-): Promise<ApiReply> {
+): Promise<string[]> {
   requireRight(space, resource, 'insert', actor.identity);
   await ensureCollections(space, resource);
   const received: NewDocument[] = [];
@@ -40,8 +44,7 @@ async function upload(
     await Promise.all(received.map(({ content }) => abandon(space, content.file)));
     throw error;
   }
-  const stored = (await putDocuments(space, resource, received, actor)).map((one) => instanceToJson(resource.type, one));
-  return { status: 200, body: stored.length === 1 ? stored[0] : `[${stored.join(',')}]` };
+  return (await putDocuments(space, resource, received, actor)).map((one) => instanceToJson(resource.type, one));
 }
 
 /** @throws resource.not.found, also where the caller may not see the document */

@@ -68,7 +68,7 @@ export const SERVICE_SHAPE = systemType(
   {
     name: 'String',
     description: 'String',
-    interface: 'multi Object',
+    interface: 'multi Any',
     active: 'Boolean',
     eventTypes: 'Object',
     globalType: 'String',

@@ -1,4 +1,5 @@
 // The door of resources/definitions: operations on definitions, batches of them, and checks that kinds share.
+export { comparedForm } from './compared-form.ts';
 export { DefinitionBatch } from './definition-batch.ts';
 export { ignoreDeleted } from './deleted.ts';
 export { deleteDependents, deleteWithDependents } from './dependents.ts';
@@ -6,6 +7,7 @@ export { checkCallersProperties, checkFields, invalidField, requireData, textFie
 export { type Named, following, orReadLater, refresh } from './follow.ts';
 export {
   changeDefinition,
+  changeDefinitionBy,
   definitionCondition,
   definitionJson,
   deleteDefinition,

@@ -3,21 +3,19 @@
 
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, type Initiator, withoutAnswers } from '../../runtime/context/index.ts';
-import { DuplicateKey, VersionConflict } from '../../runtime/transactions/index.ts';
 import { matches, parseProps, parseSort, parseWhere, type Predicate, BudgetExceeded, withAllowance } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { raise } from '../../runtime/events/index.ts';
 import { inSlices, resultsOf } from '../../platform/structures/index.ts';
-import { goingAlong, pageOf, type Selected } from '../instances/index.ts';
+import { changedInTurn, goingAlong, pageOf, type Selected } from '../instances/index.ts';
 import { idOf, stampChanged, stampNew, versionOf, projected } from '../representation/index.ts';
 import { accompanied, admit, definitionsFor, isThereFor } from '../access/index.ts';
 import { type DefinitionResource, type Namespace, definitionRemoval, definitionWrite, omit } from '../catalog/index.ts';
+import { comparedForm } from './compared-form.ts';
 import { following } from './follow.ts';
 import { compareBy } from './sort.ts';
-
-const TRIES = 10;
 
 /** Stores a new definition, or changes the one of that name where its kind allows it. Gives the stored object. */
 export async function putDefinition(
@@ -29,18 +27,23 @@ export async function putDefinition(
 ): Promise<ObjectValue> {
   if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   if (upsert) requireKey(kind, body);
-  for (let tries = 0; ; tries++) {
-    try {
+  let name = Object.hasOwn(body, 'ruleText') ? null : getOwn(body, 'name'); // a text has a name of its own
+  return changedInTurn(
+    space,
+    () => (typeof name === 'string' ? lineOf(kind, name) : null),
+    async () => {
       const named = nameIn(space, kind, body);
-      if (named !== undefined) return await again(space, kind, named, body, actor, upsert);
+      if (named !== undefined) return again(space, kind, named, body, actor, upsert);
       const defined = await kind.define(space, body, null, actor);
-      if (!space.catalog.definitions.get(kind.name, defined.name)) return await store(space, kind, defined, null, actor);
-      return await again(space, kind, defined.name, body, actor, upsert);
-    } catch (error) {
-      if (!(error instanceof VersionConflict || error instanceof DuplicateKey) || tries >= TRIES) throw error;
-    }
-  }
+      name = defined.name;
+      if (!space.catalog.definitions.get(kind.name, name)) return store(space, kind, defined, null, actor);
+      return again(space, kind, name, body, actor, upsert);
+    },
+  );
 }
+
+/** The queue of those who change a definition. */
+const lineOf = (kind: DefinitionResource, name: string): string => `definitions/${kind.name}/${name}`;
 
 /** An UPSERT finds by the natural key, which a program's text has in it. @throws cascade.upsert.key.missing */
 function requireKey({ name, type }: DefinitionResource, body: ObjectValue): void {
@@ -64,7 +67,7 @@ async function again(
     (await kind.define(space, body, null, actor)).abandon?.(); // errors of the definition itself come first (resources-and-api.md 2)
     throw duplicate(kind, name);
   }
-  return changeOnce(space, kind, name, withoutVersion(body), actor);
+  return changeOnce(space, kind, name, () => withoutVersion(body), actor);
 }
 
 /** The stored definition that a body names without a program text, which would have a name of its own. */
@@ -78,6 +81,9 @@ export const withoutVersion = (body: ObjectValue): ObjectValue => omit(body, ['a
 
 const duplicate = (kind: DefinitionResource, name: string) => apiError('cascade.resource.duplicate.key', kind.name, `name=${name}`);
 
+/** The properties to change, worked out of the stored definition: where others change it meanwhile, again. */
+export type ChangeOf = (stored: ObjectValue) => ObjectValue | Promise<ObjectValue>;
+
 /** Changes the named properties of a definition. @throws cascade.resource.not.found */
 export async function changeDefinition(
   space: Namespace,
@@ -85,29 +91,41 @@ export async function changeDefinition(
   id: string,
   body: Value,
   actor: Actor,
+): Promise<ObjectValue> {
+  if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
+  return changeDefinitionBy(space, kind, id, () => body, actor);
+}
+
+/** @param version the expected one @throws cascade.resource.not.found, update.authorization.or.version.conflict */
+export async function changeDefinitionBy(
+  space: Namespace,
+  kind: DefinitionResource,
+  id: string,
+  change: ChangeOf,
+  actor: Actor,
   version?: bigint,
 ): Promise<ObjectValue> {
-  for (let tries = 0; ; tries++)
-    try {
-      return await changeOnce(space, kind, id, body, actor, version);
-    } catch (error) {
-      if (!(error instanceof VersionConflict) || tries >= TRIES) throw error;
-    }
+  const line = lineOf(kind, space.catalog.definitions.find(kind.name, id)?.name ?? id);
+  return changedInTurn(
+    space,
+    () => line,
+    () => changeOnce(space, kind, id, change, actor, version),
+  );
 }
 
 async function changeOnce(
   space: Namespace,
   kind: DefinitionResource,
   id: string,
-  body: Value,
+  change: ChangeOf,
   actor: Actor,
   version?: bigint,
 ): Promise<ObjectValue> {
-  if (!isObject(body)) throw apiError('cascade.request.body.invalid', 'an object is expected', 0);
   const { name, object: stored } = findDefinition(space, kind, id, 'update', actor);
   kind.requireChangeable?.(stored);
   if (version !== undefined && version !== versionOf(stored))
     throw apiError('cascade.update.authorization.or.version.conflict', `/${kind.name}/${name}`, version, versionOf(stored));
+  const body = await change(stored);
   if (Object.hasOwn(body, 'name') && getOwn(body, 'name') !== getOwn(stored, 'name'))
     throw apiError('cascade.resource.key.immutable', kind.name, 'name');
   const defined = await kind.define(space, merged(kind, stored, body), stored, actor);
@@ -176,30 +194,31 @@ const RELIABLE: ReadonlySet<string> = new Set(['topics', 'sources', 'services'])
 
 /** @throws cascade.resource.not.found */
 export async function deleteDefinition(space: Namespace, kind: DefinitionResource, id: string, actor: Actor): Promise<void> {
-  for (let tries = 0; ; tries++) {
-    const { name, object } = findDefinition(space, kind, id, 'delete', actor);
-    const removal = await kind.remove(space, object, actor);
-    const change = { operation: 'delete', resource: kind, before: object, after: null, initiator: actor } as const;
-    await admit(space, change);
-    await removal.prepare?.(object);
-    const events = raise(space, `/types/system.${kind.name}/delete`, visible(kind, object), actor);
-    const along = await goingAlong(space, kind, [object], actor);
-    const writes = kind.isTransient?.(object) ? [] : [definitionRemoval(object)];
-    try {
-      const unit = { writes: [...writes, ...along.writes], events: [...events, ...along.events] };
-      await following(space, [[kind.name, name]], actor.commit(accompanied(space, change, unit), { ok: '1' }));
-    } catch (error) {
-      if (!(error instanceof VersionConflict) || tries >= TRIES) throw error;
-      continue;
-    }
-    space.catalog.definitions.remove(kind.name, name);
-    removal.apply(object);
-    space.events.subscribers.gone(kind.name, name);
-    space.events.deliveries.gone(kind.name, name);
-    await removal.settle?.();
-    if (RELIABLE.has(kind.name)) await space.events.deliveries.discard(kind.name, name);
-    return;
-  }
+  const line = lineOf(kind, space.catalog.definitions.find(kind.name, id)?.name ?? id);
+  return changedInTurn(
+    space,
+    () => line,
+    () => deleteOnce(space, kind, id, actor),
+  );
+}
+
+async function deleteOnce(space: Namespace, kind: DefinitionResource, id: string, actor: Actor): Promise<void> {
+  const { name, object } = findDefinition(space, kind, id, 'delete', actor);
+  const removal = await kind.remove(space, object, actor);
+  const change = { operation: 'delete', resource: kind, before: object, after: null, initiator: actor } as const;
+  await admit(space, change);
+  await removal.prepare?.(object);
+  const events = raise(space, `/types/system.${kind.name}/delete`, visible(kind, object), actor);
+  const along = await goingAlong(space, kind, [object], actor);
+  const writes = kind.isTransient?.(object) ? [] : [definitionRemoval(object)];
+  const unit = { writes: [...writes, ...along.writes], events: [...events, ...along.events] };
+  await following(space, [[kind.name, name]], actor.commit(accompanied(space, change, unit), { ok: '1' }));
+  space.catalog.definitions.remove(kind.name, name);
+  removal.apply(object);
+  space.events.subscribers.gone(kind.name, name);
+  space.events.deliveries.gone(kind.name, name);
+  await removal.settle?.();
+  if (RELIABLE.has(kind.name)) await space.events.deliveries.discard(kind.name, name);
 }
 
 /**
@@ -258,14 +277,18 @@ export function matchingStored(
   actor: Actor,
 ): [name: string, object: ObjectValue][] {
   const predicate = definitionCondition(kind, where, actor);
-  return inTime(() => definitionsFor(space, kind, actor.identity).filter(([, object]) => matches(predicate, shown(space, kind, object))));
+  const compared = comparedForm(kind.type);
+  return inTime(() =>
+    definitionsFor(space, kind, actor.identity).filter(([, object]) => matches(predicate, compared(shown(space, kind, object)))),
+  );
 }
 
 /** The definitions that satisfy a condition, those of the service first, in their external form. */
 export function matching(space: Namespace, kind: DefinitionResource, where: Value, actor: Actor): ObjectValue[] {
   const predicate = definitionCondition(kind, where, actor);
   const all = [...(kind.builtIn?.(space).values() ?? []), ...definitionsFor(space, kind, actor.identity).map(([, object]) => object)];
-  return inTime(() => all.map((object) => shown(space, kind, object)).filter((object) => matches(predicate, object)));
+  const compared = comparedForm(kind.type);
+  return inTime(() => all.map((object) => shown(space, kind, object)).filter((object) => matches(predicate, compared(object))));
 }
 
 /** Bound of the work of a condition's patterns, in iterations of a loop: less than a second. */

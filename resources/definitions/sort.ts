@@ -8,6 +8,7 @@ import { idOf } from '../representation/index.ts';
 export function compareBy(keys: readonly SortKey[]): (a: ObjectValue, b: ObjectValue) => number {
   return (a, b) => {
     for (const { path, descending } of keys) {
+      if (!path.known) continue; // as in the store: what is not declared may hold values that have no common order
       const compared = compare(at(a, path.steps), at(b, path.steps));
       if (compared !== 0) return descending ? -compared : compared;
     }

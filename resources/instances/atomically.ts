@@ -40,12 +40,44 @@ export async function atomically(
         await actor.commit(unit, answer);
         return answer;
       } catch (error) {
-        if (!(error instanceof VersionConflict || error instanceof DuplicateKey) || tries === TRIES) throw error;
+        if (!isLostRace(error) || tries === TRIES) throw error;
         await sleep(Math.random() * 10 * tries); // random, so that writers that lost the same race do not retry together
       }
     }
   };
   return line === null || isBatching(actor) ? attempt() : inLine(space, line, attempt);
+}
+
+const isLostRace = (error: unknown): boolean => error instanceof VersionConflict || error instanceof DuplicateKey;
+
+/**
+ * Carries out a change of an object that others may change meanwhile. Who has lost a race takes a place in the object's queue, and so does who
+ * comes while there is one: however many come at once, each has its turn.
+ * @param line the object's key; null while it is not known, which only the first attempt tells
+ * @param attempt reads anew each time
+ * @param isLost whether an error says that another change came first
+ */
+export async function changedInTurn<T>(
+  space: Namespace,
+  line: () => string | null,
+  attempt: () => Promise<T>,
+  isLost: (error: unknown) => boolean = isLostRace,
+): Promise<T> {
+  const known = line();
+  if (known === null || !space.states.get(LINES).has(known))
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isLost(error)) throw error;
+    }
+  return inLine(space, line() ?? '', async () => {
+    for (let tries = 1; ; tries++)
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!isLost(error) || tries === TRIES) throw error;
+      }
+  });
 }
 
 /** The last promise of each queue that is not empty, by key. */

@@ -1,5 +1,5 @@
 // The door of resources/instances: reading and changing instances of types.
-export { atomically } from './atomically.ts';
+export { atomically, changedInTurn } from './atomically.ts';
 export { decided } from './before.ts';
 export type { Failed } from './bulk.ts';
 export { trimCapped } from './capped.ts';

@@ -93,6 +93,9 @@ function applyOne(
     case 'move': {
       const source = from();
       touched.add(source[0] as string);
+      // Into itself (RFC 6902 4.4): where it is an element of an array, the next one would be in its place.
+      if (source.length < steps.length && source.every((step, i) => step === steps[i]))
+        throw apiError('cascade.patch.path.missing', op, path);
       const moved = read(root, source, op, path);
       remove(root, source, op, path, budget);
       return add(root, steps, moved, op, path, budget);

@@ -7,9 +7,9 @@ import { decodeInner, encodeInner, isObject, type ObjectValue, type Value } from
 import type { Actor } from '../../runtime/context/index.ts';
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { instanceToJson, instanceToJsonInPieces, parseJson, parseLongJson, toJson } from '../../model/values/index.ts';
+import { instanceToJson, instanceToJsonInPieces, parseJson, parseLongJson } from '../../model/values/index.ts';
 import {
-  changeDefinition,
+  changeDefinitionBy,
   definitionJson,
   findDefinition,
   matchingStored,
@@ -51,7 +51,7 @@ export async function patch(space: Namespace, resource: Resource, request: ApiRe
     throw apiError('cascade.request.body.invalid', 'a JSON Patch is expected', 0);
   if (resource.kind === 'definitions')
     return definitionUpdate(space, resource, request, actor, (stored) =>
-      patchChanges(external(toJson(stored)), operations, new Set(), resource.removedByValue),
+      patchChanges(external(definitionJson(shown(space, resource, stored))), operations, new Set(), resource.removedByValue),
     );
   const { type } = resource;
   const removed = new Set<string>();
@@ -108,10 +108,9 @@ async function definitionUpdate(
   const { object: stored } = findDefinition(space, resource, id, 'update', actor);
   resource.requireChangeable?.(stored); // before the change is read, which may name anything
   const version = demandedVersion(resource, request, stored);
-  const changes = await change(stored);
-  if (namesNothing(changes)) return reply(definitionJson(shown(space, resource, stored)));
+  if (namesNothing(await change(stored))) return reply(definitionJson(shown(space, resource, stored)));
   const changed = await indexBuildsOf(space).answering(
-    changeDefinition(space, resource, id, changes, actor, version),
+    changeDefinitionBy(space, resource, id, change, actor, version),
     resource.name === 'types' ? space.catalog.definitions.collectionOf(stored) : undefined,
   );
   if (changed !== null) return reply(definitionJson(shown(space, resource, changed)));

@@ -18,7 +18,7 @@ import { StateKey } from '../states.ts';
 import { ANSWER_ROOM } from './answer-room.ts';
 import { carryOut } from './carry-out.ts';
 import { ReadUpload, type Upload } from './read-upload.ts';
-import { answersArray, NO_CONTENT, reply } from './request.ts';
+import { answersArray, counted, NO_CONTENT, reply } from './request.ts';
 import { changedReply, instanceText, typedIf } from './typed.ts';
 
 export const IDEMPOTENCY_RECORDS = 'answers';
@@ -333,5 +333,5 @@ function replyOf(space: Namespace, request: ApiRequest, answer: string | null): 
   const isList = Array.isArray(given); // of an upload's parts
   const items = isList ? given.map(jsonOf).join(',') : jsonOf(given);
   const json = isList || answersArray(resource) ? `[${items}]` : items;
-  return { ...reply(json), ...(request.parameters['count'] === true ? { count: 1 } : {}), ...typedIf(request, resource) };
+  return { ...reply(json), ...counted(request, isList ? given.length : 1), ...typedIf(request, resource) };
 }

@@ -138,7 +138,7 @@ export function openBinding({
     const identity = known instanceof Promise ? await known : known;
     if (place.invalid) throw place.invalid;
     const action = isNodes ? 'updateWhere' : place.methods[method as Method]!;
-    if (isUpload(http, place, action)) return resourceReply(await engine.execute(uploadRequest(http, identity, documentLimitBytes)));
+    if (isUpload(http, place, action)) return resourceReply(await engine.execute(uploadRequest(http, query, identity, documentLimitBytes)));
     const read = apiRequest(http, place, action, query, identity);
     const request = read instanceof Promise ? await within(deadlines, read, () => undefined) : read;
     request.streams = http.mostRows === undefined;

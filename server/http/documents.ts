@@ -3,17 +3,21 @@
 import type { ApiRequest, DownloadedContent, Engine, Identity } from '../../resources/api.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { boundaryOf, isMultipart, partsOf } from './multipart.ts';
+import { parameters, type Query } from './parameters.ts';
 import { namesTag, rangeIn } from './ranges.ts';
+import { READINGS } from './resources.ts';
 import { type Action, decode, DOCUMENTS, PUBLIC_DOCUMENTS, type ResourceRoute } from './routes.ts';
 import type { HttpReply, HttpRequest } from './types.ts';
 
 type Executing = Pick<Engine, 'execute'>;
 
 export const isUpload = (http: HttpRequest, { resourceName, custom }: ResourceRoute, action: Action): boolean =>
-  action === 'insert' && resourceName === (custom ? 'ArsDocument' : 'documents') && isMultipart(http.headers.get('content-type'));
+  action === 'insert' &&
+  (resourceName === 'ArsDocument' || (resourceName === 'documents' && !custom)) &&
+  isMultipart(http.headers.get('content-type'));
 
-/** @throws request.body.invalid: the boundary is missing */
-export function uploadRequest(http: HttpRequest, identity: Identity, limitBytes: number): ApiRequest {
+/** @throws request.body.invalid: the boundary is missing; request.parameter.invalid */
+export function uploadRequest(http: HttpRequest, query: Query, identity: Identity, limitBytes: number): ApiRequest {
   const boundary = boundaryOf(http.headers.get('content-type'));
   if (boundary === null) throw apiError('cascade.request.body.invalid', 'the content type has no boundary', 0);
   const parts = partsOf(http.stream(), boundary, http.headers.get('content-encoding'));
@@ -24,7 +28,7 @@ export function uploadRequest(http: HttpRequest, identity: Identity, limitBytes:
     op: 'insert',
     resourceName: 'documents',
     custom: false,
-    parameters: {},
+    parameters: parameters(query, READINGS.insert.parameters),
     get address() {
       return http.address;
     },

@@ -1,0 +1,57 @@
+// Many changes of one definition, or one document, at once: each has its turn, and none is overwritten by one that was worked out before it.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestEngine, type TestEngine } from './testing/engine.ts';
+
+// spec: resources-and-api.md 2.6, 2.8
+
+let t: TestEngine;
+beforeAll(async () => {
+  t = await openTestEngine();
+});
+afterAll(() => t[Symbol.asyncDispose]());
+
+const MANY = 30;
+const atOnce = <Done>(one: (n: number) => Promise<Done>): Promise<Done[]> => Promise.all(Array.from({ length: MANY }, (_, n) => one(n)));
+
+test('each patch of a definition applies to what the others have left', async () => {
+  await t.ask('insert', 'profiles', { body: JSON.stringify({ name: 'shared', dml: {} }) });
+  await atOnce((n) =>
+    t.ask('patch', 'profiles', { id: 'shared', body: JSON.stringify({ op: 'add', path: `/dml/T${n}`, value: { select: {} } }) }),
+  );
+  const [stored] = (await t.rows('profiles', { name: 'shared' })) as { dml: object; ars_version: number }[];
+  expect(Object.keys(stored?.dml ?? {})).toHaveLength(MANY);
+  expect(stored?.ars_version).toBe(MANY + 1);
+});
+
+test('each patch of a user applies to what the others have left', async () => {
+  const username = `patched.${Date.now().toString(36)}`;
+  await t.ask('insert', 'users', { body: JSON.stringify({ username, password: 'correct horse', ars_properties: {} }) });
+  const patch = (n: number) => JSON.stringify({ op: 'add', path: `/ars_properties/k${n}`, value: n });
+  await atOnce((n) => t.ask('patch', 'users', { id: username, body: patch(n) }));
+  const [stored] = (await t.rows('users', { username })) as { ars_properties: object }[];
+  expect(Object.keys(stored?.ars_properties ?? {})).toHaveLength(MANY);
+});
+
+test('a definition is made once and changed by all others that insert it', async () => {
+  await atOnce((n) => t.ask('insert', 'topics', { body: JSON.stringify({ name: '/shared', description: `${n}` }) }));
+  await atOnce((n) => t.program('rules', `RULE shared\nWHEN PUBLISH OCCURS ON "/topics/shared" AS e\nLOG("${n}")`));
+  for (const [resource, where] of [
+    ['topics', { name: '/shared' }],
+    ['rules', { name: 'shared' }],
+  ] as const)
+    expect(await t.rows(resource, where)).toMatchObject([{ ars_version: MANY }]);
+});
+
+test('uploads of one name follow one another', async () => {
+  const parts = async function* (text: string) {
+    const bytes = async function* () {
+      yield Buffer.from(text);
+    };
+    yield { name: 'shared.txt', fileType: null, bytes: bytes() };
+  };
+  const upload = (n: number) => ({ kind: 'upload' as const, parts: parts(`${n}`), limitBytes: 100 });
+  const request = { identity: t.identity, op: 'insert', resourceName: 'documents', custom: false, parameters: { count: true } };
+  const replies = await atOnce((n) => t.engine.execute({ ...request, transfer: upload(n) }));
+  expect(new Set(replies.map(({ status, count }) => `${status} ${count}`))).toEqual(new Set(['200 1']));
+  expect(await t.rows('documents', { name: 'shared.txt' })).toMatchObject([{ ars_version: MANY }]);
+});
