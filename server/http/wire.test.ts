@@ -55,6 +55,11 @@ test('an upgrade at a path without a socket is an ordinary request', async () =>
   expect(server.requests[0]).toMatchObject({ op: 'insert', object: { name: 'A' } });
 });
 
+test('an expectation that nobody knows is ignored, and CONNECT is a method like others that are not offered', async () => {
+  expect(await status(`GET /healthz HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\n\r\n`)).toBe(200);
+  expect(await status(`CONNECT /api/v1/resources/types HTTP/1.1\r\n${WITH_TOKEN}\r\n`)).toBe(405);
+});
+
 test('UTF-8 is decoded in the target and in headers', async () => {
   expect(await status(`GET /api/v1/resources/types/b%C3%A4r HTTP/1.1\r\n${WITH_TOKEN}If-Match: "bär"\r\n\r\n`)).toBe(200);
   expect(server.requests[0]).toMatchObject({ resourceId: 'bär', ifMatch: '"bär"' });

@@ -39,9 +39,11 @@ export function openNode(): Promise<Transport> {
   server.maxHeadersCount = 0; // their bytes are bounded; surplus headers must not be dropped silently
   const connections = new Connections(server);
   let handle = (_exchange: Exchange): void => undefined;
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+  const answerRequest = (request: IncomingMessage, response: ServerResponse): void => {
     if (connections.begin(request.socket, () => !response.writableEnded)) handle(new NodeExchange(request, response));
-  });
+  };
+  server.on('request', answerRequest);
+  server.on('checkExpectation', answerRequest); // Node would answer 417, which is none of the API's statuses
   const answerUnparsed = (socket: Socket, exchange: UnparsedExchange): void => {
     if (connections.begin(socket, () => socket.writable)) handle(exchange);
   };
@@ -53,6 +55,10 @@ export function openNode(): Promise<Transport> {
   let refuseUpgrade = (request: IncomingMessage, socket: Socket, behindHead: Buffer): void =>
     answerUnparsed(socket, new UnparsedExchange(socket, headOf(request), behindHead));
   server.on('upgrade', (request: IncomingMessage, socket: Socket, behindHead: Buffer) => refuseUpgrade(request, socket, behindHead));
+  // Without a listener Node would end the connection; no route has this method.
+  server.on('connect', (request: IncomingMessage, socket: Socket, behindHead: Buffer) =>
+    answerUnparsed(socket, new UnparsedExchange(socket, headOf(request), behindHead)),
+  );
   return Promise.resolve({
     kind: 'node',
     serve(handler) {
