@@ -106,6 +106,11 @@ test('what the service stores of the recorded examples is what is recorded', asy
   }
 });
 
+test('documents are uploaded as multipart', () => {
+  const paths = document['paths'] as Record<string, { post: { requestBody: { content: object } } }>;
+  expect(Object.keys(paths['/api/v1/resources/documents']!.post.requestBody.content)).toEqual(['multipart/form-data', 'application/json']);
+});
+
 test('an example of a type is an instance of it', async () => {
   const paths = document['paths'] as Record<string, { post: { requestBody: { content: { 'application/json': { example: object } } } } }>;
   const { example } = paths['/api/v1/resources/custom/Every']!.post.requestBody.content['application/json'];

@@ -81,9 +81,16 @@ test('the parameters of an operation are those that it reads', () => {
   const names = (path: string, method: string): string[] => document.paths[path]![method]!.parameters!.map(({ name }) => name);
   expect(names(`${R}/custom/All`, 'get')).toEqual(['where', 'props', 'sort', 'page', 'limit', 'count']);
   expect(names(`${R}/custom/All`, 'delete')).toEqual(['where', 'count']);
-  expect(names(`${R}/custom/All/{id}`, 'delete')).toEqual(['id', 'count']);
+  expect(names(`${R}/custom/All/{id}`, 'delete')).toEqual(['id', 'count', 'If-Match']);
   expect(names(`${R}/rules`, 'post')).toEqual(['count', 'upsert', 'active', 'X-Cascade-Request-Id']);
   expect(names('/api/v1/batch', 'post')).toEqual(['X-Cascade-Request-Id']);
+});
+
+test('the contents of documents have their addresses, with ranges and what has not changed', () => {
+  for (const path of ['/docs/{name}', '/ui/docs/NS/{namespace}/{path}']) {
+    const responses = Object.keys((document.paths[path]!.get as unknown as { responses: object }).responses);
+    expect(responses).toEqual(expect.arrayContaining(['200', '206', '304', '404', '416']));
+  }
 });
 
 test('a procedure of the namespace has an address with its own parameters', () => {

@@ -1,6 +1,6 @@
 // Paths that are not resources: sessions, batches, health. A kind of route without a description does not compile.
 import type { ObjectValue, Value } from '../../../stdlib/values/index.ts';
-import { PLAIN, type PlainKind } from '../routes.ts';
+import { DOCUMENTS, PLAIN, type PlainKind, PUBLIC_DOCUMENTS } from '../routes.ts';
 import { content, errorResponses, json } from './components.ts';
 import { REQUEST_ID } from './resource-paths.ts';
 import { schemaRef } from './schemas.ts';
@@ -121,7 +121,36 @@ export function plainPaths(): ObjectValue {
     for (const [method, kind] of Object.entries(methods)) operations[method.toLowerCase()] = operation(kind);
     paths[path] = operations;
   }
+  for (const [path, kind] of CONTENTS) paths[path] = { get: contentOperation(kind, path) };
   return paths;
+}
+
+/** Where contents of documents are; the last part may hold slashes. */
+const CONTENTS: readonly [path: string, kind: 'document' | 'publicDocument'][] = [
+  [`${DOCUMENTS}{name}`, 'document'],
+  [`${PUBLIC_DOCUMENTS}{namespace}/{path}`, 'publicDocument'],
+];
+
+function contentOperation(kind: 'document' | 'publicDocument', path: string): ObjectValue {
+  const described = operation(kind);
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(
+    ([, name]): Value => ({ name: name!, in: 'path', required: true, schema: { type: 'string' } }),
+  );
+  const headers = [
+    ['Range', 'One range of bytes: 206'],
+    ['If-Range', 'The ETag that the range is of'],
+    ['If-None-Match', 'An ETag: 304 when the content is still that'],
+  ].map(([name, description]): Value => ({ name: name!, in: 'header', description: description!, schema: { type: 'string' } }));
+  return {
+    ...described,
+    parameters: [...inPath, ...headers],
+    responses: {
+      ...(described['responses'] as ObjectValue),
+      '206': { description: 'The range of the content', content: content('*/*', BYTES) },
+      '304': { description: 'Still that content' },
+      '416': { description: 'The content has no such range' },
+    },
+  };
 }
 
 function operation(kind: PlainKind): ObjectValue {

@@ -45,7 +45,11 @@ function pathItem(resource: DescribedResource, { suffix, methods }: Address, pro
       operationId: id.filter(Boolean).join('.').replaceAll('.-', '-'),
       summary: `${SUMMARIES[action]}: ${procedure?.name ?? resource.name}`,
       tags: [resource.name],
-      parameters: [...variables.map(pathParameter), ...parametersOf(resource, action, reading, variables.length > 0), ...headersOf(action)],
+      parameters: [
+        ...variables.map(pathParameter),
+        ...parametersOf(resource, action, reading, variables.length > 0),
+        ...headersOf(action, variables.length > 0),
+      ],
       ...(body && { requestBody: body }),
       responses: { ...successOf(resource, action), ...errorResponses() },
       ...words,
@@ -107,9 +111,10 @@ function parametersOf(resource: DescribedResource, action: Action, { parameters 
 const header = (name: string, description: string): ObjectValue => ({ name, in: 'header', description, schema: { type: 'string' } });
 export const REQUEST_ID = header('X-Cascade-Request-Id', 'The same one within a day gets the stored answer');
 
-function headersOf(action: Action): ObjectValue[] {
+function headersOf(action: Action, isOne: boolean): ObjectValue[] {
   if (action === 'selectOne') return [header('If-None-Match', 'A version in quotes: 304 when it still is that')];
-  if (action === 'update' || action === 'patch') return [header('If-Match', 'A version in quotes: 409 when it is another')];
+  if (action === 'update' || action === 'patch' || (action === 'delete' && isOne))
+    return [header('If-Match', 'A version in quotes: 409 when it is another')];
   if (action === 'insert' || action === 'execute' || action === 'publish' || action === 'submit') return [REQUEST_ID];
   return [];
 }
@@ -125,6 +130,13 @@ const PATCH_OPERATION: ObjectValue = {
   },
 };
 
+/** The bytes of documents by their names; JSON makes copies. */
+const UPLOAD: ObjectValue = content(
+  'multipart/form-data',
+  { type: 'object', minProperties: 1, additionalProperties: { type: 'string', format: 'binary' } },
+  { 'manuals/silo.txt': 'Level below 5: call the depot.' },
+);
+
 const orSeveral = (schema: ObjectValue): ObjectValue => ({ oneOf: [schema, { type: 'array', items: schema }] });
 
 function bodyOf(resource: DescribedResource, action: Action, reading: Reading): ObjectValue | null {
@@ -139,7 +151,8 @@ function bodyOf(resource: DescribedResource, action: Action, reading: Reading): 
         ...json({ oneOf: [{ type: 'string' }, { type: 'object' }] }, example),
       },
     };
-  return { required, content: json(bodySchema(resource, action), example) };
+  const whole = json(bodySchema(resource, action), example);
+  return { required, content: resource.name === 'documents' && action === 'insert' ? { ...UPLOAD, ...whole } : whole };
 }
 
 function bodySchema(resource: DescribedResource, action: Action): ObjectValue {
