@@ -76,8 +76,9 @@ export class Body {
 
   /** The bytes as received. @throws request.body.too.large, request.body.invalid when the client disconnected */
   received(): MaybePromise<Uint8Array> {
-    if (this.#whole) return this.#whole;
     if (this.#failure) throw this.#failure;
+    if (this.#sizeBytes > this.#limitBytes && this.#whole) throw apiError('cascade.request.body.too.large', this.#limitBytes);
+    if (this.#whole) return this.#whole;
     this.#resume();
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
@@ -85,6 +86,7 @@ export class Body {
   /** The bytes as a stream; the connection is read no faster than the stream is. To be called before `received`. */
   async *stream(): AsyncGenerator<Uint8Array> {
     this.#isStreamed = true;
+    if (this.#refusal) throw this.#refusal; // its first bytes are dropped
     if (this.#whole) {
       if (this.#whole.byteLength > 0) yield this.#whole;
       return;
@@ -166,7 +168,10 @@ export class Body {
   }
 
   #refusalOf(chunk: Uint8Array, isLast: boolean): Error | null {
-    if (this.#sizeBytes > this.#limitBytes) return apiError('cascade.request.body.too.large', this.#limitBytes);
+    // A body that may be read as a stream has no such bound before its reader is known: a transport that is paused may go on with what it
+    // has begun to read, many megabytes of it.
+    const isUndecided = this.#isLong && this.#isKept && this.#waiting.length === 0;
+    if (this.#sizeBytes > this.#limitBytes && !isUndecided) return apiError('cascade.request.body.too.large', this.#limitBytes);
     if (this.#refusal || !this.#isKept || (isLast && this.#sizeBytes < COUNTED_BYTES)) return this.#refusal;
     this.#refusal = this.#room.budget.take(this.#room.owner(), chunk.byteLength);
     if (!this.#refusal) this.#countedBytes += chunk.byteLength;
