@@ -38,6 +38,8 @@ export class Rebalancer implements AsyncDisposable {
   #known = new Set<number>();
   #round: Promise<void> | null = null;
   #isAgain = false;
+  #closings: Promise<void> | null = null;
+  #isClosingAgain = false;
   #isClosed = false;
 
   constructor(options: RebalancerOptions) {
@@ -64,6 +66,7 @@ export class Rebalancer implements AsyncDisposable {
     this.#isClosed = true;
     clearInterval(this.#timer);
     await this.#round;
+    await this.#closings;
   }
 
   /** Hands all namespaces of this process over to other processes, or frees them. */
@@ -86,16 +89,28 @@ export class Rebalancer implements AsyncDisposable {
   }
 
   async #look(): Promise<void> {
-    const { owners, namespaces, routes, process, exclusive, calls } = this.#options;
+    const { owners, namespaces, exclusive, calls } = this.#options;
     if (!exclusive) {
       const dead = await this.#claim();
       const free = dead > 0 || calls ? (await owners.abandoned()).filter((name) => this.#isOurs(name)) : []; // no handover without bus
       if (free.length > 0) void namespaces.openAll(free);
-      const theirs = namespaces.names.filter((name) => routes.winnerOf(name) !== process.epoch);
-      await this.#each(theirs, (name) => this.#close(name));
     }
-    const { idleAfterMs } = this.#options;
-    await this.#each(namespaces.idle(idleAfterMs), (name) => this.#rest(name));
+    this.#isClosingAgain = true;
+    this.#closings ??= this.#closeAll().finally(() => (this.#closings = null));
+  }
+
+  /**
+   * Closes namespaces that are others', or idle. A check does not wait for this: a namespace may take ten seconds to drain, and leases are
+   * watched by checks that follow each other closely.
+   */
+  async #closeAll(): Promise<void> {
+    const { namespaces, routes, process, exclusive, idleAfterMs } = this.#options;
+    while (this.#isClosingAgain && !this.#isClosed) {
+      this.#isClosingAgain = false;
+      const theirs = exclusive ? [] : namespaces.names.filter((name) => routes.winnerOf(name) !== process.epoch);
+      await this.#each(theirs, (name) => this.#close(name));
+      await this.#each(namespaces.idle(idleAfterMs), (name) => this.#rest(name));
+    }
   }
 
   /** @returns the number of dead processes */
@@ -125,7 +140,10 @@ export class Rebalancer implements AsyncDisposable {
 
   async #rest(name: string): Promise<void> {
     const isIdle = async (space: OpenNamespace): Promise<boolean> => !space.hasState && !space.hasListeners && (await space.isAtRest());
-    await this.#options.namespaces.close(name, isIdle);
+    const { namespaces } = this.#options;
+    const space = await namespaces.running(name);
+    // One with work under way is not begun to be closed: its requests would wait for as long as a handover may take.
+    if (space && (await isIdle(space))) await namespaces.close(name, isIdle);
   }
 
   async #each(names: readonly string[], work: (name: string) => Promise<void>, atOnce = MOST_AT_ONCE): Promise<void> {
