@@ -94,10 +94,13 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
         routes,
         owners,
         calls: present,
+        living: (epochs) => process.living(epochs),
         subscribe: ({ space }, ...rest) => subscribe(space, ...rest),
         running: (name) => namespaces.running(name),
         served: (name) => namespaces.of(name),
         onError: (err) => log.error({ err }, 'a subscription could not follow its namespace to the next owner: it is retried'),
+        onLapsed: (listener) =>
+          log.warn({ process: listener }, 'too much waits for another process: its clients miss events that are not reliable'),
       })
     : null;
   if (bus)
@@ -111,7 +114,10 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       fromFailure: failureOf,
       onLook: () => rebalancer.look(),
     });
-  const ends = calls?.onDrop((epoch) => followed?.dropped(epoch));
+  const ends = calls?.onDrop((epoch) => {
+    forwarding.dropped(epoch);
+    followed?.dropped(epoch);
+  });
   const rebalancer: Rebalancer = new Rebalancer({
     process,
     owners,

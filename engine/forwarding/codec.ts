@@ -5,6 +5,9 @@ import { CascadeError, CascadeErrors } from '../../model/errors/index.ts';
 import { MasterKeyError } from '../../platform/keys/index.ts';
 import { type Answer, type ByteStream, type Calls, LinkFull, LinkLost, type Message } from '../../runtime/cluster/index.ts';
 import { OwnedElsewhere } from './elsewhere.ts';
+import { decodeInnerInPieces, encodeInnerInPieces } from '../../model/values/index.ts';
+import { isLong } from '../../model/types/index.ts';
+import { finishInSlices } from '../../platform/structures/index.ts';
 import { decodeInner, encodeInner, type Value } from '../../stdlib/values/index.ts';
 
 type Head = Readonly<Record<string, unknown>>;
@@ -13,26 +16,51 @@ const OBJECT = 'object';
 const UPLOAD = 'upload';
 
 // ---------------------------------------------------------------- requests
+/** The length in bytes from which a body is read in slices. */
+const LONG_BYTES = 64 * 1024;
+
+export interface RequestMessage {
+  readonly head: Record<string, unknown>;
+  readonly body: Uint8Array;
+  /** To be called when the request has its answer: withdraws what was lent for it and never read. */
+  end(): void;
+}
+
 /** @param to the process that gets the request: uploaded parts are lent to it */
-export function requestMessage(calls: Calls, to: number, request: ApiRequest): { head: Record<string, unknown>; body: Uint8Array } {
+export async function requestMessage(calls: Calls, to: number, request: ApiRequest): Promise<RequestMessage> {
   const { object, parameters, transfer, signal: _, ...plain } = request;
   const head: Record<string, unknown> = { request: plain, parameters: encodeInner(parameters) };
+  const lent: number[] = [];
   if (transfer?.kind === 'download') head['transfer'] = 'download';
   if (transfer?.kind === UPLOAD) {
     head['transfer'] = UPLOAD;
     head['limitBytes'] = transfer.limitBytes;
-    head['parts'] = calls.lend(to, partsStream(calls, to, transfer.parts));
+    const lend = (stream: ByteStream): number => {
+      const id = calls.lend(to, stream);
+      lent.push(id);
+      return id;
+    };
+    head['parts'] = lend(partsStream(lend, transfer.parts));
   }
-  if (object !== undefined) head[OBJECT] = true;
-  return { head, body: object === undefined ? Buffer.alloc(0) : Buffer.from(encodeInner(object)) };
+  const end = (): void => {
+    for (const id of lent) calls.unlend(to, id);
+  };
+  if (object === undefined) return { head, body: Buffer.alloc(0), end };
+  head[OBJECT] = true;
+  const text = isLong(object) ? await finishInSlices(request.identity.namespace, encodeInnerInPieces(object)) : encodeInner(object);
+  return { head, body: Buffer.from(text), end };
 }
 
-export function requestOf(calls: Calls, from: number, { head, body }: Message): ApiRequest {
+export async function requestOf(calls: Calls, from: number, { head, body }: Message): Promise<ApiRequest> {
   const request: ApiRequest = {
     ...(head['request'] as Omit<ApiRequest, 'parameters' | 'object' | 'transfer'>),
     parameters: decodeInner(String(head['parameters'])) as Record<string, Value>,
   };
-  if (head[OBJECT] === true) request.object = decodeInner(body.toString());
+  if (head[OBJECT] === true) {
+    const text = body.toString();
+    const { namespace } = request.identity;
+    request.object = body.length < LONG_BYTES ? decodeInner(text) : await finishInSlices(namespace, decodeInnerInPieces(text));
+  }
   if (head['transfer'] === 'download') request.transfer = { kind: 'download' };
   if (head['transfer'] === UPLOAD)
     request.transfer = {
@@ -45,14 +73,14 @@ export function requestOf(calls: Calls, from: number, { head, body }: Message): 
 
 // ---------------------------------------------------------------- uploads
 /** A stream of parts: each piece is the head of a part, with the number of the stream of its bytes. */
-function partsStream(calls: Calls, to: number, parts: AsyncIterable<UploadedPart>): ByteStream {
+function partsStream(lend: (stream: ByteStream) => number, parts: AsyncIterable<UploadedPart>): ByteStream {
   const iterator = parts[Symbol.asyncIterator]();
   return {
     async next() {
       const { done, value } = await iterator.next();
       if (done === true) return null;
       const { name, fileType, bytes } = value;
-      return Buffer.from(JSON.stringify({ name, fileType, bytes: calls.lend(to, byteStream(bytes)) }));
+      return Buffer.from(JSON.stringify({ name, fileType, bytes: lend(byteStream(bytes)) }));
     },
     async close() {
       await iterator.return?.();
@@ -102,12 +130,22 @@ async function* remoteBytes(stream: ByteStream): AsyncGenerator<Uint8Array> {
 // ---------------------------------------------------------------- replies
 export function replyAnswer(calls: Calls, to: number, { body, pieces, content, ...plain }: ApiReply): Answer {
   const head: Record<string, unknown> = { reply: plain };
-  if (pieces) head['pieces'] = calls.lend(to, piecesStream(pieces));
+  if (pieces) head['pieces'] = lendOrClose(calls, to, piecesStream(pieces));
   if (content) {
     const { fileType, sizeBytes, digest } = content;
     head['content'] = { fileType, sizeBytes, digest, opener: openerStream(calls, to, content) };
   }
   return body === undefined ? { head } : { head: { ...head, body: true }, body: Buffer.from(body) };
+}
+
+/** What cannot be lent is closed: nobody would read it to its end. @throws LinkFull, LinkClosed */
+function lendOrClose(calls: Calls, to: number, stream: ByteStream): number {
+  try {
+    return calls.lend(to, stream);
+  } catch (error) {
+    stream.close().catch(() => undefined); // the caller gets the error that came first
+    throw error;
+  }
 }
 
 export function replyOf(calls: Calls, from: number, { head, body }: Message): ApiReply {
@@ -141,11 +179,10 @@ interface ContentHead {
   readonly opener: number;
 }
 
-/**
- * Time for which a download is lent, until the method `open` requests a range of it, once: a client may have wanted to know its length
- * only.
- */
+/** Time for which a download is lent, until the method `open` requests a range of it, once. */
 const OPENER_LENT_MS = 120_000;
+/** Time after which the receiver of a download gives back what it has not opened: who has asked had wanted to know its length or version only. */
+const GIVEN_BACK_AFTER_MS = 5_000;
 
 export interface Opener extends ByteStream {
   /** @returns the number of the stream */
@@ -174,11 +211,13 @@ export function openRange(calls: Calls, from: number, { head }: Message): Answer
 }
 
 function remoteContent(calls: Calls, owner: number, { fileType, sizeBytes, digest, opener }: ContentHead): DownloadedContent {
+  const unused = setTimeout(() => calls.post(owner, 'close', { stream: opener }), GIVEN_BACK_AFTER_MS).unref();
   return {
     fileType,
     sizeBytes,
     digest,
     open(from, until) {
+      clearTimeout(unused);
       const opened = calls.call(owner, 'open', { opener, from, until }).then(({ head }) => calls.remote(owner, Number(head['stream'])));
       opened.catch(() => undefined); // `next` throws the error
       return {

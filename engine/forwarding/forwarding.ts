@@ -6,6 +6,7 @@ import type { SecurityEvent } from '../../identity/index.ts';
 import type { Answer, ByteStream, Calls, Handler, Message } from '../../runtime/cluster/index.ts';
 import { decodeInner, encodeInner } from '../../stdlib/values/index.ts';
 import type { OpenNamespace } from '../namespace.ts';
+import { AbortableRequests } from './abortable.ts';
 import { openRange, replyAnswer, replyOf, requestMessage, requestOf } from './codec.ts';
 import type { Routes } from './routes.ts';
 
@@ -43,6 +44,7 @@ export class Forwarding {
   readonly #routes: Routes;
   /** The calls to other processes, once there is a bus. */
   readonly #calls: () => Calls;
+  readonly #abortable = new AbortableRequests();
 
   constructor(local: LocalEngine, routes: Routes, calls: () => Calls) {
     this.#local = local;
@@ -56,8 +58,14 @@ export class Forwarding {
       (space) => this.#local.execute(space, request),
       async (owner) => {
         const calls = this.#calls();
-        const { head, body } = requestMessage(calls, owner, request);
-        return replyOf(calls, owner, await calls.call(owner, 'execute', head, body));
+        const { head, body, end } = await requestMessage(calls, owner, request);
+        const forgotten = this.#abortable.announce(calls, owner, head, request.signal);
+        try {
+          return replyOf(calls, owner, await calls.call(owner, 'execute', head, body));
+        } finally {
+          end();
+          forgotten();
+        }
       },
       isRead(request),
     );
@@ -71,7 +79,11 @@ export class Forwarding {
         const calls = this.#calls();
         const { body, ...head } = arrival;
         const lent = calls.lend(owner, bodyStream(body));
-        return replyOf(calls, owner, await calls.call(owner, 'accept', { namespace, arrival: head, body: lent }));
+        try {
+          return replyOf(calls, owner, await calls.call(owner, 'accept', { namespace, arrival: head, body: lent }));
+        } finally {
+          calls.unlend(owner, lent);
+        }
       },
       false,
     );
@@ -138,16 +150,34 @@ export class Forwarding {
     await this.#calls().call(owner, 'drop', { namespace });
   }
 
+  /** A process is gone: requests of its clients that end with these do so. */
+  dropped(epoch: number): void {
+    this.#abortable.dropped(epoch);
+  }
+
   /** @param enter runs work in a namespace of this process @throws OwnedElsewhere */
   handlers(enter: <T>(namespace: string, work: (space: OpenNamespace) => Promise<T>) => Promise<T>): Record<string, Handler> {
     const local = this.#local;
     const named = ({ head }: Message): string => String(head['namespace']);
     const identityIn = ({ head }: Message): Identity => head['identity'] as Identity;
     return {
-      execute: (from, message) => {
+      execute: async (from, message) => {
         const calls = this.#calls();
         const { namespace } = (message.head['request'] as ApiRequest).identity;
-        return enter(namespace, async (space) => replyAnswer(calls, from, await local.execute(space, requestOf(calls, from, message))));
+        const { signal, end } = this.#abortable.begin(from, message.head);
+        try {
+          return await enter(namespace, async (space) => {
+            const request = await requestOf(calls, from, message);
+            if (signal) request.signal = signal;
+            return replyAnswer(calls, from, await local.execute(space, request));
+          });
+        } finally {
+          end();
+        }
+      },
+      abort: (from, { head }) => {
+        this.#abortable.abort(from, Number(head['id']));
+        return DONE;
       },
       open: (from, message) => openRange(this.#calls(), from, message),
       accept: (from, message) =>

@@ -4,58 +4,12 @@
 
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
 import { CascadeError, CascadeErrors } from '../../model/errors/index.ts';
-import { type Answer, type Calls, type Handler, LinkLost, type Owners } from '../../runtime/cluster/index.ts';
+import { type Answer, type Handler, LinkLost } from '../../runtime/cluster/index.ts';
 import { decodeInner, encodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { OpenNamespace } from '../namespace.ts';
 import { OwnedElsewhere } from './elsewhere.ts';
-import type { Routes } from './routes.ts';
-
-type Subscribe = (
-  space: OpenNamespace,
-  identity: Identity,
-  path: string,
-  options: SubscribeOptions,
-  deliver: (notice: Notice) => void,
-) => Promise<Subscription>;
-
-export interface FollowedOptions {
-  readonly epoch: number;
-  readonly routes: Routes;
-  readonly owners: Owners;
-  readonly calls: () => Calls;
-  readonly subscribe: Subscribe;
-  /** For calls that need the namespace before it serves. */
-  readonly running: (namespace: string) => Promise<OpenNamespace | undefined>;
-  /** Resolves when a namespace of this process serves. */
-  readonly served: (namespace: string) => Promise<unknown>;
-  readonly onError: (error: unknown) => void;
-}
-
-/** A subscription of a client of this process. */
-interface Followed {
-  readonly id: number;
-  readonly identity: Identity;
-  readonly path: string;
-  readonly options: SubscribeOptions;
-  readonly deliver: (notice: Notice) => void;
-  hasRoom: (() => Promise<void>) | undefined;
-  hasBegun: boolean;
-  isOpen: boolean;
-  /** The name of a persistent one. */
-  name: string | undefined;
-  /** Grows with each attachment: messages of an earlier one do not count any more. */
-  turn: number;
-  /** The owner that it is attached to; null: it is being attached. */
-  owner: number | null;
-  local: Subscription | null;
-  attaching: Promise<void> | null;
-}
-
-/** A subscription that a client of another process has here. */
-interface Served {
-  readonly namespace: string;
-  readonly subscription: Subscription;
-}
+import { Listeners } from './listeners.ts';
+import type { Followed, FollowedOptions, Served } from './followed.ts';
 
 const AGAIN_AFTER_MS = 50;
 /** How long a new owner waits for the listeners of the former one. */
@@ -69,12 +23,12 @@ export class FollowedSubscriptions {
   readonly #served = new Map<string, Served>();
   /** Namespaces that wait for listeners of the former owner, with the number of processes still to come. */
   readonly #gathering = new Map<string, { missing: Set<number>; done: () => void }>();
-  /** For each namespace of this process, the processes whose clients listen there, as the database has them. */
-  readonly #listeners = new Map<string, Set<number>>();
+  readonly #listeners: Listeners;
   #nextId = 1;
 
   constructor(options: FollowedOptions) {
     this.#options = options;
+    this.#listeners = new Listeners(options.owners);
   }
 
   /** @throws the owner's refusal */
@@ -123,7 +77,7 @@ export class FollowedSubscriptions {
       this.#served.delete(key);
       subscription.close();
     }
-    this.#listeners.delete(namespace);
+    this.#listeners.forget(namespace);
     for (const listener of listeners) calls.post(listener, 'moved', { namespace });
     this.#moved(namespace, this.#options.epoch);
   }
@@ -141,17 +95,18 @@ export class FollowedSubscriptions {
 
   /** Waits for the listeners of the former owner; those that come too late may miss events. */
   async gather(namespace: string, listeners: readonly number[]): Promise<void> {
-    const { epoch, calls } = this.#options;
-    const missing = new Set(listeners.filter((one) => one !== epoch && !calls().isGone(one)));
+    const { epoch, calls, living } = this.#options;
+    const others = await living(listeners.filter((one) => one !== epoch));
+    const missing = new Set(others.filter((one) => !calls().isGone(one)));
     const own = [...(this.#byNamespace.get(namespace)?.values() ?? [])].map((one) => this.#reattach(one, epoch));
     let timer: NodeJS.Timeout | undefined;
-    const others = new Promise<void>((resolve) => {
+    const attached = new Promise<void>((resolve) => {
       if (missing.size === 0) return resolve();
       this.#gathering.set(namespace, { missing, done: resolve });
       for (const one of missing) calls().post(one, 'attach', { namespace });
     });
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, GATHER_MS)));
-    await Promise.race([Promise.all([others, ...own]), late]).finally(() => clearTimeout(timer));
+    await Promise.race([Promise.all([attached, ...own]), late]).finally(() => clearTimeout(timer));
     this.#gathering.delete(namespace);
   }
 
@@ -165,11 +120,11 @@ export class FollowedSubscriptions {
         const to = { id: Number(head['id']), turn: Number(head['turn']) };
         const { namespace } = identity;
         const begin = async (space: OpenNamespace): Promise<Answer> => {
-          await this.#note(namespace, from, space);
+          await this.#listeners.record(namespace, space.epoch, from);
           let subscription: Subscription | null = null;
           subscription = await this.#options.subscribe(space, identity, path, options, (notice) => {
             const isSent = this.#options.calls().post(from, 'notice', to, Buffer.from(JSON.stringify(notice)));
-            if (!isSent) this.#end(key);
+            if (!isSent) this.#lapse(key, from, to);
           });
           this.#served.set(key, { namespace, subscription });
           return {
@@ -202,6 +157,11 @@ export class FollowedSubscriptions {
       notice: (_from, { head, body }) => {
         const one = this.#byId.get(Number(head['id']));
         if (one?.isOpen === true && one.turn === Number(head['turn'])) this.#notify(one, JSON.parse(body.toString()) as Notice);
+        return DONE;
+      },
+      lapsed: (_from, { head }) => {
+        const one = this.#byId.get(Number(head['id']));
+        if (one?.turn === Number(head['turn'])) void this.#reattach(one, null);
         return DONE;
       },
       moved: (from, { head }) => {
@@ -272,7 +232,7 @@ export class FollowedSubscriptions {
           if (one.isOpen && one.turn === turn) this.#notify(one, notice);
         });
         if (!this.#isStill(one, turn)) return local.close();
-        await this.#note(identity.namespace, epoch, space);
+        await this.#listeners.record(identity.namespace, space.epoch, epoch);
         Object.assign(one, { local, owner: epoch, name: local.name });
       },
       (owner) => this.#attachAt(one, turn, owner, options),
@@ -337,7 +297,7 @@ export class FollowedSubscriptions {
           if (one.isOpen && one.turn === turn) this.#notify(one, notice);
         });
         if (!this.#isStill(one, turn)) return local.close();
-        await this.#note(identity.namespace, epoch, space);
+        await this.#listeners.record(identity.namespace, space.epoch, epoch);
         Object.assign(one, { local, owner });
       } else await this.#attachAt(one, turn, owner, options);
       if (one.hasBegun) this.#beginAgain(one).catch((error: unknown) => this.#failedAgain(one, error)); // after the namespace serves
@@ -383,13 +343,11 @@ export class FollowedSubscriptions {
     this.#served.delete(key);
   }
 
-  /** The database names the listening process before its first client gets the answer to a subscription. */
-  async #note(namespace: string, listener: number, { epoch }: OpenNamespace): Promise<void> {
-    const listeners = this.#listeners.get(namespace) ?? new Set<number>();
-    this.#listeners.set(namespace, listeners);
-    if (listeners.has(listener)) return;
-    listeners.add(listener);
-    await this.#options.owners.recordListeners(namespace, epoch, [...listeners]);
+  /** Ends a subscription whose events do not fit any more: it is attached again, and stored events of a persistent one are sent again then. */
+  #lapse(key: string, listener: number, to: { readonly id: number; readonly turn: number }): void {
+    this.#end(key);
+    this.#options.calls().post(listener, 'lapsed', to);
+    this.#options.onLapsed(listener);
   }
 }
 

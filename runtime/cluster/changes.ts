@@ -51,6 +51,8 @@ export async function openChanges(
         // The oplog may not reach back to the resume token.
         token = null;
         stream = watch();
+        // Open before everything is read again: what changes from then on is in it.
+        await stream.tryNext().catch(onError); // a stream that failed fails again with `next`
         await onGap().catch(onError);
       }
     }

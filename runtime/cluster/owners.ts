@@ -91,9 +91,9 @@ export class Owners {
     await this.#records.deleteOne({ _id: namespace });
   }
 
-  /** Records the processes whose clients have subscriptions there: the next owner waits for them before it commits anything. */
-  async recordListeners(namespace: string, epoch: number, listeners: readonly number[]): Promise<void> {
-    await this.#records.updateOne({ _id: namespace, epoch }, { $set: { listeners } });
+  /** Records a process whose clients have subscriptions there: the next owner waits for it before it commits anything. */
+  async addListener(namespace: string, epoch: number, listener: number): Promise<void> {
+    await this.#records.updateOne({ _id: namespace, epoch }, { $addToSet: { listeners: listener } });
   }
 
   /** The owning process; null: none. */

@@ -59,6 +59,8 @@ export interface ServiceProcess extends AsyncDisposable {
   claim(): Promise<number[]>;
   /** The other processes as of the last `claim`. */
   readonly others: readonly LivingProcess[];
+  /** Those of other processes that have neither ended nor been declared dead, by the database. */
+  living(epochs: readonly number[]): Promise<number[]>;
   /** Whether the lease is certainly held, by the process's own monotonic clock: nobody can have declared it dead. */
   isSure(): boolean;
   /** Sets whether it may own namespaces. */
@@ -142,6 +144,10 @@ export async function openProcess({ installation, client, exclusive, hasBus, onT
     },
     get others() {
       return living;
+    },
+    async living(epochs) {
+      const filter = { _id: { $in: [...epochs] }, takenBy: { $exists: false }, leaseUntil: { $ne: ENDED } };
+      return (await processes.find(filter, { projection: { _id: 1 } }).toArray()).map(({ _id }) => _id);
     },
     isSure: () => exclusive || performance.now() - renewedAt < LEASE_MS - MARGIN_MS,
     async serve(serves) {

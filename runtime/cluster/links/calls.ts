@@ -133,11 +133,11 @@ export class Calls implements AsyncDisposable {
     });
   }
 
-  /** Sends a message without answer. @returns false when the queue is full: it is not sent */
+  /** Sends a message without answer. @returns false when the queue is full: one with a body is not sent then, short ones always are */
   post(to: number, method: string, head: Readonly<Record<string, unknown>>, body: Uint8Array = NOTHING): boolean {
     if (this.#dropped.has(to)) return true; // the receiver is gone
     const { link } = this.#peer(to);
-    if (link.queuedBytes >= MOST_QUEUED_BYTES) return false;
+    if (body.length > 0 && link.queuedBytes >= MOST_QUEUED_BYTES) return false;
     write(link, POST, 0, { ...head, method }, body);
     return true;
   }
