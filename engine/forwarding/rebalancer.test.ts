@@ -11,13 +11,16 @@ interface World {
   readonly winner: number;
   readonly isAtRest: () => boolean;
   readonly close: (name: string) => Promise<void>;
+  /** Processes that this one has had messages of. */
+  readonly peers?: readonly number[];
 }
 
-function rebalancerOf({ owned, winner, isAtRest, close }: World): { rebalancer: Rebalancer; claims: () => number } {
+function rebalancerOf({ owned, winner, isAtRest, close, peers = [] }: World) {
   let claims = 0;
+  const dropped: number[] = [];
   const space = { hasState: false, hasListeners: false, isAtRest: async () => isAtRest() } as OpenNamespace;
   const options = {
-    process: { epoch: 1, others: [], claim: async () => (claims++, []) },
+    process: { epoch: 1, others: [{ epoch: 2 }], claim: async () => (claims++, []) },
     owners: { abandoned: async () => [] },
     namespaces: {
       names: owned,
@@ -27,14 +30,14 @@ function rebalancerOf({ owned, winner, isAtRest, close }: World): { rebalancer: 
       close: (name: string) => close(name),
     },
     routes: { winnerOf: () => winner },
-    calls: { drop: () => undefined, look: () => undefined },
+    calls: { peers, drop: (epoch: number) => void dropped.push(epoch), look: () => undefined },
     exclusive: false,
     idleAfterMs: 0,
     isServing: () => true,
     closing: () => undefined,
     log: pino({ level: 'silent' }),
   };
-  return { rebalancer: new Rebalancer(options as unknown as RebalancerOptions), claims: () => claims };
+  return { rebalancer: new Rebalancer(options as unknown as RebalancerOptions), claims: () => claims, dropped };
 }
 
 test('dead processes are looked for while a namespace is being closed', async () => {
@@ -72,5 +75,12 @@ test('an idle namespace with work under way is not begun to be closed', async ()
   rebalancer.look();
   await vi.waitFor(() => expect(closed).toEqual(['busy']), WITHIN);
   expect(asked).toContain(false);
+  await rebalancer[Symbol.asyncDispose]();
+});
+
+test('a process that was gone before a check saw it is dropped, as others are', async () => {
+  const { rebalancer, dropped } = rebalancerOf({ owned: [], winner: 1, isAtRest: () => true, close: async () => undefined, peers: [2, 3] });
+  rebalancer.look();
+  await vi.waitFor(() => expect(dropped).toEqual([3]), WITHIN);
   await rebalancer[Symbol.asyncDispose]();
 });

@@ -116,10 +116,13 @@ export class Rebalancer implements AsyncDisposable {
   /** @returns the number of dead processes */
   async #claim(): Promise<number> {
     const { process, calls, exclusive, log } = this.#options;
+    // Each of them had its record before anything could be sent to it, or came from it: one without a record by now is gone, even if no check
+    // has seen it.
+    const known = new Set([...this.#known, ...(calls?.peers ?? [])]);
     const dead = await process.claim();
     if (dead.length > 0 && !exclusive) log.info({ epochs: dead }, 'the work of dead processes is taken over');
     const present = new Set(process.others.map(({ epoch }) => epoch));
-    for (const epoch of this.#known) if (!present.has(epoch)) calls?.drop(epoch);
+    for (const epoch of known) if (!present.has(epoch)) calls?.drop(epoch);
     this.#known = present;
     return dead.length;
   }

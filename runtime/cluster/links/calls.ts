@@ -195,6 +195,11 @@ export class Calls implements AsyncDisposable {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Processes to which something was sent, or from which something came, and that are not known to be gone. */
+  get peers(): readonly number[] {
+    return [...this.#peers.keys()];
+  }
+
   /** Whether a process is gone, or stopping. */
   isGone(epoch: number): boolean {
     return this.#dropped.has(epoch) || this.#leaving.has(epoch);
