@@ -48,10 +48,14 @@ export interface Followed {
   owner: number | null;
   local: Subscription | null;
   attaching: Promise<void> | null;
+  /** An attachment that a new owner has asked for; others wait for it. */
+  attachingTo: Promise<void> | null;
 }
 
 /** A subscription that a client of another process has here. */
 export interface Served {
   readonly namespace: string;
-  readonly subscription: Subscription;
+  readonly turn: number;
+  /** Null while it begins. */
+  subscription: Subscription | null;
 }

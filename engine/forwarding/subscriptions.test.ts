@@ -19,7 +19,7 @@ const event = (n: number): Notice => ({ kind: 'event', path: '/topics/a', valueJ
 function pair(living: number[] = [OWNER, FRONT]) {
   const handlers = new Map<number, Record<string, Handler>>();
   const delivering = new Set<(notice: Notice) => void>();
-  const network = { isFull: false, lapsed: [] as number[], sent: [] as string[] };
+  const network = { isFull: false, lapsed: [] as number[], sent: [] as string[], open: Promise.resolve() };
   const callsOf = (from: number) => ({
     isGone: () => false,
     async call(to: number, method: string, head: object): Promise<Answer> {
@@ -36,7 +36,13 @@ function pair(living: number[] = [OWNER, FRONT]) {
   const open = (epoch: number): FollowedSubscriptions => {
     const followed = new FollowedSubscriptions({
       epoch,
-      routes: { at: (_name: string, _here: unknown, there: (owner: number) => Promise<unknown>) => there(OWNER), forget: () => undefined },
+      routes: {
+        async at(_name: string, _here: unknown, there: (owner: number) => Promise<unknown>) {
+          await network.open;
+          return there(OWNER);
+        },
+        forget: () => undefined,
+      },
       owners: { addListener: async () => undefined },
       calls: () => callsOf(epoch),
       living: async (epochs: readonly number[]) => epochs.filter((one) => living.includes(one)),
@@ -102,4 +108,24 @@ test('who listens is written once an ownership, and again when that has failed',
     [10, 2],
     [11, 2],
   ]);
+});
+
+test('an attachment that waited for its namespace does not take the subscription away from the one that the new owner asked for', async () => {
+  const { owner, front, network, publish } = pair();
+  const received: Notice[] = [];
+  await front.subscribe(identity, '/topics/a', {}, (notice) => void received.push(notice));
+  let open = (): void => undefined;
+  network.open = new Promise((resolve) => (open = resolve));
+  owner.closing('shop');
+  await owner.gather('shop', [FRONT]);
+  open();
+  await network.open;
+  publish(1);
+  expect(network.sent.filter((method) => method === 'subscribe')).toHaveLength(2);
+  // The one that waited may be with the owner already.
+  const handlers = owner.handlers((_name, work) => work(space));
+  const late = { id: 1, turn: 2, identity, path: '/topics/a', options: '{}' };
+  await handlers['subscribe']!(FRONT, { head: late, body: Buffer.alloc(0) });
+  publish(2);
+  expect(received).toEqual([event(1), event(2)]);
 });

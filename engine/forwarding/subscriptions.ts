@@ -4,7 +4,7 @@
 
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
 import { CascadeError, CascadeErrors } from '../../model/errors/index.ts';
-import { type Answer, type Handler, LinkLost } from '../../runtime/cluster/index.ts';
+import { type Answer, type Handler, LinkLost, type Message } from '../../runtime/cluster/index.ts';
 import { decodeInner, encodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { OpenNamespace } from '../namespace.ts';
 import { OwnedElsewhere } from './elsewhere.ts';
@@ -19,7 +19,7 @@ export class FollowedSubscriptions {
   readonly #options: FollowedOptions;
   readonly #byNamespace = new Map<string, Map<number, Followed>>();
   readonly #byId = new Map<number, Followed>();
-  /** Subscriptions of other processes' clients, by `<process>/<id>/<turn>`. */
+  /** Subscriptions of other processes' clients, by `<process>/<id>`: the latest turn that has come. */
   readonly #served = new Map<string, Served>();
   /** Namespaces that wait for listeners of the former owner, with the number of processes still to come. */
   readonly #gathering = new Map<string, { missing: Set<number>; done: () => void }>();
@@ -47,10 +47,11 @@ export class FollowedSubscriptions {
       owner: null,
       local: null,
       attaching: null,
+      attachingTo: null,
     };
     this.#add(one);
     try {
-      await this.#attach(one);
+      if (!(await this.#attach(one))) await one.attaching;
     } catch (error) {
       this.#remove(one);
       throw error;
@@ -75,7 +76,7 @@ export class FollowedSubscriptions {
       if (at !== namespace) continue;
       listeners.add(Number(key.slice(0, key.indexOf('/'))));
       this.#served.delete(key);
-      subscription.close();
+      subscription?.close();
     }
     this.#listeners.forget(namespace);
     for (const listener of listeners) calls.post(listener, 'moved', { namespace });
@@ -87,7 +88,7 @@ export class FollowedSubscriptions {
     for (const [key, { subscription }] of this.#served)
       if (key.startsWith(`${epoch}/`)) {
         this.#served.delete(key);
-        subscription.close();
+        subscription?.close();
       }
     for (const namespace of [...this.#byNamespace.keys()]) this.#moved(namespace, epoch);
     for (const [, gathering] of this.#gathering) if (gathering.missing.delete(epoch) && gathering.missing.size === 0) gathering.done();
@@ -114,40 +115,25 @@ export class FollowedSubscriptions {
   handlers(enter: <T>(namespace: string, work: (space: OpenNamespace) => Promise<T>) => Promise<T>): Record<string, Handler> {
     return {
       subscribe: async (from, { head }) => {
-        const { identity, path } = head as unknown as { identity: Identity; path: string };
-        const options = decodeInner(String(head['options'])) as SubscribeOptions;
-        const key = `${from}/${Number(head['id'])}/${Number(head['turn'])}`;
-        const to = { id: Number(head['id']), turn: Number(head['turn']) };
-        const { namespace } = identity;
-        const begin = async (space: OpenNamespace): Promise<Answer> => {
-          await this.#listeners.record(namespace, space.epoch, from);
-          let subscription: Subscription | null = null;
-          subscription = await this.#options.subscribe(space, identity, path, options, (notice) => {
-            const isSent = this.#options.calls().post(from, 'notice', to, Buffer.from(JSON.stringify(notice)));
-            if (!isSent) this.#lapse(key, from, to);
-          });
-          this.#served.set(key, { namespace, subscription });
-          return {
-            head: { ...(subscription.name !== undefined && { name: subscription.name }), begins: subscription.begin !== undefined },
-          };
-        };
+        const { namespace } = head['identity'] as Identity;
+        const begin = (space: OpenNamespace): Promise<Answer> => this.#serve(from, head, space);
         const early = this.#gathering.has(namespace) ? await this.#options.running(namespace) : undefined;
         return early ? begin(early) : enter(namespace, begin);
       },
       begin: async (from, { head }) => {
-        const key = `${from}/${Number(head['id'])}/${Number(head['turn'])}`;
         const room = async (): Promise<void> =>
           void (await this.#options
             .calls()
             .call(from, 'room', { id: Number(head['id']) })
             .catch(() => undefined)); // the subscriber is gone
-        const served = this.#served.get(key);
-        if (served) await this.#options.served(served.namespace);
-        await served?.subscription.begin?.(room);
+        const served = this.#served.get(`${from}/${Number(head['id'])}`);
+        if (served?.turn !== Number(head['turn'])) return DONE;
+        await this.#options.served(served.namespace);
+        await served.subscription?.begin?.(room);
         return DONE;
       },
       end: (from, { head }) => {
-        this.#end(`${from}/${Number(head['id'])}/${Number(head['turn'])}`);
+        this.#end(`${from}/${Number(head['id'])}`, Number(head['turn']));
         return DONE;
       },
       room: async (_from, { head }) => {
@@ -219,8 +205,12 @@ export class FollowedSubscriptions {
     one.deliver(notice);
   }
 
-  /** Attaches a subscription; the owner checks its path, and resumes a persistent one by its name. @throws the owner's refusal */
-  async #attach(one: Followed): Promise<void> {
+  /**
+   * Attaches a subscription; the owner checks its path, and resumes a persistent one by its name.
+   * @returns false: another attachment of it has begun since
+   * @throws the owner's refusal
+   */
+  async #attach(one: Followed): Promise<boolean> {
     const { routes, subscribe, epoch } = this.#options;
     const { identity, path, name } = one;
     const options = name === undefined ? one.options : { ...one.options, subscriptionName: name };
@@ -228,16 +218,21 @@ export class FollowedSubscriptions {
     await routes.at(
       identity.namespace,
       async (space) => {
+        if (!this.#isStill(one, turn)) return; // it would take the subscription away from the later one
         const local = await subscribe(space, identity, path, options, (notice) => {
           if (one.isOpen && one.turn === turn) this.#notify(one, notice);
         });
         if (!this.#isStill(one, turn)) return local.close();
         await this.#listeners.record(identity.namespace, space.epoch, epoch);
+        if (!this.#isStill(one, turn)) return local.close();
         Object.assign(one, { local, owner: epoch, name: local.name });
       },
-      (owner) => this.#attachAt(one, turn, owner, options),
+      async (owner) => {
+        if (this.#isStill(one, turn)) await this.#attachAt(one, turn, owner, options);
+      },
       true,
     );
+    return this.#isStill(one, turn);
   }
 
   async #attachAt(one: Followed, turn: number, owner: number, options: SubscribeOptions): Promise<void> {
@@ -275,11 +270,17 @@ export class FollowedSubscriptions {
   #reattach(one: Followed, at: number | null): Promise<void> {
     if (at !== null && one.owner === at) return Promise.resolve();
     const before = one.attaching ?? Promise.resolve();
-    const attaching = (at === null ? before.then(() => this.#attachAgain(one)) : this.#attachTo(one, at)).finally(() => {
+    const left = one.owner;
+    const again = (): Promise<void> => (one.owner === left ? this.#attachAgain(one) : Promise.resolve());
+    const attaching = (at === null ? before.then(again) : this.#attachTo(one, at)).finally(() => {
       if (one.attaching === attaching) one.attaching = null;
     });
     one.attaching = attaching;
-    return attaching;
+    if (at === null) return attaching;
+    one.attachingTo = attaching;
+    return attaching.finally(() => {
+      if (one.attachingTo === attaching) one.attachingTo = null;
+    });
   }
 
   /** Attaches to a new owner, this process or another one, at its request: it does not serve before. */
@@ -308,10 +309,11 @@ export class FollowedSubscriptions {
 
   async #attachAgain(one: Followed): Promise<void> {
     this.#detach(one);
-    while (one.isOpen && one.owner === null)
+    for (;;)
       try {
-        await this.#attach(one);
-        if (one.hasBegun) await this.#beginAgain(one);
+        while (one.attachingTo) await one.attachingTo;
+        if (!one.isOpen || one.owner !== null) return;
+        if ((await this.#attach(one)) && one.hasBegun) await this.#beginAgain(one);
       } catch (error) {
         if (this.#failedAgain(one, error)) return;
         await pause(AGAIN_AFTER_MS);
@@ -338,14 +340,47 @@ export class FollowedSubscriptions {
     return true;
   }
 
-  #end(key: string): void {
-    this.#served.get(key)?.subscription.close();
+  /** Begins a subscription of another process's client in a namespace of this one. */
+  async #serve(from: number, head: Message['head'], space: OpenNamespace): Promise<Answer> {
+    const { identity, path } = head as unknown as { identity: Identity; path: string };
+    const options = decodeInner(String(head['options'])) as SubscribeOptions;
+    const to = { id: Number(head['id']), turn: Number(head['turn']) };
+    const key = `${from}/${to.id}`;
+    const { namespace } = identity;
+    const former = this.#served.get(key);
+    // A later turn of it has overtaken this one, which waited for the namespace: it would take the subscription away from that.
+    if (former && former.turn > to.turn) return DONE;
+    former?.subscription?.close();
+    const served: Served = { namespace, turn: to.turn, subscription: null };
+    this.#served.set(key, served);
+    const deliver = (notice: Notice): void => {
+      const isSent = this.#options.calls().post(from, 'notice', to, Buffer.from(JSON.stringify(notice)));
+      if (!isSent) this.#lapse(key, from, to);
+    };
+    const subscription = await this.#listeners
+      .record(namespace, space.epoch, from)
+      .then(() => this.#options.subscribe(space, identity, path, options, deliver))
+      .catch((error: unknown) => {
+        this.#end(key, to.turn);
+        throw error;
+      });
+    if (this.#served.get(key) === served) served.subscription = subscription;
+    else subscription.close(); // it was ended meanwhile
+    return {
+      head: { ...(subscription.name !== undefined && { name: subscription.name }), begins: subscription.begin !== undefined },
+    };
+  }
+
+  #end(key: string, turn: number): void {
+    const served = this.#served.get(key);
+    if (served?.turn !== turn) return;
     this.#served.delete(key);
+    served.subscription?.close();
   }
 
   /** Ends a subscription whose events do not fit any more: it is attached again, and stored events of a persistent one are sent again then. */
   #lapse(key: string, listener: number, to: { readonly id: number; readonly turn: number }): void {
-    this.#end(key);
+    this.#end(key, to.turn);
     this.#options.calls().post(listener, 'lapsed', to);
     this.#options.onLapsed(listener);
   }
