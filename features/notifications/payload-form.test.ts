@@ -82,3 +82,16 @@ test('unknown members of a form are kept and ignored', () => {
   checkForm(payload);
   expect(getOwn(payload as never, 'fields')).toHaveLength(1);
 });
+
+// With a look at all the others for each, these would take hours.
+test('a list of many choices is checked with one look at each', () => {
+  const values = Array.from({ length: 200_000 }, (_, at) => `choice ${at}`);
+  const pairs = values.map((label, value) => ({ label, value }));
+  const faultsWith = (last: string, pair: object): string[] => {
+    const list = JSON.stringify({ type: 'droplist', id: 'd', values: [...values, last] });
+    return faultsOf(form(list, JSON.stringify({ type: 'buttonCluster', values: [...pairs, pair] })));
+  };
+  expect(faultsWith('another', { label: 'Another', value: -1 })).toEqual([]);
+  const expected = ['/fields/0/values/200000 duplicate.value', '/fields/1/values/200000/value duplicate.value'];
+  expect(faultsWith('choice 7', { label: 'Again', value: 7 })).toEqual(expected.map((one) => `payload ${one}`));
+});

@@ -240,9 +240,10 @@ function choices(field: ObjectValue, report: (property: string, reason: Reason) 
   };
   if (!areTexts) values.forEach((one, at) => checkPair(one, `values/${at}`, isCluster, reportAt));
   const found = values.map((one) => (isObject(one) ? present(one, 'value') : one));
+  const seen = new Set<Value>();
   found.forEach((one, at) => {
-    const isRepeated = one !== null && found.findIndex((other) => equal(one, other)) < at;
-    if (isRepeated) reportAt(areTexts ? `values/${at}` : `values/${at}/value`, 'duplicate.value');
+    if (one !== null && seen.has(keyOf(one))) reportAt(areTexts ? `values/${at}` : `values/${at}/value`, 'duplicate.value');
+    seen.add(keyOf(one));
   });
   return isSound ? found : undefined;
 }
@@ -276,14 +277,22 @@ function buttonValues(name: string, field: ObjectValue): { value: Value; propert
   if (BUTTONS.has(name)) return [{ value: present(field, 'value'), property: 'value' }].filter(({ value }) => isInteger(value));
   const values = name === 'buttonCluster' ? present(field, 'values') : null;
   if (!Array.isArray(values)) return [];
-  const all = values.map((one, at) => ({ value: isObject(one) ? present(one, 'value') : null, property: `values/${at}/value` }));
-  return all.filter(({ value }, at) => isInteger(value) && all.findIndex((other) => equal(other.value, value)) === at);
+  const seen = new Set<Value>();
+  return values
+    .map((one, at) => ({ value: isObject(one) ? present(one, 'value') : null, property: `values/${at}/value` }))
+    .filter(({ value }) => {
+      const isNew = isInteger(value) && !seen.has(keyOf(value));
+      seen.add(keyOf(value));
+      return isNew;
+    });
 }
 
 const bound = (field: ObjectValue, name: string, unlessTold: number): number => {
   const value = present(field, name);
   return isNumber(value) ? numberOf(value) : unlessTold;
 };
+/** Equal for values that are equal: a list of choices may be long, so that it is compared by keys. */
+const keyOf = (value: Value): Value => (isNumber(value) ? numberOf(value) : value);
 const equal = (a: Value, b: Value): boolean => (isNumber(a) && isNumber(b) ? numberOf(a) === numberOf(b) : a === b);
 
 /** A member, null where it is absent or null. */
