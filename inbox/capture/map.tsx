@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Field, isObject, type Json, numberOf, own, type Place, textOf } from '../form/types.ts';
 import { useUi } from '../views/context.ts';
+import { numberIn } from '../form/numbers.ts';
 import { whereAmI } from './camera.ts';
 
 interface Marker extends Place {
@@ -216,28 +217,43 @@ interface DegreesProps {
   readonly onChange: (place: Place) => void;
 }
 
-/** What is typed is taken when both are there: one alone is no place, the other begins at 0. */
+/** The other one of a place that has none yet begins at 0. What is no degree is found wrong as it stands there, and changes nothing. */
 function Degrees({ field, of, most, value, onChange }: DegreesProps) {
   const { say } = useUi();
   const given: Json = value ? value[of] : null;
   const [typed, setTyped] = useState('');
-  useEffect(() => setTyped(given === null ? '' : String(given)), [given]);
+  const [isWrong, setWrong] = useState(false);
+  useEffect(() => {
+    setTyped(given === null ? '' : String(given));
+    setWrong(false);
+  }, [given]);
   const id = `${field.key}-${of}`;
+  const take = (): void => {
+    const degrees = numberIn(typed, navigator.language);
+    const isEmpty = typed.trim() === '';
+    setWrong(!isEmpty && (degrees === null || Math.abs(degrees) > most));
+    if (isEmpty || degrees === given) setTyped(given === null ? '' : String(given));
+    else if (degrees !== null && Math.abs(degrees) <= most) onChange({ ...(value ?? { longitude: 0, latitude: 0 }), [of]: degrees });
+  };
   return (
-    <label for={id} class="degrees">
-      {say(of)}
+    <div class="degrees">
+      <label for={id}>{say(of)}</label>
       <input
         id={id}
         type="text"
         inputMode="text"
         dir="ltr"
         value={typed}
+        aria-invalid={isWrong}
+        {...(isWrong && { 'aria-describedby': `${id}-problem` })}
         onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-        onChange={() => {
-          const degrees = Number(typed.replace(',', '.'));
-          if (typed.trim() !== '' && Math.abs(degrees) <= most) onChange({ ...(value ?? { longitude: 0, latitude: 0 }), [of]: degrees });
-        }}
+        onChange={take}
       />
-    </label>
+      {isWrong && (
+        <p class="problem" id={`${id}-problem`} role="alert">
+          {say('wrongRange', -most, most)}
+        </p>
+      )}
+    </div>
   );
 }

@@ -1,6 +1,8 @@
 // Fields that are filled by typing or choosing: texts, numbers, dates, choices, check boxes.
 import { useState } from 'preact/hooks';
-import { choicesOf, isRequired, isSlider, rangeOf } from '../form/form.ts';
+import { choicesOf, isRequired, isSlider, rangeOf, stepOf } from '../form/form.ts';
+import { timeOf } from '../form/times.ts';
+import { numberIn } from '../form/numbers.ts';
 import { type Json, numberOf, textOf } from '../form/types.ts';
 import { useUi } from '../views/context.ts';
 import { controlAttributes, Framed, type FieldProps } from './label.tsx';
@@ -70,18 +72,11 @@ function TypedNumber({ field, value, problem, onChange }: FieldProps) {
   );
 }
 
-/** The comma of many countries is a point. */
-function parsed(text: string): Json {
-  const plain = text.trim().replace(',', '.');
-  if (plain === '') return null;
-  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(plain) ? Number(plain) : text;
-}
-
-const STEPS = 100;
+const parsed = (text: string): Json => (text.trim() === '' ? null : (numberIn(text, navigator.language) ?? text));
 
 function Slider({ field, value, problem, onChange }: FieldProps) {
   const { least, most } = rangeOf(field);
-  const step = field.type === 'inputInteger' ? 1 : Number(((most - least) / STEPS).toPrecision(1));
+  const step = stepOf(field);
   const shown = typeof value === 'number' ? value : least;
   return (
     <Framed field={field} problem={problem} control={field.key}>
@@ -173,6 +168,8 @@ export function DateField({ field, value, problem, onChange }: FieldProps) {
       <input
         {...controlAttributes(field, problem)}
         type={isDay ? 'date' : 'datetime-local'}
+        min={isDay ? FIRST_DAY : `${FIRST_DAY}T00:00`}
+        max={isDay ? LAST_DAY : `${LAST_DAY}T23:59`}
         value={shown}
         onInput={({ currentTarget }) => onChange(entered(currentTarget.value, isDay))}
       />
@@ -180,14 +177,20 @@ export function DateField({ field, value, problem, onChange }: FieldProps) {
   );
 }
 
+/** The service's first and last: without them browsers take years of six digits. */
+const [FIRST_DAY, LAST_DAY] = ['0001-01-01', '9999-12-31'];
+
+/** What is no time is kept as the text it is, and found wrong. */
 function entered(text: string, isDay: boolean): string | null {
   if (text === '') return null;
-  return isDay ? text : new Date(text).toISOString();
+  const at = isDay ? null : new Date(text);
+  return at === null || Number.isNaN(at.getTime()) ? text : at.toISOString();
 }
 
 /** Of a time its text in the person's zone, as the browser's control wants it. */
 function localOf(iso: string): string {
-  const at = new Date(iso);
+  const at = timeOf(iso);
+  if (at === null) return '';
   const two = (part: number): string => String(part).padStart(2, '0');
   const day = `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
   return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`;

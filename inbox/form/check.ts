@@ -1,6 +1,7 @@
 // What keeps a form from being sent: the checks that the service makes once more (integrations.md 8.4, steps 3 and 4). Pure.
 import { choicesOf, hasValue, isRequired, placeOf, rangeOf, shownValue } from './form.ts';
-import { type Entered, type Field, type Json, numberOf, own } from './types.ts';
+import { isDay, timeOf } from './times.ts';
+import { type Entered, type Field, type FieldType, type Json, numberOf, own } from './types.ts';
 
 export type Problem =
   | { readonly kind: 'missing' | 'type' | 'choice' | 'media' }
@@ -24,27 +25,53 @@ export function problemsOf(fields: readonly Field[], entered: Entered): Problems
 
 function problemOf(field: Field, value: Json): Problem | null {
   if (value === null || value === '') return isRequired(field) ? { kind: 'missing' } : null;
-  switch (field.type) {
-    case 'inputInteger':
-    case 'inputReal':
-      return numberProblem(field, value);
-    case 'inputString': {
-      const most = numberOf(field.source, 'maxLength', Number.POSITIVE_INFINITY);
-      if (typeof value !== 'string') return { kind: 'type' };
-      return value.length > most ? { kind: 'length', most } : null;
-    }
-    case 'droplist':
-    case 'radioButtons':
-      return choicesOf(field).some((choice) => choice.value === value) ? null : { kind: 'choice' };
-    case 'date':
-    case 'datetime':
-      return typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? null : { kind: 'type' };
-    case 'map':
-      return placeOf(value) ? null : { kind: 'type' };
-    default:
-      return null;
-  }
+  const check = CHECKS[field.type];
+  return check ? check(value, field) : null;
 }
+
+type Check = (value: Json, field: Field) => Problem | null;
+
+const fits =
+  (isFit: (value: Json) => boolean): Check =>
+  (value) =>
+    isFit(value) ? null : { kind: 'type' };
+const named = (kind: string, extension: string): Check => {
+  const name = new RegExp(`^rcs/${kind}/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\\.${extension}$`, 'i');
+  return fits((value) => typeof value === 'string' && name.test(value));
+};
+const image = named('image', 'jpg');
+const choice: Check = (value, field) => (choicesOf(field).some((one) => one.value === value) ? null : { kind: 'choice' });
+const place = fits((value) => {
+  const { longitude, latitude } = placeOf(value) ?? { longitude: Number.NaN, latitude: Number.NaN };
+  return Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90;
+});
+const time = fits((value) => typeof value === 'string' && timeOf(value) !== null);
+const text: Check = (value, field) => {
+  if (typeof value !== 'string') return { kind: 'type' };
+  const most = numberOf(field.source, 'maxLength', Number.POSITIVE_INFINITY);
+  return value.length > most ? { kind: 'length', most } : null;
+};
+const number: Check = (value, field) => numberProblem(field, value);
+
+/** By the types that have a value: a draft may be of another form than the one that has taken its place. */
+const CHECKS: { readonly [T in FieldType]?: Check } = {
+  audio: named('audio', 'm4a'),
+  barcode: fits((value) => typeof value === 'string'),
+  camera: image,
+  checkbox: fits((value) => typeof value === 'boolean'),
+  currentDateTime: time,
+  currentLocation: place,
+  date: fits((value) => typeof value === 'string' && isDay(value)),
+  datetime: time,
+  droplist: choice,
+  inputInteger: number,
+  inputReal: number,
+  inputString: text,
+  map: place,
+  markupImage: image,
+  radioButtons: choice,
+  video: named('video', 'mp4'),
+};
 
 function numberProblem(field: Field, value: Json): Problem | null {
   if (typeof value !== 'number' || !Number.isFinite(value)) return { kind: 'type' };

@@ -14,6 +14,7 @@ import {
   type Place,
   textOf,
 } from './types.ts';
+import { dayOf, timeOf } from './times.ts';
 
 const KNOWN: ReadonlySet<string> = new Set(FIELD_TYPES);
 const WITH_VALUE: ReadonlySet<FieldType> = new Set([
@@ -22,7 +23,9 @@ const WITH_VALUE: ReadonlySet<FieldType> = new Set([
 ]);
 const NEVER_MISSING: ReadonlySet<FieldType> = new Set(['checkbox', 'currentDateTime', 'currentLocation']);
 /** Types that take no default: one in the payload counts for nothing. */
-const WITHOUT_DEFAULT: ReadonlySet<FieldType> = new Set(['audio', 'camera', 'markupImage', 'video']);
+const WITHOUT_DEFAULT: ReadonlySet<FieldType> = new Set([
+  ...(['audio', 'camera', 'currentDateTime', 'currentLocation', 'markupImage', 'video'] as const),
+]);
 const defaultOf = ({ type, source }: Field): Json => (WITHOUT_DEFAULT.has(type) ? null : own(source, 'default'));
 
 /** Fields of types that are not known are left out. */
@@ -71,6 +74,20 @@ export const rangeOf = ({ source }: Field): { least: number; most: number } => (
   most: numberOf(source, 'maxValue', 100),
 });
 
+const STEPS = 100;
+/** Of a slider: round, and such that its greatest value can be reached. */
+export function stepOf(field: Field): number {
+  if (field.type === 'inputInteger') return 1;
+  const { least, most } = rangeOf(field);
+  const finest = (most - least) / STEPS;
+  const power = 10 ** Math.floor(Math.log10(finest));
+  const reaches = (step: number): boolean => {
+    const steps = (most - least) / step;
+    return Math.abs(steps - Math.round(steps)) < 1e-6;
+  };
+  return [5, 2, 1, 0.5, 0.2, 0.1].map((share) => share * power).find((step) => step <= finest && reaches(step)) ?? finest;
+}
+
 export function placeOf(value: Json | undefined): Place | null {
   if (!isObject(value)) return null;
   const point = own(value, 'type') === 'Point' ? own(value, 'coordinates') : null;
@@ -83,9 +100,8 @@ export function presetOf(field: Field): Json {
   const preset = defaultOf(field);
   if (preset === null) return field.type === 'checkbox' ? false : isSlider(field) ? rangeOf(field).least : null;
   if (field.type === 'date' || field.type === 'datetime') {
-    const at = new Date(String(preset));
-    if (Number.isNaN(at.getTime())) return null;
-    return field.type === 'date' ? at.toISOString().slice(0, 'yyyy-mm-dd'.length) : at.toISOString();
+    const at = timeOf(String(preset));
+    return at && (field.type === 'date' ? dayOf(at) : at.toISOString());
   }
   if (field.type !== 'map') return preset;
   const place = placeOf(preset);

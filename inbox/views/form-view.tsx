@@ -2,7 +2,7 @@
 import type { FunctionComponent } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { readable } from '../form/colors.ts';
-import { NO_PROBLEMS, type Problems, problemsOf } from '../form/check.ts';
+import { type Problems, problemsOf } from '../form/check.ts';
 import { choicesOf, fieldsOf, footerButtons, hasValue, shownValue } from '../form/form.ts';
 import type { Entered, Field, FieldType, JsonObject } from '../form/types.ts';
 import { numberOf, textOf } from '../form/types.ts';
@@ -55,19 +55,29 @@ export function FormView({ payload, entered, refused, isBusy, onChange, onSubmit
   const [isTried, setTried] = useState(false);
   const summary = useRef<HTMLDivElement>(null);
   const [tries, setTries] = useState(0);
+  const form = useRef<HTMLFormElement>(null);
+  const [unread, setUnread] = useState<readonly string[]>([]);
   const found = problemsOf(fields, entered);
-  const problems = isTried ? withRefused(found, refused) : withRefused(NO_PROBLEMS, refused);
+  const tried = isTried ? [...found, ...refusals(fields, unread)] : [];
+  const problems: Problems = new Map([...refusals(fields, refused), ...tried]);
   useEffect(() => {
     if (tries > 0) summary.current?.focus();
   }, [tries]);
   const submit = (value: number): void => {
     if (isBusy) return;
+    const notRead = unreadable(form.current);
     setTried(true);
-    if (found.size > 0) setTries(tries + 1);
+    setUnread(notRead);
+    if (found.size > 0 || notRead.length > 0) setTries(tries + 1);
     else onSubmit(value);
+  };
+  const change = (values: Entered): void => {
+    if (unread.length > 0) setUnread([]);
+    onChange(values);
   };
   return (
     <form
+      ref={form}
       class="form"
       noValidate
       onSubmit={(event) => {
@@ -106,7 +116,7 @@ export function FormView({ payload, entered, refused, isBusy, onChange, onSubmit
           entered={entered}
           problems={problems}
           isBusy={isBusy}
-          onChange={onChange}
+          onChange={change}
           onSubmit={submit}
         />
       ))}
@@ -128,9 +138,18 @@ const inlineValues = (field: Field): { value: number }[] =>
       ? choicesOf(field).flatMap(({ value }) => (typeof value === 'number' ? [{ value }] : []))
       : [];
 
-function withRefused(problems: Problems, refused: readonly string[]): Problems {
-  if (refused.length === 0) return problems;
-  return new Map([...problems, ...refused.filter((id) => !problems.has(id)).map((id) => [id, { kind: 'type' }] as const)]);
+/** Recordings are not wrong, but may be gone. */
+const refusals = (fields: readonly Field[], refused: readonly string[]): Problems =>
+  new Map(
+    fields
+      .filter(({ id }) => refused.includes(id))
+      .map(({ id, type }) => [id, { kind: ENTERED[type] === MediaField ? ('media' as const) : ('type' as const) }]),
+  );
+
+/** Fields of which the browser cannot say what stands there, such as a day without a year: they count as empty, and are not meant so. */
+function unreadable(form: HTMLFormElement | null): string[] {
+  const controls = form ? [...form.querySelectorAll('input')].filter(({ validity }) => validity.badInput) : [];
+  return controls.flatMap((control) => control.closest<HTMLElement>('[data-field]')?.dataset['field'] ?? []);
 }
 
 interface OneFieldProps extends Omit<FormProps, 'payload' | 'refused'> {
