@@ -1,28 +1,31 @@
 // The state of the page: who is logged in, what waits, what is kept, what is on its way. Views read a snapshot and call its methods.
-import { type JsonObject, isObject, own, type Entered, type Message, textOf } from './form/types.ts';
+import { type JsonObject, type Entered, textOf } from './form/types.ts';
 import * as api from './service/api.ts';
 import { listen, type Live, type LiveState } from './service/live.ts';
+import type { Snapshot } from './snapshot.ts';
+import { messageOfEvent, messageOfRow } from './service/messages.ts';
+import { endNotifications } from './service/notifications.ts';
 import { openSender, type Outcome, type Sender } from './service/sender.ts';
-import { type Database, deleteDatabase } from './store/database.ts';
-import { type Answer, type Kept, type Medium, NOTHING_KEPT, openPerson, personDatabase, readKept, type Session } from './store/kept.ts';
-import { newUuid } from './store/uuid.ts';
+import { type Database, deleteDatabase, type Writer } from './store/database.ts';
+import {
+  type Answer,
+  KeptReader,
+  type Medium,
+  NOTHING_KEPT,
+  openPerson,
+  personDatabase,
+  PERSON_STORES,
+  type PersonStore,
+  readKept,
+  type Session,
+} from './store/kept.ts';
 import type { Text } from './texts/index.ts';
+import { newUuid } from './store/uuid.ts';
 
-export interface Notice {
-  readonly text: Text;
-  readonly params: readonly string[];
-}
-
-export interface Snapshot {
-  readonly session: Session | null;
-  /** The session's token is no longer taken: the person has to log in again, and keeps everything. */
-  readonly isExpired: boolean;
-  readonly kept: Kept;
-  readonly live: LiveState;
-  /** Whether the list is as the service has it, or as it was kept. */
-  readonly isFresh: boolean;
-  readonly notice: Notice | null;
-}
+/** What a tab tells the others: who is logged in has changed, or what is kept. */
+type TabMessage =
+  | { readonly isSession: true }
+  | { readonly isSession: false; readonly stores: readonly PersonStore[]; readonly about: string };
 
 /** A token is renewed when it has less than this left of its day. */
 const RENEW_BEFORE_MS = 12 * 60 * 60 * 1_000;
@@ -35,11 +38,18 @@ export class Inbox {
   /** Which of the browser's tabs this is. */
   readonly tab = newUuid();
   readonly #changed = new Set<() => void>();
-  /** Tells the other tabs that what is kept has changed. */
   readonly #tabs = new BroadcastChannel('cascade-inbox');
   #person: Database | null = null;
   #live: Live | null = null;
   #sender: Sender | null = null;
+  /** Logins and their ends, one after the other: each takes several steps. */
+  #turns: Promise<void> = Promise.resolve();
+  readonly #reader = new KeptReader(
+    () => this.#person,
+    (kept) => this.#show({ kept: { ...this.snapshot.kept, ...kept } }),
+  );
+  /** One for each time that the list is being read: messages that something has happened to meanwhile, which is newer. */
+  readonly #touched = new Set<Set<string>>();
   #renewing: number | undefined;
   #expiring: number | undefined;
   snapshot: Snapshot = { session: null, isExpired: false, kept: NOTHING_KEPT, live: 'connecting', isFresh: false, notice: null };
@@ -47,7 +57,7 @@ export class Inbox {
   private constructor(device: Database, deviceId: string) {
     this.#device = device;
     this.deviceId = deviceId;
-    this.#tabs.onmessage = () => void this.#otherTab();
+    this.#tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => void this.#inTurn(() => this.#otherTab(data));
     addEventListener('online', () => {
       this.#live?.hurry();
       this.#sender?.wake();
@@ -62,7 +72,7 @@ export class Inbox {
     }
     const inbox = new Inbox(device, deviceId);
     const session = await device.get<Session>('settings', 'session');
-    if (session) await inbox.#begin(session);
+    if (session) await inbox.#inTurn(() => inbox.#begin(session));
     return inbox;
   }
 
@@ -74,28 +84,36 @@ export class Inbox {
   /** @throws api.Refused; TypeError */
   async logIn(credentials: api.Credentials): Promise<void> {
     const session = await api.logIn(credentials);
-    await this.#device.change(['settings'], ({ put }) => put('settings', 'session', session));
-    await this.#end();
-    await this.#begin(session);
-    this.#tabs.postMessage('session');
+    await this.#inTurn(async () => {
+      await this.#device.change(['settings'], ({ put }) => put('settings', 'session', session));
+      await this.#end();
+      await this.#begin(session);
+    });
+    this.#tell({ isSession: true });
   }
 
   /** What is kept of the person goes with it. */
   async logOut(): Promise<void> {
     const { session } = this.snapshot;
     if (!session) return;
-    await this.#end();
-    await this.#device.change(['settings'], (write) => write.delete('settings', 'session'));
-    await deleteDatabase(personDatabase(session));
-    this.#tabs.postMessage('session');
-    this.#show({ session: null, isExpired: false, kept: NOTHING_KEPT, isFresh: false, notice: null });
+    await this.#inTurn(async () => {
+      await this.#end();
+      await this.#device.change(['settings'], (write) => ['session', 'push'].forEach((name) => write.delete('settings', name)));
+      await deleteDatabase(personDatabase(session));
+      this.#show({ session: null, isExpired: false, kept: NOTHING_KEPT, isFresh: false, notice: null });
+    });
+    this.#tell({ isSession: true });
     // Offline the token ends with its day, and the device goes to whoever logs in here next.
-    await api.unregisterDevice(session.token, this.deviceId).catch(() => undefined);
+    await Promise.allSettled([endNotifications(), api.unregisterDevice(session.token, this.deviceId)]);
     await api.endSession(session.token).catch(() => undefined);
   }
 
   async keepDraft(messageId: string, values: Entered): Promise<void> {
-    await this.#change(['drafts'], ({ put }) => put('drafts', messageId, { messageId, values, tab: this.tab, refusal: '', refused: [] }));
+    const dropped = this.#mediaOf(messageId).filter((name) => !Object.values(values).includes(name));
+    await this.#change(['drafts', 'media'], (write) => {
+      write.put('drafts', messageId, { messageId, values, tab: this.tab, refusal: '', refused: [] });
+      for (const name of dropped) write.delete('media', name);
+    });
   }
 
   async keepMedium(name: string, blob: Blob): Promise<void> {
@@ -128,8 +146,12 @@ export class Inbox {
 
   /** @throws api.Refused; TypeError: it is still there */
   async dismiss(messageId: string): Promise<void> {
-    await api.mark(this.#token(), messageId, 'dismiss');
-    await this.#forget(messageId);
+    try {
+      await api.mark(this.#token(), messageId, 'dismiss');
+    } catch (error) {
+      if (!(error instanceof api.Refused && error.status === 404)) throw error; // it is gone already
+    }
+    await this.#forget([messageId]);
   }
 
   documentBytes(name: string): Promise<Blob> {
@@ -168,18 +190,25 @@ export class Inbox {
   async #begin(session: Session): Promise<void> {
     const person = await openPerson(session);
     this.#person = person;
-    this.#show({ session, isExpired: false, kept: await readKept(person), isFresh: false, live: 'connecting' });
+    this.#show({
+      session,
+      isExpired: false,
+      kept: { ...NOTHING_KEPT, ...(await readKept(person, PERSON_STORES)) },
+      isFresh: false,
+      live: 'connecting',
+    });
     this.#sender = openSender({
       person,
       lock: personDatabase(session),
       deviceId: this.deviceId,
       token: () => this.#token(),
+      register: () => this.#register(),
       onOutcome: (answer, outcome) => void this.#settled(answer, outcome),
-      onExpired: () => this.#expired(),
+      onExpired: () => this.#expired(person),
     });
     void this.#connect();
     this.#renewing = setInterval(() => void this.#renew(), RENEW_EVERY_MS);
-    await this.#renew();
+    void this.#renew();
     this.#sender.wake();
   }
 
@@ -190,17 +219,25 @@ export class Inbox {
     this.#sender?.close();
     this.#person?.close();
     this.#person = null;
+    this.#sender = null;
     this.#live = null;
+  }
+
+  async #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#turns.then(work);
+    this.#turns = turn.catch(() => undefined); // told to whoever asked for it
+    return turn;
   }
 
   /** The device must be known before it can listen; without a connection that is tried again. */
   async #connect(): Promise<void> {
+    const person = this.#person;
     try {
       await this.#register();
     } catch (error) {
-      if (error instanceof api.Refused && error.status === 401) return this.#expired();
+      if (error instanceof api.Refused && error.status === 401) return this.#expired(person);
     }
-    if (!this.#person || this.#live) return;
+    if (!this.#person || this.#person !== person || this.#live) return;
     this.#live = listen(() => this.#token(), this.deviceId, {
       state: (live) => void this.#liveState(live),
       event: (value) => void this.#event(value),
@@ -214,7 +251,7 @@ export class Inbox {
   }
 
   async #liveState(live: LiveState): Promise<void> {
-    if (live === 'expired') return this.#expired();
+    if (live === 'expired') return this.#expired(this.#person);
     this.#show({ live });
     if (live === 'connecting') {
       if (navigator.onLine && this.#person) await this.#register().catch(() => undefined);
@@ -227,14 +264,22 @@ export class Inbox {
   /** What waits is what the service says, but for what was answered here meanwhile. */
   async #readAll(): Promise<void> {
     const { session } = this.snapshot;
-    if (!session) return;
-    const messages = (await api.pendingMessages(session.token, session.username)).map(messageOfRow);
-    const pending = new Set(messages.map(({ messageId }) => messageId));
-    const gone = this.snapshot.kept.messages.filter(({ messageId }) => !pending.has(messageId)).map(({ messageId }) => messageId);
-    await this.#change(['messages', 'drafts', 'seen'], (write) => {
-      for (const id of gone) for (const store of ['messages', 'drafts', 'seen']) write.delete(store, id);
-      for (const message of messages) write.put('messages', message.messageId, message);
-    });
+    const person = this.#person;
+    if (!session || !person) return;
+    const touched = new Set<string>();
+    this.#touched.add(touched);
+    try {
+      const messages = (await api.pendingMessages(session.token, session.username)).map(messageOfRow);
+      if (this.#person !== person) return; // somebody else has logged in meanwhile
+      const pending = new Set(messages.map(({ messageId }) => messageId));
+      const gone = this.snapshot.kept.messages.map(({ messageId }) => messageId).filter((id) => !pending.has(id) && !touched.has(id));
+      await this.#forget(gone, (write) => {
+        for (const message of messages) if (!touched.has(message.messageId)) write.put('messages', message.messageId, message);
+      });
+    } finally {
+      this.#touched.delete(touched);
+    }
+    if (this.#person !== person) return;
     this.#show({ isFresh: true });
     this.#watchExpiry();
   }
@@ -254,64 +299,97 @@ export class Inbox {
     const [kind, messageId] = [textOf(value, 'kind'), textOf(value, 'messageId')];
     if (kind === 'notify') {
       const message = messageOfEvent(value);
+      this.#touch(messageId);
+      // It has been replaced: what was told of the one before it was not so.
+      if (this.snapshot.notice?.messageId === messageId) this.hush();
       await this.#change(['messages'], ({ put }) => put('messages', messageId, message));
       return this.#watchExpiry();
     }
-    const known = this.snapshot.kept.messages.find((message) => message.messageId === messageId);
-    if (!known) return;
-    await this.#forget(messageId);
-    if (!this.snapshot.kept.answers.has(messageId)) this.say(kind === 'retract' ? 'withdrawn' : 'answeredElsewhere', known.title);
+    const { messages, answers } = this.snapshot.kept;
+    const known = messages.find((message) => message.messageId === messageId);
+    const text = kind === 'retract' ? 'withdrawn' : 'answeredElsewhere';
+    if (known && !answers.has(messageId)) this.#show({ notice: { text, params: [known.title], messageId } });
+    await this.#forget([messageId]);
   }
 
-  #forget(messageId: string): Promise<void> {
-    return this.#change(['messages', 'drafts', 'seen'], (write) => {
-      for (const store of ['messages', 'drafts', 'seen']) write.delete(store, messageId);
+  #touch(messageId: string): void {
+    for (const touched of this.#touched) touched.add(messageId);
+  }
+
+  /** Recordings that the draft of a message names; none while its answer, which needs them, is on its way. */
+  #mediaOf(messageId: string): string[] {
+    const { answers, drafts } = this.snapshot.kept;
+    const values = answers.has(messageId) ? [] : Object.values(drafts.get(messageId)?.values ?? {});
+    return values.filter((value): value is string => typeof value === 'string' && value.startsWith('rcs/'));
+  }
+
+  /** Messages that wait no longer, with all that is kept of them. */
+  async #forget(ids: readonly string[], also: (write: Writer) => void = () => undefined): Promise<void> {
+    const media = ids.flatMap((id) => this.#mediaOf(id));
+    for (const id of ids) this.#touch(id);
+    await this.#change(['messages', 'drafts', 'seen', 'media'], (write) => {
+      for (const id of ids) for (const store of ['messages', 'drafts', 'seen']) write.delete(store, id);
+      for (const name of media) write.delete('media', name);
+      also(write);
     });
+    for (const id of ids) this.#tell({ isSession: false, stores: [], about: id });
   }
 
   async #settled(answer: Answer, outcome: Outcome): Promise<void> {
-    await this.#readKept();
-    this.#tabs.postMessage('kept');
+    const { messageId } = answer;
+    if (outcome !== 'refused') this.#touch(messageId);
+    const stores = ['messages', 'drafts', 'answers', 'seen'] as const;
+    this.#tell({ isSession: false, stores, about: outcome === 'refused' ? '' : messageId });
+    await this.#reader.read(stores);
     this.say(outcome === 'sent' ? 'sent' : outcome === 'gone' ? 'gone' : 'notAccepted', answer.title);
   }
 
   async #renew(): Promise<void> {
     const { session } = this.snapshot;
+    const person = this.#person;
     if (!session || Date.parse(session.expiresAt) - Date.now() > RENEW_BEFORE_MS) return;
     try {
       const renewed = await api.renew(session.token);
-      await this.keepSetting('session', renewed);
+      // Who has logged out meanwhile, here or in another tab, stays so.
+      const isSame = (kept: Session | undefined): boolean => kept?.token === session.token;
+      if (!(await this.#device.replace('settings', 'session', isSame, renewed)) || this.#person !== person) return;
       this.#show({ session: renewed });
-      this.#tabs.postMessage('session');
+      this.#tell({ isSession: true });
     } catch (error) {
-      if (error instanceof api.Refused && error.status === 401) this.#expired();
+      if (error instanceof api.Refused && error.status === 401) this.#expired(person);
     }
   }
 
-  #expired(): void {
+  /** @param person whose token it was: somebody else may have logged in since it was used */
+  #expired(person: Database | null): void {
+    if (this.#person !== person) return;
     this.#live?.close();
     this.#live = null;
     this.#show({ isExpired: true, live: 'expired' });
   }
 
   /** Another tab has changed what is kept, or who is logged in. */
-  async #otherTab(): Promise<void> {
+  async #otherTab(message: TabMessage): Promise<void> {
+    if (!message.isSession) {
+      this.#touch(message.about);
+      return this.#reader.read(message.stores);
+    }
     const session = (await this.setting<Session>('session')) ?? null;
     const { session: before } = this.snapshot;
-    if (session && before && personDatabase(session) === personDatabase(before) && session.token === before.token) return this.#readKept();
+    if (session && before && personDatabase(session) === personDatabase(before) && session.token === before.token) return;
     await this.#end();
     if (session) return this.#begin(session);
     this.#show({ session: null, kept: NOTHING_KEPT, isFresh: false });
   }
 
-  async #change(stores: readonly string[], changes: Parameters<Database['change']>[1]): Promise<void> {
+  async #change(stores: readonly PersonStore[], changes: (write: Writer) => void): Promise<void> {
     await this.#person?.change(stores, changes);
-    await this.#readKept();
-    this.#tabs.postMessage('kept');
+    this.#tell({ isSession: false, stores, about: '' });
+    await this.#reader.read(stores);
   }
 
-  async #readKept(): Promise<void> {
-    if (this.#person) this.#show({ kept: await readKept(this.#person) });
+  #tell(message: TabMessage): void {
+    this.#tabs.postMessage(message);
   }
 
   #show(changes: Partial<Snapshot>): void {
@@ -319,26 +397,3 @@ export class Inbox {
     for (const changed of this.#changed) changed();
   }
 }
-
-const payloadOf = (source: JsonObject): JsonObject => {
-  const payload = own(source, 'payload');
-  return isObject(payload) ? payload : {};
-};
-
-const messageOfRow = (row: JsonObject): Message => ({
-  messageId: textOf(row, '_id'),
-  title: textOf(row, 'title'),
-  category: textOf(row, 'category'),
-  payload: payloadOf(row),
-  createdAt: textOf(row, 'sentAt'),
-  expiresAt: textOf(row, 'expiresAt') || null,
-});
-
-const messageOfEvent = (value: JsonObject): Message => ({
-  messageId: textOf(value, 'messageId'),
-  title: textOf(value, 'title'),
-  category: textOf(value, 'category'),
-  payload: payloadOf(value),
-  createdAt: textOf(value, 'createdAt'),
-  expiresAt: textOf(value, 'expiresAt') || null,
-});

@@ -51,25 +51,51 @@ worker.addEventListener('install', (event) => {
   );
 });
 
+// The edition before is kept: pages of it that are open load parts of themselves later, which the service has no more.
 worker.addEventListener('activate', (event) => {
   const outdated = (name: string): boolean => name.startsWith('cascade-inbox/') && name !== cacheName;
   event.waitUntil(
     caches
       .keys()
-      .then((names) => Promise.all(names.filter(outdated).map((name) => caches.delete(name))))
+      .then((names) =>
+        Promise.all(
+          names
+            .filter(outdated)
+            .slice(0, -1)
+            .map((name) => caches.delete(name)),
+        ),
+      )
       .then(() => worker.clients.claim()),
   );
 });
 
-/** Files with a hash in their name never change; the page itself comes from the service while that can be reached. */
+/** Files with a hash in their name never change; the page itself comes from the service while that can be reached and answers in time. */
 worker.addEventListener('fetch', (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   if (request.method !== 'GET' || origin !== location.origin) return;
-  if (FILES.includes(pathname)) event.respondWith(caches.match(pathname).then((kept) => kept ?? fetch(request)));
-  else if (pathname === PAGE)
-    event.respondWith(fetch(request).catch(async (error: unknown) => (await caches.match(PAGE)) ?? Promise.reject(error as Error)));
+  if (pathname === PAGE) event.respondWith(page(request));
+  else if (pathname.startsWith(`${PAGE}/`) && pathname !== `${PAGE}/worker.js`)
+    event.respondWith(
+      kept(pathname)
+        .then((file) => file ?? caches.match(pathname))
+        .then((file) => file ?? fetch(request)),
+    );
 });
+
+const kept = async (path: string): Promise<Response | undefined> => (await caches.open(cacheName)).match(path);
+
+const PAGE_WITHIN_MS = 4_000;
+
+/** A proxy in front of a service that is down answers, too; a connection that is hardly there may never do. */
+async function page(request: Request): Promise<Response> {
+  const asked = fetch(request);
+  const last = await kept(PAGE);
+  if (!last) return asked;
+  const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), PAGE_WITHIN_MS));
+  const answer = await Promise.race([asked.catch(() => null), late]);
+  return answer && answer.status < 500 ? answer : last;
+}
 
 worker.addEventListener('push', (event) => {
   const content = read(event.data);

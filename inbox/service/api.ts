@@ -35,16 +35,21 @@ interface Asked {
   token?: string;
   headers?: Record<string, string>;
   body?: BodyInit;
+  withinMs?: number;
 }
 
-/** @throws Refused; TypeError: the service was not reached */
-async function ask(path: string, { method = 'GET', token, headers = {}, body }: Asked): Promise<Json> {
+/** A connection that was lost may stay silent for ever: what is asked for again later must not wait for it. */
+const [ANSWER_WITHIN_MS, UPLOAD_WITHIN_MS] = [60_000, 600_000];
+
+/** @throws Refused; TypeError, DOMException TimeoutError: the service was not reached */
+async function ask(path: string, { method = 'GET', token, headers = {}, body, withinMs = ANSWER_WITHIN_MS }: Asked): Promise<Json> {
   const response = await fetch(path, {
     method,
     headers: { ...headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) },
     ...(body !== undefined && { body }),
     cache: 'no-store',
     credentials: 'omit',
+    signal: AbortSignal.timeout(withinMs),
   });
   const text = await response.text();
   const json = text === '' ? null : parsed(text);
@@ -132,7 +137,7 @@ export const mark = (token: string, messageId: string, as: 'read' | 'dismiss'): 
 export async function upload(token: string, { name, blob }: Medium): Promise<void> {
   const body = new FormData();
   body.append(name, blob, name.slice(name.lastIndexOf('/') + 1));
-  await ask(`${RESOURCES}documents`, { method: 'POST', token, body });
+  await ask(`${RESOURCES}documents`, { method: 'POST', token, body, withinMs: UPLOAD_WITHIN_MS });
 }
 
 /** The service takes the type of a document from its name; what this browser has recorded may be of another one. */

@@ -12,6 +12,8 @@ export interface SenderOptions {
   readonly lock: string;
   readonly deviceId: string;
   token(): string;
+  /** Tells the service that this device is the person's. */
+  register(): Promise<void>;
   /** Told when an answer has left the device for good, or has come back to its draft. */
   onOutcome(answer: Answer, outcome: Outcome, refusal: string): void;
   onExpired(): void;
@@ -44,7 +46,8 @@ export function openSender(options: SenderOptions): Sender {
       await exclusively(options.lock, () => sendAll(options));
       waitMs = FIRST_WAIT_MS;
     } catch (error) {
-      if (error instanceof Refused && error.status === 401) options.onExpired();
+      // What goes wrong after the end is no matter of whoever is logged in by then.
+      if (!isClosed && error instanceof Refused && error.status === 401) options.onExpired();
       else if (!isClosed) {
         timer = setTimeout(() => void run(), waitMs);
         waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
@@ -73,18 +76,28 @@ export function openSender(options: SenderOptions): Sender {
 const exclusively = async (name: string, work: () => Promise<void>): Promise<void> =>
   'locks' in navigator ? navigator.locks.request(name, work) : work();
 
-/** @throws Refused 401; what is to be tried again */
+/** One that the service fails at keeps none of the others. @throws Refused 401; what is to be tried again */
 async function sendAll(options: SenderOptions): Promise<void> {
-  for (const answer of await options.person.all<Answer>('answers')) await send(answer, options);
+  const failures: unknown[] = [];
+  for (const answer of await options.person.all<Answer>('answers')) {
+    try {
+      await send(answer, options);
+    } catch (error) {
+      if (!(error instanceof Refused) || error.status < 500) throw error;
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
-async function send(answer: Answer, { person, deviceId, token, onOutcome }: SenderOptions): Promise<void> {
+async function send(answer: Answer, options: SenderOptions): Promise<void> {
+  const { person, token, onOutcome } = options;
   try {
     for (const name of answer.media) await uploadOnce(name, person, token());
-    await submit(token(), deviceId, answer);
+    await submitted(answer, options);
   } catch (error) {
     if (!(error instanceof Refused) || error.status === 401 || error.status === 429 || error.status >= 500) throw error;
-    if (error.code === 'cascade.notification.not.pending' || error.code === 'cascade.resource.not.found') {
+    if (error.code === 'cascade.notification.not.pending' || isNotFound(error, answer.messageId)) {
       await settled(answer, person);
       return onOutcome(answer, 'gone', '');
     }
@@ -97,6 +110,23 @@ async function send(answer: Answer, { person, deviceId, token, onOutcome }: Send
   await settled(answer, person);
   onOutcome(answer, 'sent', '');
 }
+
+/** Somebody else may have had this device meanwhile, or it was removed: it is registered, and the answer is sent once more. */
+async function submitted(answer: Answer, { deviceId, token, register }: SenderOptions): Promise<void> {
+  try {
+    await submit(token(), deviceId, answer);
+  } catch (error) {
+    if (!(error instanceof Refused) || !isNotFound(error, deviceId)) throw error;
+    await register();
+    await submit(token(), deviceId, answer).catch((again: unknown) => {
+      if (again instanceof Refused && isNotFound(again, deviceId)) throw new Error('the device was taken again');
+      throw again;
+    });
+  }
+}
+
+const isNotFound = ({ code, params: [path] }: Refused, id: string): boolean =>
+  code === 'cascade.resource.not.found' && typeof path === 'string' && path.endsWith(`/${id}`);
 
 async function uploadOnce(name: string, person: Database, token: string): Promise<void> {
   const medium = await person.get<Medium>('media', name);

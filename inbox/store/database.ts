@@ -6,6 +6,8 @@ export interface Database {
   keys(store: string): Promise<string[]>;
   /** All of it or nothing. @throws DOMException ConstraintError: an `add` met a key that is there */
   change(stores: readonly string[], changes: (write: Writer) => void): Promise<void>;
+  /** Puts a value in the place of one that fits, in one step with looking at it. @returns whether it did */
+  replace<T>(store: string, key: string, fits: (before: T | undefined) => boolean, value: T): Promise<boolean>;
   close(): void;
 }
 
@@ -62,6 +64,19 @@ function wrapped(database: IDBDatabase): Database {
           delete: (store, key) => void transaction.objectStore(store).delete(key),
           clear: (store) => void transaction.objectStore(store).clear(),
         });
+      }),
+    replace: (store, key, fits, value) =>
+      new Promise((resolve, reject) => {
+        const transaction = database.transaction(store, 'readwrite');
+        const objects = transaction.objectStore(store);
+        const looking = objects.get(key);
+        let isPut = false;
+        looking.onsuccess = () => {
+          isPut = fits(looking.result);
+          if (isPut) objects.put(value, key);
+        };
+        transaction.oncomplete = () => resolve(isPut);
+        transaction.onabort = () => reject(transaction.error ?? new Error('aborted'));
       }),
     close: () => database.close(),
   };

@@ -42,7 +42,7 @@ export interface Medium {
   readonly isUploaded: boolean;
 }
 
-const PERSON_STORES = ['messages', 'drafts', 'answers', 'media', 'seen'] as const;
+export const PERSON_STORES = ['messages', 'drafts', 'answers', 'media', 'seen'] as const;
 export type PersonStore = (typeof PERSON_STORES)[number];
 
 export const openDevice = (): Promise<Database> => openDatabase('cascade-inbox', ['settings']);
@@ -60,17 +60,59 @@ export interface Kept {
 
 export const NOTHING_KEPT: Kept = { messages: [], drafts: new Map(), answers: new Map(), seen: new Set() };
 
-export async function readKept(person: Database): Promise<Kept> {
-  const [messages, drafts, answers, seen] = await Promise.all([
-    person.all<Message>('messages'),
-    person.all<Draft>('drafts'),
-    person.all<Answer>('answers'),
-    person.keys('seen'),
-  ]);
-  return {
-    messages: messages.sort((a, b) => (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : 0)),
-    drafts: new Map(drafts.map((draft) => [draft.messageId, draft])),
-    answers: new Map(answers.map((answer) => [answer.messageId, answer])),
-    seen: new Set(seen),
-  };
+/** @param stores of which it is read */
+export async function readKept(person: Database, stores: readonly PersonStore[]): Promise<Partial<Kept>> {
+  const parts = await Promise.all(stores.flatMap((store) => READERS[store]?.(person) ?? []));
+  return Object.assign({}, ...parts) as Partial<Kept>;
+}
+
+const READERS: { readonly [S in PersonStore]?: (person: Database) => Promise<Partial<Kept>> } = {
+  async messages(person) {
+    const messages = await person.all<Message>('messages');
+    return { messages: messages.sort((a, b) => (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : 0)) };
+  },
+  drafts: async (person) => ({ drafts: new Map((await person.all<Draft>('drafts')).map((draft) => [draft.messageId, draft])) }),
+  answers: async (person) => ({ answers: new Map((await person.all<Answer>('answers')).map((answer) => [answer.messageId, answer])) }),
+  seen: async (person) => ({ seen: new Set(await person.keys('seen')) }),
+};
+
+/** Reads once what has changed often while it was being read: a person may have thousands of messages. */
+export class KeptReader {
+  readonly #person: () => Database | null;
+  readonly #show: (kept: Partial<Kept>) => void;
+  readonly #stale = new Set<PersonStore>();
+  #current: Promise<void> = Promise.resolve();
+  #next: Promise<void> | null = null;
+
+  /** @param show is given what was read, unless somebody else has logged in meanwhile */
+  constructor(person: () => Database | null, show: (kept: Partial<Kept>) => void) {
+    this.#person = person;
+    this.#show = show;
+  }
+
+  /** @returns when it is shown as it was at the call, or later */
+  read(stores: readonly PersonStore[]): Promise<void> {
+    for (const store of stores) this.#stale.add(store);
+    this.#next ??= this.#current
+      .catch(() => undefined) // told to those who waited for it
+      .then(() => {
+        this.#next = null;
+        this.#current = this.#readNow();
+        return this.#current;
+      });
+    return this.#next;
+  }
+
+  async #readNow(): Promise<void> {
+    const person = this.#person();
+    const stores = [...this.#stale];
+    this.#stale.clear();
+    if (!person) return;
+    try {
+      const kept = await readKept(person, stores);
+      if (this.#person() === person) this.#show(kept);
+    } catch (error) {
+      if (this.#person() === person) throw error; // else it was closed while it was read
+    }
+  }
 }

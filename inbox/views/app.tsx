@@ -1,7 +1,8 @@
 // The page: who is logged in, what is shown (by the address after `#`), the language, and what there is to say.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Scheme } from '../form/colors.ts';
-import type { Inbox, Snapshot } from '../inbox.ts';
+import type { Inbox } from '../inbox.ts';
+import type { Snapshot } from '../snapshot.ts';
 import { canNotify, enablePush, type PushState } from '../service/push.ts';
 import { directionOf, isLanguage, type Language, LANGUAGE_NAMES, sayIn } from '../texts/index.ts';
 import { type FormServices, type Ui, UiContext, useUi } from './context.ts';
@@ -57,10 +58,8 @@ function useSnapshot(inbox: Inbox): Snapshot {
   return snapshot;
 }
 
-/** Goes to the list; what the browser's own back would show is what was there before. */
-const toList = (): void => {
-  location.hash = '#/';
-};
+/** Goes from a message that is done with to the list. It takes the message's place in the history, where it would lead here once more. */
+const toList = (): void => location.replace('#/');
 
 export function App({ inbox, first }: { inbox: Inbox; first: Language }) {
   const snapshot = useSnapshot(inbox);

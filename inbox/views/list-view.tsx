@@ -1,7 +1,7 @@
 // What waits, the oldest first, by category.
 import { useEffect, useRef } from 'preact/hooks';
 import type { Message } from '../form/types.ts';
-import type { Snapshot } from '../inbox.ts';
+import type { Snapshot } from '../snapshot.ts';
 import { useUi } from './context.ts';
 import { Time } from './message-view.tsx';
 

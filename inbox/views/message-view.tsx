@@ -4,7 +4,8 @@ import { fitting, mediaIn } from '../form/check.ts';
 import { fieldsOf } from '../form/form.ts';
 import type { Entered, Message, Place } from '../form/types.ts';
 import { textOf } from '../form/types.ts';
-import type { Inbox, Snapshot } from '../inbox.ts';
+import type { Inbox } from '../inbox.ts';
+import type { Snapshot } from '../snapshot.ts';
 import { whereAmI } from '../capture/camera.ts';
 import { newUuid } from '../store/uuid.ts';
 import { useUi } from './context.ts';
@@ -25,7 +26,10 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
   const [entered, setEntered] = useState<Entered>(() => fitting(fields, draft?.values ?? {}));
   const heading = useRef<HTMLHeadingElement>(null);
   const place = usePlace(fields.some(({ type }) => type === 'currentLocation'));
-  const isBusy = snapshot.kept.answers.has(messageId);
+  const isOnItsWay = snapshot.kept.answers.has(messageId);
+  // From the tap on: looking for the place may take a while.
+  const [isAnswering, setAnswering] = useState(false);
+  const isBusy = isOnItsWay || isAnswering;
   // Set at the first tap, before anything is stored: the next tap finds it.
   const isTapped = useRef(false);
 
@@ -40,8 +44,8 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
     if (draft && foreign !== '') setEntered(fitting(fields, draft.values));
   }, [foreign]);
   useEffect(() => {
-    isTapped.current = isBusy;
-  }, [isBusy]);
+    isTapped.current = isOnItsWay;
+  }, [isOnItsWay]);
 
   const change = (values: Entered): void => {
     setEntered(values);
@@ -50,6 +54,7 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
   const submit = async (submitValue: number): Promise<void> => {
     if (isTapped.current) return;
     isTapped.current = true;
+    setAnswering(true);
     const now = new Date().toISOString();
     const times = fields.filter(({ type }) => type === 'currentDateTime').map(({ id }) => [id, now] as const);
     const values: Entered = { ...entered, ...Object.fromEntries(times) };
@@ -58,6 +63,7 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
       await inbox.answer({ messageId, title, requestId: newUuid(), submitValue, values, location: await place.current(), media });
     } catch (error) {
       isTapped.current = false;
+      setAnswering(false);
       inbox.say('notAccepted', error instanceof Error ? error.message : String(error));
       return;
     }
@@ -86,7 +92,7 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
           <Time iso={createdAt} language={language} />
         </p>
       </header>
-      {isBusy && <p role="status">{say(snapshot.live === 'open' ? 'uploading' : 'kept')}</p>}
+      {isBusy && <p role="status">{say(snapshot.live === 'open' || !isOnItsWay ? 'uploading' : 'kept')}</p>}
       {draft && draft.refusal !== '' && <p role="alert">{say('notAccepted', draft.refusal)}</p>}
       {isPlain(message) ? (
         <p class="text" dir="auto">

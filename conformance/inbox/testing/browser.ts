@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { RestClient, type StartedService, startService } from '../../client/index.ts';
 import { openChromium } from '../chromium.ts';
 
-const PASSWORD = 'a password of the tests';
+export const PASSWORD = 'a password of the tests';
 export const TOPIC = '/inbox/reply';
 /** Where the browser is. */
 export const PLACE = { longitude: 13.4, latitude: 52.5 };
