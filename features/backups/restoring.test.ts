@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openOwnDatabase, type OwnDatabase } from '../../engine/testing/database.ts';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { parseJson } from '../../model/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
@@ -10,6 +11,7 @@ import type { Head, Row } from './format.ts';
 
 const mark = randomBytes(4).toString('hex');
 const KEY = 'ab'.repeat(32);
+let database: OwnDatabase;
 let t: TestEngine;
 let system: Identity;
 let boss: Identity;
@@ -56,8 +58,10 @@ async function restored(from: object, these: readonly object[], key?: string): P
 }
 
 beforeAll(async () => {
-  t = await openTestEngine({ masterKey: randomBytes(32) });
-  client = await new MongoClient(process.env['CASCADE_TEST_MONGO'] as string).connect();
+  // Its namespaces have keys, which engines of other tests could not open.
+  database = await openOwnDatabase();
+  t = await openTestEngine({ masterKey: randomBytes(32), mongoUri: database.uri });
+  client = await new MongoClient(database.uri).connect();
   system = { username: `system${mark}`, namespace: `rulers_${mark}`, profiles: ['admin', 'admin__system'], system: true };
   const admin = { username: `boss.${mark}`, password: 'correct horse', profiles: ['admin', 'user__system'] };
   const home = `kept_${mark}`;
@@ -78,6 +82,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.close();
   await t[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
 });
 
 const codes = async (namespace: string, resourceName: string): Promise<unknown> => {
