@@ -2,6 +2,7 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { STAGES } from '../runtime/context/stages.ts';
+import { openOwnDatabase } from './testing/database.ts';
 import { openTestEngine } from './testing/engine.ts';
 
 test('each stage of a rule is reached once per event, in order; a rule that another one starts begins with its own event', async () => {
@@ -34,7 +35,11 @@ test('each stage of a rule is reached once per event, in order; a rule that anot
 
 test('the stages of a tail effect are reported without an error on the way, which the slower path would hide', async () => {
   const errors: string[] = [];
-  await using t = await openTestEngine({ log: pino({ level: 'error' }, { write: (line: string) => void errors.push(line) }) });
+  await using database = await openOwnDatabase(); // in the common one it might take over what another file's engine has left
+  await using t = await openTestEngine({
+    mongoUri: database.uri,
+    log: pino({ level: 'error' }, { write: (line: string) => void errors.push(line) }),
+  });
   await t.type('Reading', { n: { type: 'Integer' } });
   await t.type('Alert', { n: { type: 'Integer' } });
   await t.program('rules', 'RULE last WHEN INSERT OCCURS ON Reading AS r\nINSERT Alert(n: r.n)');
