@@ -26,8 +26,8 @@ export default defineConfig({
     allowOnly: false,
     expect: { requireAssertions: true, poll: { timeout: 60_000 } },
     pool: 'forks',
-    // Two more than the cores of a small machine: what waits for services and databases leaves its core to others.
-    maxWorkers: 4,
+    // One more than the cores of a small machine (four and five were no faster): what waits for services and databases leaves its core to others.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', './scripts/testing/report.ts'],
     projects: [
