@@ -96,7 +96,7 @@ test('a message that is withdrawn or answered elsewhere leaves the list', async 
   const reply = await stage.admin.send('POST', submit, { body: {}, authenticated: false, headers: { authorization: `Bearer ${token}` } });
   expect(reply.status).toBe(200);
   await page.getByText('was answered elsewhere').waitFor();
-  expect(await page.locator('a.message').count()).toBe(0);
+  await expect.poll(() => page.locator('a.message').count()).toBe(0);
   await context.close();
 });
 

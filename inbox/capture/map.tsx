@@ -223,12 +223,15 @@ function Degrees({ field, of, most, value, onChange }: DegreesProps) {
   const given: Json = value ? value[of] : null;
   const [typed, setTyped] = useState('');
   const [isWrong, setWrong] = useState(false);
+  const isTyping = useRef(false);
   useEffect(() => {
+    if (isTyping.current) return; // a place comes from the other field, or the map, a moment after it was entered
     setTyped(given === null ? '' : String(given));
     setWrong(false);
   }, [given]);
   const id = `${field.key}-${of}`;
   const take = (): void => {
+    isTyping.current = false;
     const degrees = numberIn(typed, navigator.language);
     const isEmpty = typed.trim() === '';
     setWrong(!isEmpty && (degrees === null || Math.abs(degrees) > most));
@@ -246,7 +249,10 @@ function Degrees({ field, of, most, value, onChange }: DegreesProps) {
         value={typed}
         aria-invalid={isWrong}
         {...(isWrong && { 'aria-describedby': `${id}-problem` })}
-        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        onInput={({ currentTarget }) => {
+          isTyping.current = true;
+          setTyped(currentTarget.value);
+        }}
         onChange={take}
       />
       {isWrong && (
