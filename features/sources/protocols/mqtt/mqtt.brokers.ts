@@ -57,11 +57,16 @@ test.each([1, 2])('level %i: a source with a kept session that is closed and ope
   const sent = Array.from({ length: 900 }, (_, n) => String(n));
   const contexts: TestContext[] = [];
   const sending: Promise<unknown>[] = [];
+  // A few at a time: of more than its window at level 2 mosquitto itself loses some, for all who listen.
+  const sendAll = async (texts: readonly string[]): Promise<void> => {
+    for (let at = 0; at < texts.length; at += 5)
+      await Promise.all(texts.slice(at, at + 5).map((text) => client.publishAsync(topic, text, { qos: qos as 1 | 2 })));
+  };
   for (let from = 0; from < sent.length; from += 300) {
     const context = contextOf(config, { take });
     contexts.push(context);
     const source = await openMqtt(context);
-    sending.push(...sent.slice(from, from + 300).map((text) => client.publishAsync(topic, text, { qos: qos as 1 | 2 })));
+    sending.push(sendAll(sent.slice(from, from + 300)));
     await expect.poll(() => context.delivered.length, { interval: 1 }).toBeGreaterThan(20);
     await source.close();
   }
