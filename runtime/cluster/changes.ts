@@ -1,5 +1,6 @@
 // The change stream of a process: changes of the collections that other processes follow, in all namespaces, in the order of the commits.
 
+import { once } from 'node:events';
 import type { ChangeStream, ChangeStreamDocument, Document, MongoClient, ObjectId, ResumeToken } from 'mongodb';
 import { Backoff } from '../../platform/mongo/index.ts';
 
@@ -14,7 +15,7 @@ export interface Change {
 }
 
 /**
- * Resolves once the stream is open: `onChange` gets every change from then on, one after the other.
+ * Resolves once the stream is open: `onChange` gets every change from then on, one after the other. Closing it waits for the call under way.
  * @param onGap changes may have been missed: everything has to be read again
  * @param onError gets errors; the stream is opened again by itself
  */
@@ -33,15 +34,22 @@ export async function openChanges(
       token ? { resumeAfter: token, batchSize: 1_000 } : { batchSize: 1_000 },
     );
   let stream = watch();
-  await stream.tryNext(); // the first read opens the stream at the server
+  let next = stream.next();
+  await opened(stream, next).catch(async (error: unknown) => {
+    await stream.close().catch(() => undefined); // it has failed already
+    throw error;
+  });
   const backoff = new Backoff();
+  let calling: Promise<void> = Promise.resolve();
   const round = async (): Promise<void> => {
     while (isOpen) {
       try {
-        const change = toChange(await stream.next());
-        if (change) await onChange(change);
+        const change = toChange(await next);
+        if (!isOpen) return;
+        if (change) await (calling = onChange(change));
         token = stream.resumeToken ?? token;
         backoff.reset();
+        if (isOpen) next = stream.next();
       } catch (error) {
         if (!isOpen) return;
         onError(error);
@@ -51,20 +59,27 @@ export async function openChanges(
         // The oplog may not reach back to the resume token.
         token = null;
         stream = watch();
-        // Open before everything is read again: what changes from then on is in it.
-        await stream.tryNext().catch(onError); // a stream that failed fails again with `next`
-        await onGap().catch(onError);
+        next = stream.next();
+        // Open before everything is read again: what changes from then on is in it. An error of it comes again with its first change.
+        await opened(stream, next).catch(() => undefined);
+        if (isOpen) await (calling = onGap().catch(onError));
       }
     }
   };
-  const listening = round();
+  void round();
   return {
     async [Symbol.asyncDispose]() {
       isOpen = false;
       await stream.close().catch(() => undefined);
-      await listening;
+      // And not for the next change: the database answers that read up to a second after the stream is closed.
+      await calling.catch(() => undefined); // told already
     },
   };
+}
+
+/** Waits until the server has opened the stream, which it tells at once, whereas the first change comes when there is one. */
+async function opened(stream: ChangeStream, first: Promise<unknown>): Promise<void> {
+  await Promise.race([once(stream, 'resumeTokenChanged'), first]);
 }
 
 function toChange(change: ChangeStreamDocument): Change | null {
