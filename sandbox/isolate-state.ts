@@ -41,6 +41,8 @@ export interface Batch {
   begun: boolean;
   /** Turns of the watch since then. */
   turns: number;
+  /** What its process had used of the processor at the first of them; null where nobody tells. */
+  usedAtMs: number | null;
 }
 
 /** The lane that an isolate belongs to, as the isolate needs it. */

@@ -4,6 +4,7 @@ import type { IsolateState, LaneRun } from './isolate-state.ts';
 import { LaneQueue } from './lane-queue.ts';
 import { Run } from './run.ts';
 import type { Program, RunEvent, RunRequest } from './types.ts';
+import { usedCpuMs } from './used-cpu.ts';
 import type { BatchHeader, BatchReply } from './wire.ts';
 
 const newRun = (id: string, more: Partial<RunRequest> = {}): LaneRun =>
@@ -171,4 +172,38 @@ test('a retired isolate ends when its last batch is answered; the next of its na
   push('a', 1);
   lane.pump();
   expect(sent[1]?.header).toMatchObject({ isolate: 'a', generation: 2, close: ['a'] });
+});
+
+test('a batch hangs when its process has had the time, and not when the machine had none for it', () => {
+  const limit = { turns: 3, cpuMs: 100 };
+  const begin = (): LaneQueue => {
+    const { lane, push } = openLane();
+    push('a', 1);
+    lane.pump();
+    lane.marked(1);
+    return lane;
+  };
+  /** How many turns pass until the batch hangs, when its process uses so much between two of them. */
+  const turnsUntilHung = (eachMs: number | null, lane = begin()): number => {
+    for (let turn = 1; turn < 100; turn += 1) if (lane.watch(limit, () => eachMs && 5_000 + turn * eachMs)) return turn;
+    return 100;
+  };
+  expect(turnsUntilHung(50)).toBe(4);
+  // A loaded machine: it takes as long until the process has had the time.
+  expect(turnsUntilHung(10)).toBe(12);
+  // It stands still: some day that is a hang, too.
+  expect(turnsUntilHung(0)).toBe(31);
+  // Where nobody tells, time that passes decides.
+  expect(turnsUntilHung(null)).toBe(4);
+  // What is not begun waits for others.
+  const { lane, push } = openLane();
+  push('a', 1);
+  lane.pump();
+  expect(turnsUntilHung(50, lane)).toBe(100);
+});
+
+test.runIf(process.platform === 'linux')('what this process has used of the processor grows while it works', () => {
+  const before = usedCpuMs(process.pid)!;
+  while (usedCpuMs(process.pid)! < before + 20);
+  expect(usedCpuMs(2 ** 30)).toBeNull();
 });

@@ -11,12 +11,20 @@ const MAX_LENGTH_IN_FLIGHT = 4 * 1024 * 1024;
 const BATCH_COST_MS = 0.05;
 /** When about that much work is in flight, a third batch waits, so that a new run does not queue behind eight slow ones. */
 const MAX_MS_IN_FLIGHT = 50;
+/** A batch may stand for so many times its limit when its process gets no processor time. */
+const PATIENCE = 10;
 
 export interface LaneLimits {
   batches: number;
   runsPerBatch: number;
   /** What a run may hold unless it says so. */
   memoryBytes: number;
+}
+
+/** When a batch counts as hung: after so many turns of the watch, in which its process has used so much of the processor. */
+export interface HangLimit {
+  turns: number;
+  cpuMs: number;
 }
 
 export interface LaneEvents {
@@ -126,9 +134,21 @@ export class LaneQueue implements Owner {
     if (batch) batch.begun = true;
   }
 
-  /** Called at even intervals. @returns a batch that was begun and not finished within so many */
-  watch(turns: number): Batch | undefined {
-    for (const batch of this.#batches) if (batch.begun && ++batch.turns > turns) return batch;
+  /**
+   * Called at even intervals.
+   * @param usedMs what the process has used of the processor; null where nobody tells
+   * @returns a batch that was begun and not finished within so many, though the process has had that time: on a machine that is too busy to
+   * run it nothing hangs. One that stands still without using the processor is given several times as long.
+   */
+  watch({ turns, cpuMs }: HangLimit, usedMs: () => number | null): Batch | undefined {
+    for (const batch of this.#batches) {
+      if (!batch.begun) continue;
+      if (batch.turns === 0) batch.usedAtMs = usedMs();
+      batch.turns += 1;
+      if (batch.turns <= turns) continue;
+      const used = batch.usedAtMs === null ? null : usedMs();
+      if (used === null || used - batch.usedAtMs! > cpuMs || batch.turns > turns * PATIENCE) return batch;
+    }
     return undefined;
   }
 
@@ -191,7 +211,7 @@ export class LaneQueue implements Owner {
     const number = ++this.#batchNumber;
     const length = text.length + load.reduce((sum, [, source]) => sum + source.length, 0);
     const expectedMs = isolate.stepMs;
-    this.#batches.push({ number, isolate, runs, length, expectedMs, begun: false, turns: 0 });
+    this.#batches.push({ number, isolate, runs, length, expectedMs, begun: false, turns: 0, usedAtMs: null });
     this.#waitingItems -= items;
     this.#runsInFlight += runs.length;
     this.#lengthInFlight += length;

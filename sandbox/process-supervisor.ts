@@ -3,7 +3,8 @@
 import type { Logger } from 'pino';
 import { type Child, type ChildEnd, type ChildEvents, type ChildOptions, openChild } from './child.ts';
 import type { Batch, IsolateState } from './isolate-state.ts';
-import { type LaneLimits, LaneQueue } from './lane-queue.ts';
+import { type HangLimit, type LaneLimits, LaneQueue } from './lane-queue.ts';
+import { usedCpuMs } from './used-cpu.ts';
 import type { WarmStandby } from './warm-standby.ts';
 import type { BatchReply } from './wire.ts';
 
@@ -44,7 +45,7 @@ export class ProcessSupervisor {
   readonly lanes: readonly LaneQueue[];
   readonly #options: SupervisorOptions;
   readonly #events: SupervisorEvents;
-  readonly #hangTurns: number;
+  readonly #hangLimit: HangLimit;
   #child: Child | null = null;
   #watch: NodeJS.Timeout | null = null;
   #flush: NodeJS.Immediate | null = null;
@@ -59,7 +60,9 @@ export class ProcessSupervisor {
     this.#options = options;
     this.#events = events;
     const { heartbeatMs, settings } = options.child;
-    this.#hangTurns = Math.ceil(((settings.stepTimeoutMs + heartbeatMs) / heartbeatMs) * WATCHES_PER_HEARTBEAT);
+    const limitMs = settings.stepTimeoutMs + heartbeatMs;
+    // All lanes may be busy, each with its share of what the process gets.
+    this.#hangLimit = { turns: Math.ceil((limitMs / heartbeatMs) * WATCHES_PER_HEARTBEAT), cpuMs: limitMs * options.child.lanes };
     this.lanes = Array.from(
       { length: options.child.lanes },
       (_, lane) =>
@@ -196,8 +199,10 @@ export class ProcessSupervisor {
 
   /** Kills the process when a lane is stuck where no time limit reaches, inside the engine. */
   #look(): void {
+    const { pid } = this;
+    const used = (): number | null => (pid === undefined ? null : usedCpuMs(pid));
     for (const lane of this.lanes) {
-      const hung = lane.watch(this.#hangTurns);
+      const hung = lane.watch(this.#hangLimit, used);
       if (!hung || this.#hung) continue;
       this.#options.log.error({ pid: this.pid, namespace: hung.isolate.namespace }, 'a lane hangs');
       this.#hung = hung;
