@@ -5,11 +5,11 @@ import type { ObjectId } from 'mongodb';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import type { Identity, Notice } from '../../resources/api.ts';
-import { attemptOf, runIdOf, type StoredEvent, VersionConflict, type Write } from '../../runtime/transactions/index.ts';
+import { attemptOf, runIdOf, type StoredEvent, type Write } from '../../runtime/transactions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { ACKNOWLEDGEMENTS } from './delivery-types.ts';
 import { asyncRun, type Sight } from '../../runtime/events/index.ts';
-import { ensureCollection } from '../../resources/instances/index.ts';
+import { changedInTurn, ensureCollection } from '../../resources/instances/index.ts';
 import { stampNew } from '../../resources/representation/index.ts';
 import { retryUntilAvailable } from '../../platform/mongo/index.ts';
 import { baseNameOf } from '../../model/types/index.ts';
@@ -31,7 +31,6 @@ import { type Persistent, type PersistentOptions, PersistentSubscriptions } from
 import { reliabilityOf } from './reliability.ts';
 import { Sending } from './sending.ts';
 
-const TRIES = 10;
 /** Delivery parameters for an event whose resource is no longer reliable. */
 const FORMER_RELIABILITY = { frequencyMs: 30_000, ttlMs: 3_600_000 };
 
@@ -321,18 +320,16 @@ export class Deliveries {
   }
 
   // ------------------------------------------------------------ helpers
-  /** Changes the current version of a delivery, with retries on version conflicts; null when it does not exist. */
-  async #change(id: ObjectId, change: (delivery: Delivery) => Promise<void>): Promise<true | null> {
-    for (let tries = 0; ; tries++) {
-      const found = await this.#options.space().storage.db.collection<Delivery>(DELIVERIES).findOne({ _id: id }, { promoteLongs: false });
+  /** Changes the current version of a delivery, in turn with others that change it; null when it does not exist. */
+  #change(id: ObjectId, change: (delivery: Delivery) => Promise<void>): Promise<true | null> {
+    const space = this.#options.space();
+    const attempt = async (): Promise<true | null> => {
+      const found = await space.storage.db.collection<Delivery>(DELIVERIES).findOne({ _id: id }, { promoteLongs: false });
       if (!found) return null;
-      try {
-        await change(asNumbers(found));
-        return true;
-      } catch (error) {
-        if (!(error instanceof VersionConflict) || tries >= TRIES) throw error;
-      }
-    }
+      await change(asNumbers(found));
+      return true;
+    };
+    return changedInTurn(space, () => `delivery ${id.toHexString()}`, attempt);
   }
 }
 

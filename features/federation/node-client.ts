@@ -5,7 +5,7 @@ import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { fromTyped, fromTypedInPieces, parseJson, parseLongJson } from '../../model/values/index.ts';
 import { isLong } from '../../model/types/index.ts';
 import { finishInSlices, longWork, type MaybePromise } from '../../platform/structures/index.ts';
-import type { AnswerRoom } from '../../platform/egress/index.ts';
+import { type AnswerRoom, MOST_VALUES } from '../../platform/egress/index.ts';
 import { HttpFailure } from '../sources/index.ts';
 
 type NodeOperation = 'select' | 'aggregate' | 'insert' | 'upsert' | 'update' | 'delete' | 'publish' | 'execute' | 'query';
@@ -123,8 +123,8 @@ export function wanted<T>(work: Promise<T>, { signal, deadline }: Carriage): Pro
 }
 
 const SHORT_BYTES = 64 * 1024;
-/** Of one answer, at all depths: each takes many times its bytes, and an answer of 64 MiB has room for tens of millions. */
-const BOUNDS = { maxValues: 2_000_000 };
+/** An answer of 64 MiB has room for tens of millions of values. */
+const BOUNDS = { maxValues: MOST_VALUES };
 
 /**
  * Parses an answer, a long one in slices so that other work can run.

@@ -3,7 +3,7 @@ export { type ConnectTarget, Egress, type EgressOptions, type Outlet } from './e
 export { EgressError, type EgressFailure, reasonOf } from './errors.ts';
 export { Lookups } from './lookups.ts';
 export { Networks } from './networks.ts';
-export { AnswerRoom, ReceivedBudget, type ReceivedLimits, receivedLimits } from './received.ts';
+export { AnswerRoom, MOST_VALUES, ReceivedBudget, type ReceivedLimits, receivedLimits } from './received.ts';
 export { readStore, storeFault } from './pkcs12.ts';
 export { faultyTls, isNamedSecret, keyOf, TLS_FIELDS, tlsOptions } from './tls-options.ts';
 export type { Proxy } from './tunnel.ts';

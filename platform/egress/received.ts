@@ -5,7 +5,9 @@ import { availableMemory } from '../about/index.ts';
 
 /** An answer of less is not counted: it is held for a moment only, and there are very many of them. */
 const COUNTED_BYTES = 64 * 1024;
-/** Values take many times the bytes of their text; no answer may have more than two million. */
+/** What an answer or a message of another system may hold, at all depths: some values take a hundred times the bytes of their text. */
+export const MOST_VALUES = 2_000_000;
+/** What values take, with the bound above. */
 const BYTES_PER_BYTE_OF_TEXT = 16;
 const MOST_OF_VALUES = 128 * 1024 * 1024;
 /** What one answer may take at most: as it came, and its values. */

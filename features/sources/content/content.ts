@@ -2,6 +2,7 @@
 import { CascadeError, apiError } from '../../../model/errors/index.ts';
 import { atOnce, type InPieces } from '../../../model/types/index.ts';
 import { parseForeignJsonInPieces, parseJson, toJson } from '../../../model/values/index.ts';
+import { MOST_VALUES } from '../../../platform/egress/index.ts';
 import { finishInSlices } from '../../../platform/structures/index.ts';
 import {
   fromBase64,
@@ -36,9 +37,6 @@ export const hasValues = (contentType: string): boolean => !['text', 'binary'].i
 
 /** From here on others have their turn while it is read. */
 const LONG_BYTES = 64 * 1024;
-
-/** What a message or an answer may hold: other systems decide what they send, and some of it takes a hundred times its bytes. */
-const MOST_VALUES = 2_000_000;
 
 /**
  * @param owner the namespace: a few long contents of one are read at a time
