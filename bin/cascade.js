@@ -7,7 +7,7 @@ import { serviceFlags } from '../scripts/node/service-flags.mjs';
 
 await runOnRightNode(process.argv[2] === 'serve' ? serviceFlags() : []);
 keepCompiled();
-const commandLine = new URL('../dist/server/cli/main.js', import.meta.url);
+const commandLine = new URL('../dist/cascade/main.js', import.meta.url);
 if (existsSync(commandLine)) {
   const { main, processTerminal } = await import(commandLine.href);
   process.exitCode = await main(process.argv.slice(2), processTerminal());

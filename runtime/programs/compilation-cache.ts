@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Collection, Db } from 'mongodb';
 import { type CompiledProcedure, type CompiledRule, isVerified, type ServiceStateNames } from '../../compiler/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
@@ -176,7 +177,7 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 
 /** A hash of this compiler and its built-ins, which changes with each version of either. Computed once per process. */
 export async function compilerHash(): Promise<string> {
-  const folder = join(import.meta.dirname, '../../compiler');
+  const folder = fileURLToPath(new URL('../../compiler', import.meta.url));
   const files = (await readdir(folder, { recursive: true })).filter((name) => /(?<!\.test)\.[jt]s$/.test(name)).sort();
   const hash = createHash('sha256').update(JSON.stringify([...builtinTable()]));
   for (const file of files) hash.update(`\n${file}\n`).update(await readFile(join(folder, file)));
