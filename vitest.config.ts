@@ -11,8 +11,12 @@ process.env.CASCADE_PASSWORD_COST ??= '14';
 
 const exclude = ['**/node_modules/**', 'dist/**'];
 
-/** Tests that want a process of their own: they replace modules, or look at what their process and its children use. */
-const OWN_PROCESS = ['sandbox/{harm,kill}.test.ts', 'platform/mongod/**/*.test.ts', 'features/schedules/schedule-failures.test.ts'];
+/** Tests that want a process of their own: they replace modules or variables, or look at what their process and its children use. */
+const OWN_PROCESS = [
+  ...['sandbox/{harm,kill}.test.ts', 'platform/mongod/**/*.test.ts', 'features/schedules/schedule-failures.test.ts'],
+  ...['conformance/client/service.test.ts', 'conformance/hostile.test.ts', 'examples/hostile/hostile.test.ts'],
+  ...['scripts/{start,node/*,testing/run-vitest,chaos/*,mutation/*}.test.ts'],
+];
 
 export default defineConfig({
   test: {
@@ -37,7 +41,10 @@ export default defineConfig({
         // state, so no file sees what another one has done; what a file changes in its process (timers, variables) it puts back.
         test: {
           name: 'service',
-          include: ['{model,platform,identity,sandbox,runtime,resources,features,engine,server}/**/*.test.ts'],
+          include: [
+            '{model,platform,identity,sandbox,runtime,resources,features,engine,server}/**/*.test.ts',
+            '{case-runner,conformance,bench,examples,scripts}/**/*.test.ts',
+          ],
           exclude: [...exclude, ...OWN_PROCESS],
           globalSetup: ['scripts/testing/setup.ts'],
           isolate: false,
@@ -47,7 +54,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'own-process',
-          include: ['{case-runner,conformance,bench,examples,scripts,bin}/**/*.test.ts', ...OWN_PROCESS],
+          include: OWN_PROCESS,
           exclude,
           globalSetup: ['scripts/testing/setup.ts'],
         },

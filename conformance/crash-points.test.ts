@@ -11,7 +11,7 @@ const ROWS = 120;
 /** Of one that must not come to its end before the crash, however fast the machine is. */
 const LONG = 20_000;
 /** Instances that a client deletes with one request: several batches. */
-const OLD = 5_000;
+const OLD = amount(2_500, 5_000);
 /** Of the topics that show by it that an acknowledgement was not forgotten. */
 const REDELIVERED_AFTER_S = 3;
 const PAGE = 1_000;
