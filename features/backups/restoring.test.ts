@@ -7,6 +7,8 @@ import { openOwnDatabase, type OwnDatabase } from '../../engine/testing/database
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { parseJson } from '../../model/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
+import { sweepContents } from '../documents/index.ts';
 import type { Head, Row } from './format.ts';
 
 const mark = randomBytes(4).toString('hex');
@@ -49,12 +51,16 @@ async function begun(namespace: string, from: object, key?: string): Promise<str
 /** Restores into a namespace of its own. @returns its name */
 async function restored(from: object, these: readonly object[], key?: string): Promise<string> {
   const namespace = await newNamespace();
+  await restoreInto(namespace, from, these, key);
+  return namespace;
+}
+
+async function restoreInto(namespace: string, from: object, these: readonly object[], key?: string): Promise<void> {
   const restore = await begun(namespace, from, key);
   const isDefinition = (row: object): boolean => (row as Row).in === 'resources';
   for (const part of [these.filter(isDefinition), these.filter((row) => !isDefinition(row))])
     await ask('restore', 'backups', namespace, { restore, rows: part.map((row) => JSON.stringify(row)), ...(key && { key }) });
   await ask('endRestore', 'backups', namespace, { restore, rows: these.length });
-  return namespace;
 }
 
 beforeAll(async () => {
@@ -119,6 +125,20 @@ test('the properties of the namespace come into force with the rest, or not at a
   await databaseOf(namespace).collection('resources').deleteMany({});
   await ask('endRestore', 'backups', namespace, { restore, rows: definitions.length });
   expect(await properties()).toBe('{"site":"north"}');
+});
+
+test('documents that were deleted and come back by a restore keep their contents when what was deleted is removed', async () => {
+  const namespace = await restored(head, rows, KEY);
+  const own = { ...boss, namespace };
+  await ask('delete', 'documents', 'a.txt', {}, own);
+  await ask('delete', 'procedures', 'keep', {}, own);
+  for (const type of ['Pump', 'Plain']) await ask('delete', 'types', type, {}, own);
+  await restoreInto(namespace, head, rows, KEY);
+  const db = databaseOf(namespace);
+  await db.collection('documentsDoomed').updateMany({}, { $set: { at: new Date(0) } });
+  await sweepContents({ name: namespace, storage: { db } } as unknown as Namespace);
+  expect(await codes(namespace, 'documents')).toEqual(['a.txt']);
+  expect(await db.collection('documentFiles.chunks').countDocuments()).toBe(1);
 });
 
 const changedIn = (name: string, change: (row: Record<string, unknown>) => object): Row[] =>

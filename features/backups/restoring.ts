@@ -9,7 +9,7 @@ import { fromBson, parseJson, toBson } from '../../model/values/index.ts';
 import { isRetryable } from '../../platform/mongo/index.ts';
 import { DEFINITIONS, DefinitionStore, type Namespace, RESTORED_DEFINITIONS } from '../../resources/catalog/index.ts';
 import { propertiesIn } from '../accounts/index.ts';
-import { CONTENT_COLLECTIONS, ensureContentCollections } from '../documents/index.ts';
+import { CONTENT_COLLECTIONS, dropContents, ensureContentCollections } from '../documents/index.ts';
 import { loadScalars } from '../scalars/index.ts';
 import { loadTypes } from '../types/index.ts';
 import { systemResources, typeCollections } from './collections.ts';
@@ -63,7 +63,8 @@ export async function beginRestore(space: Namespace, namespace: string, head: He
   await requireEmpty(db, namespace, [DEFINITIONS, ...resources.map(({ collection }) => collection)]);
   // Collections that an earlier attempt has left: no type refers to them.
   for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray())
-    if (OF_A_TYPE.test(name) || CONTENT_COLLECTIONS.includes(name) || name === RESTORED_DEFINITIONS) await db.collection(name).drop();
+    if (OF_A_TYPE.test(name) || name === RESTORED_DEFINITIONS) await db.collection(name).drop();
+  await dropContents(db);
   const id = randomUUID();
   await restores(db).replaceOne({ _id: RESTORE }, { id, head, rows: 0 }, { upsert: true });
   return id;

@@ -17,13 +17,21 @@ const BUCKET = 'documentFiles';
 const CHUNK_BYTES = 255 * 1024;
 /** Chunks that a download reads ahead. */
 const CHUNKS_AT_A_TIME = 4;
-/** An upload in progress renews its list entry at this interval; files whose entry was not renewed for several of them are removed. */
+/** An upload in progress renews its list entries at this interval; files whose entry was not renewed for several of them are removed. */
 const TOUCH_EVERY_MS = 20_000;
+/** The version of an entry whose file is being removed; it is not the one that commits name. */
+const CLAIMED = Long.fromNumber(2);
 /** Readers of replaced content have this time to finish. */
 const GRACE_MS = 120_000;
 
 /** Collections of contents, for copies of a namespace. */
 export const CONTENT_COLLECTIONS: readonly string[] = [CONTENTS, `${BUCKET}.files`, `${BUCKET}.chunks`];
+
+/** Drops all contents, of a namespace that has no documents: what is listed for removal may come back by a restore, and would be removed then. */
+export async function dropContents(db: Db): Promise<void> {
+  // The list goes first: an upload in progress finds its entry gone, and is not stored.
+  for (const name of [REMOVALS, ...CONTENT_COLLECTIONS]) await db.collection(name).drop();
+}
 
 /** Filter for a copy of a collection: it excludes files that are being uploaded or removed. */
 export async function contentFilter(db: Db, collection: string, session: ClientSession): Promise<Document> {
@@ -129,12 +137,8 @@ export async function* oneOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
  */
 export async function storeContent(space: Namespace, name: string, bytes: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Content> {
   const file = new ObjectId();
-  const removals = space.storage.db.collection(REMOVALS);
-  await removals.insertOne({ _id: file, ars_version: Long.ONE, at: new Date() });
-  const touch = setInterval(
-    () => void removals.updateOne({ _id: file }, { $set: { at: new Date() } }).catch(() => undefined),
-    TOUCH_EVERY_MS,
-  );
+  await space.storage.db.collection(REMOVALS).insertOne({ _id: file, ars_version: Long.ONE, at: new Date() });
+  const kept = keepListed(space, () => [file]);
   const hash = createHash('sha256');
   let sizeBytes = 0;
   try {
@@ -159,34 +163,47 @@ export async function storeContent(space: Namespace, name: string, bytes: AsyncI
     await abandon(space, file);
     throw error;
   } finally {
-    clearInterval(touch);
+    kept[Symbol.dispose]();
   }
 }
 
-/** Removes a file without a document; after a failure the sweep removes it. */
+/** Keeps sweeps from files that wait for their document, such as the first parts of an upload for its last one, until it is closed. */
+export function keepListed(space: Namespace, files: () => ObjectId[]): Disposable {
+  const removals = space.storage.db.collection<{ _id: ObjectId }>(REMOVALS);
+  const touch = (): void => void removals.updateMany({ _id: { $in: files() } }, { $set: { at: new Date() } }).catch(() => undefined); // the next one
+  const timer = setInterval(touch, TOUCH_EVERY_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/** Removes a file without a document; after a failure the sweep removes it. One that a document has got meanwhile stays. */
 export async function abandon(space: Namespace, file: ObjectId): Promise<void> {
   try {
-    await removeFile(space.storage.db, file);
-    await space.storage.db.collection(REMOVALS).deleteOne({ _id: file });
+    await removeListed(space.storage.db, { _id: file });
   } catch (error) {
     space.log.warn({ err: error, namespace: space.name }, 'the file of a document could not be removed; a sweep will retry');
     sweepSoon(space);
   }
 }
 
-async function removeFile(db: Db, file: ObjectId): Promise<void> {
+/**
+ * Removes a file while it is listed. The entry is claimed first, by another version: a commit that gives the file to a document takes the
+ * entry away, so either it came before, and the file stays, or it fails. An error of a commit alone does not tell whether it happened.
+ */
+async function removeListed(db: Db, entry: { readonly _id: ObjectId; readonly at?: Document }): Promise<void> {
+  const removals = db.collection(REMOVALS);
+  if ((await removals.updateOne(entry, { $set: { ars_version: CLAIMED } })).matchedCount === 0) return;
+  const { _id: file } = entry;
   await db.collection(`${BUCKET}.files`).deleteOne({ _id: file });
   await db.collection(`${BUCKET}.chunks`).deleteMany({ files_id: file });
+  await removals.deleteOne({ _id: file });
 }
 
 /** Removes files without a document that nothing reads or writes any more. */
 export async function sweepContents(space: Namespace): Promise<void> {
-  const removals = space.storage.db.collection(REMOVALS);
-  const rows = await removals.find({ at: { $lt: new Date(Date.now() - GRACE_MS) } }, { limit: 1_000 }).toArray();
-  for (const { _id } of rows) {
-    await removeFile(space.storage.db, _id);
-    await removals.deleteOne({ _id });
-  }
+  const { db } = space.storage;
+  const at = { $lt: new Date(Date.now() - GRACE_MS) };
+  const rows = await db.collection<{ _id: ObjectId }>(REMOVALS).find({ at }, { limit: 1_000 }).toArray();
+  for (const { _id } of rows) await removeListed(db, { _id, at });
 }
 
 /** Schedules a sweep for the end of the grace period of files that were listed just now. */

@@ -9,7 +9,7 @@ import type { InstanceResource, Namespace } from '../../resources/catalog/index.
 import { idOf } from '../../resources/representation/index.ts';
 import { counted, reply } from '../../resources/requests/index.ts';
 import { documentNamed, isVisible, ensureCollections, type NewDocument, putDocuments, requireReplaceable } from './change.ts';
-import { abandon, contentOf, readContent, storeContent } from './content-store.ts';
+import { abandon, contentOf, keepListed, readContent, storeContent } from './content-store.ts';
 import { checkDocumentName, fileTypeOf, PUBLIC } from './names.ts';
 
 export async function transferDocument(space: Namespace, resource: InstanceResource, request: ApiRequest, actor: Actor): Promise<ApiReply> {
@@ -32,6 +32,7 @@ async function upload(
   requireRight(space, resource, 'insert', actor.identity);
   await ensureCollections(space, resource);
   const received: NewDocument[] = [];
+  using _kept = keepListed(space, () => received.map(({ content }) => content.file));
   try {
     for await (const { name, fileType, bytes } of parts) {
       checkDocumentName(name);
