@@ -22,3 +22,8 @@ test('secrets are made once, and a file that is damaged is named', () => {
   writeFileSync(join(path, 'mongod.user.json'), '{');
   expect(() => openDataFolder(path)).toThrow(/mongod\.user\.json is damaged/);
 });
+
+test('a folder whose files cannot be used is named with a reason', () => {
+  writeFileSync(join(path, 'db'), '');
+  expect(() => openDataFolder(path)).toThrow(`${path} cannot be the folder of the data: a file has that name`);
+});

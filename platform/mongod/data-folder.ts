@@ -40,9 +40,14 @@ export interface DataFolder {
   keep(kept: Kept): void;
 }
 
-/** Makes the folder ready: secrets made once, rights put right, an overgrown log of mongod set aside. */
-export function openDataFolder(path: string): DataFolder {
-  makeFolder(path);
+/**
+ * Makes the folder ready: secrets made once, rights put right, an overgrown log of mongod set aside.
+ * @throws Error with a reason for people
+ */
+export const openDataFolder = (path: string): DataFolder => inFolder(path, () => readied(path));
+
+function readied(path: string): DataFolder {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
   const root = realpathSync(path);
   const database = join(root, 'db');
   mkdirSync(database, { recursive: true, mode: 0o700 });
@@ -82,19 +87,20 @@ function jsonIn(file: string): unknown {
 const REASONS: Readonly<Record<string, string>> = {
   EEXIST: 'a file has that name',
   ENOTDIR: 'a part of its path is a file',
-  EACCES: 'you may not write there',
-  EPERM: 'you may not write there',
+  EACCES: 'you may not read and write there',
+  EPERM: 'it, or a file in it, belongs to somebody else',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
 };
 
-/** @throws Error with a reason for people */
-function makeFolder(path: string): void {
+/** @throws Error with a reason for people where `work` cannot use the folder's files */
+export function inFolder<T>(path: string, work: () => T): T {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    return work();
   } catch (cause) {
-    const { code = '', message } = cause as NodeJS.ErrnoException;
-    throw new Error(`${path} cannot be the folder of the data: ${REASONS[code] ?? message}`, { cause });
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === undefined) throw cause;
+    throw new Error(`${path} cannot be the folder of the data: ${Object.hasOwn(REASONS, code) ? REASONS[code] : message}`, { cause });
   }
 }
 

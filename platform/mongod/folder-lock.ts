@@ -22,7 +22,15 @@ export function lockFolder(folder: string): Disposable {
     if (!create(folder, mine) || Math.max(...numbers(folder)) !== mine) continue; // somebody was faster: look again
     for (const number of numbers(folder)) if (number < mine) rmSync(file(folder, number), { force: true });
     // The file stays, so that the numbers go on ascending: else a slow contender could still make one that we have had.
-    return { [Symbol.dispose]: () => writeFileSync(file(folder, mine), RELEASED) };
+    return { [Symbol.dispose]: () => release(file(folder, mine)) };
+  }
+}
+
+function release(name: string): void {
+  try {
+    writeFileSync(name, RELEASED);
+  } catch {
+    // the disk is full, or gone: when we have ended, the next one sees that
   }
 }
 
@@ -51,8 +59,8 @@ function read(folder: string, number: number): string | undefined {
 /** Whole or not at all, and only one of several can: a link to a written file. */
 function create(folder: string, number: number): boolean {
   const temporary = join(folder, `.${randomUUID()}`);
-  writeFileSync(temporary, fingerprint(process.pid), { mode: 0o600 });
   try {
+    writeFileSync(temporary, fingerprint(process.pid), { mode: 0o600 });
     linkSync(temporary, file(folder, number));
     return true;
   } catch (error) {

@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { openDataFolder } from './data-folder.ts';
 import { end, isAlive } from './processes.ts';
+import { lastErrors } from './recovery.ts';
 import { answers, startOn } from './running.ts';
 
 const silent = pino({ level: 'silent' });
@@ -71,4 +72,32 @@ test('one that recovers when a service finds it is not taken for hung, however s
   const [{ pid }] = started as [{ pid: number }, boolean];
   expect(isAlive(pid)).toBe(true);
   await end(pid, 5_000);
+});
+
+test('of a log the first errors since the last start are told, whatever else is in it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cascade-log-'));
+  try {
+    const logFile = join(folder, 'mongod.log');
+    expect(lastErrors(logFile)).toBe('it left no log');
+    const line = (s: string, msg: string, attr?: object): string => JSON.stringify({ t: {}, s, c: 'STORAGE', msg, attr });
+    const lines = [
+      line('E', 'of the start before'),
+      line('I', '***** SERVER RESTARTED *****'),
+      line('I', 'all is well'),
+      '',
+      '{"t":{},"s":"E","msg":"cut o',
+      line('E', 'WiredTiger error message', { error: -31802, message: { msg: 'WiredTiger.turtle: is damaged' } }),
+      line('E', 'cannot start', { error: { code: 1 } }),
+      line('F', '\n\n***aborting after fassert() failure\n\n'),
+      line('F', 'a backtrace'),
+    ];
+    writeFileSync(logFile, lines.join('\n'));
+    expect(lastErrors(logFile)).toBe(
+      'WiredTiger error message "WiredTiger.turtle: is damaged"; cannot start {"code":1}; ***aborting after fassert() failure',
+    );
+    writeFileSync(logFile, line('I', 'all is well'));
+    expect(lastErrors(logFile)).toBe('it gave no reason');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -96,3 +96,34 @@ function lastMessage(file: string): string {
     return 'it says nothing'; // no log yet, or a line that is being written
   }
 }
+
+/** What mongod writes first when it starts on a log that is there. */
+const RESTARTED = 'SERVER RESTARTED';
+const MOST_ERRORS = 3;
+
+/** The first errors since mongod was started last, as sentences: those behind them follow from them. */
+export function lastErrors(logFile: string): string {
+  let text: string;
+  try {
+    text = readFileSync(logFile, 'utf8');
+  } catch {
+    return 'it left no log';
+  }
+  const errors = text
+    .slice(text.lastIndexOf(RESTARTED) + 1)
+    .split('\n')
+    .flatMap(errorIn);
+  return [...new Set(errors)].slice(0, MOST_ERRORS).join('; ') || 'it gave no reason';
+}
+
+/** A line may be cut off, empty, or the text of a library of mongod's. */
+function errorIn(line: string): string[] {
+  if (!/"s":"[EF]"/.test(line)) return [];
+  try {
+    const { msg, attr } = JSON.parse(line) as { msg: string; attr?: { error?: unknown; message?: { msg?: unknown } } };
+    const detail = attr?.message?.msg ?? attr?.error;
+    return [detail === undefined ? msg.trim() : `${msg.trim()} ${JSON.stringify(detail)}`];
+  } catch {
+    return [];
+  }
+}

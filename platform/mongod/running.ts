@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { DataFolder } from './data-folder.ts';
 import { commandLine, end, ended, isAlive } from './processes.ts';
-import { isUp } from './recovery.ts';
+import { isUp, lastErrors } from './recovery.ts';
 import { asMember } from './replica-set.ts';
 
 const GRACE_MS = 20_000;
@@ -209,18 +209,9 @@ function isFree(port: number): Promise<boolean> {
 /** Below this a mongod neither starts nor says why. */
 const LEAST_FREE_BYTES = 16 * 1024 * 1024;
 
-/** The last error lines of mongod's log, as sentences; that the disk is full, where it is, since then there may be none. */
+/** The errors in mongod's log, as sentences; that the disk is full, where it is, since then there may be none. */
 function lastWords(folder: DataFolder): string {
   const { bavail, bsize } = statfsSync(folder.path);
   if (bavail * bsize < LEAST_FREE_BYTES) return `the disk of ${folder.path} is full; it starts once there is room`;
-  try {
-    const lines = readFileSync(folder.logFile, 'utf8').trimEnd().split('\n').slice(-60);
-    const reasons = lines.flatMap((line) => {
-      const { s, msg, attr } = JSON.parse(line) as { s: string; msg: string; attr?: { error?: unknown } };
-      return s === 'E' || s === 'F' ? [attr?.error ? `${msg} ${JSON.stringify(attr.error)}` : msg] : [];
-    });
-    return reasons.slice(-3).join('; ') || 'it gave no reason';
-  } catch {
-    return 'it left no log';
-  }
+  return lastErrors(folder.logFile);
 }

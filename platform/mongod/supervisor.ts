@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { findMongod, isFetched } from './binary.ts';
-import { type DataFolder, openDataFolder } from './data-folder.ts';
+import { type DataFolder, inFolder, openDataFolder } from './data-folder.ts';
 import { lockFolder } from './folder-lock.ts';
 import { end, isAlive } from './processes.ts';
 import { becomePrimary, compatibilityOf, endSessions } from './replica-set.ts';
@@ -49,7 +49,7 @@ export async function openEmbeddedMongod({
   graceMs = GRACE_MS,
 }: EmbeddedMongodOptions): Promise<EmbeddedMongod> {
   const folder = openDataFolder(dataDir);
-  const lock = lockFolder(folder.path);
+  const lock = inFolder(dataDir, () => lockFolder(folder.path));
   let running: Running | undefined;
   try {
     const begun = performance.now();
