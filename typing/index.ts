@@ -14,8 +14,8 @@ import {
 import { allBuiltins, builtinTable, type Overload } from '../stdlib/builtins/index.ts';
 import { checkCall } from './checks/calls.ts';
 import type { AdviceCode, CheckContext } from './checks/context.ts';
-import { checkMember } from './checks/members.ts';
-import { checkBinary } from './checks/operations.ts';
+import { checkMember, checkSubscript } from './checks/members.ts';
+import { checkBinary, checkUnary } from './checks/operations.ts';
 import { checkCondition, checkSelect, checkTriggers, checkWrite, typeOf } from './checks/resources.ts';
 import { declarationsOf } from './declarations.ts';
 import { Inference } from './inference.ts';
@@ -79,7 +79,9 @@ export class TypeChecker {
 /** One function a node type; what is below is looked at in any case. */
 const CHECKS: Readonly<Record<string, (context: CheckContext, node: never) => void>> = {
   Member: checkMember,
+  Subscript: checkSubscript,
   Binary: checkBinary,
+  Unary: checkUnary,
   Call: checkCall,
   MethodCall: checkCall,
   Execute: checkCall,

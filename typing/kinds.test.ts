@@ -2,9 +2,20 @@
 import { expect, test } from 'vitest';
 import { ConversionError, convert } from '../stdlib/convert/index.ts';
 import { CascadeError } from '../stdlib/errors.ts';
-import { add, div, eq, ge, gt, le, lt, mod, mul, ne, pow, sub } from '../stdlib/operators/index.ts';
+import { add, div, eq, ge, gt, inArray, le, lt, mod, mul, ne, neg, pos, pow, sub } from '../stdlib/operators/index.ts';
 import { Currency, DateTime, Decimal, Real, type Value } from '../stdlib/values/index.ts';
-import { fitsSignature, isScalar, named, neverCompares, neverComputes, neverConverts, SCALARS, type Scalar } from './kinds.ts';
+import {
+  fitsSignature,
+  isScalar,
+  named,
+  neverCompares,
+  neverComputes,
+  neverConverts,
+  neverHolds,
+  neverSigned,
+  SCALARS,
+  type Scalar,
+} from './kinds.ts';
 
 const VALUES: Readonly<Record<Scalar | 'List', readonly Value[]>> = {
   String: ['', 'a', '5', '-1.5', 'USD:5', 'true', '2024-01-01T00:00:00Z'],
@@ -58,6 +69,15 @@ test.each([
 ] as const)('4.7 what the table says of %s fails for all values', (operator, run) => {
   for (const a of KINDS)
     for (const b of KINDS) expect(neverCompares(operator, { name: a }, { name: b }), `${a} ${operator} ${b}`).toBe(alwaysFails(a, b, run));
+});
+
+test('4.6 what has no sign, 4.7 what in cannot look into', () => {
+  for (const kind of KINDS) {
+    for (const run of [neg, pos]) expect(neverSigned({ name: kind }), kind).toBe(alwaysFails(kind, kind, run));
+    expect(neverHolds({ name: kind }), kind).toBe(alwaysFails('Integer', kind, (x, y) => inArray(x, y)));
+  }
+  expect([{ name: 'Object' }, { name: 'Null' }].map(neverSigned)).toEqual([false, false]);
+  expect([{ name: 'Object', type: 'Pump' }].map(neverHolds)).toEqual([true]);
 });
 
 test('4.7 comparisons that the table refuses', () => {

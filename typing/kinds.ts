@@ -81,6 +81,13 @@ export function neverComputes(operator: string, left: Kind, right: Kind): boolea
   return false;
 }
 
+/** What `in` cannot look into (language.md 4.7). */
+export const neverHolds = ({ name, type }: Kind): boolean => isScalar(name) || name === 'Sequence' || type !== undefined;
+
+/** What has no sign. */
+export const neverSigned = ({ name, type }: Kind): boolean =>
+  ['String', 'Boolean', 'DateTime', 'List', 'Sequence', 'ResourceReference'].includes(name) || type !== undefined;
+
 /** The types of signatures (stdlib/builtins) that a kind fits, some of them after widening. */
 export function fitsSignature(kind: Kind, types: readonly string[]): boolean {
   if (types.includes('any')) return true;

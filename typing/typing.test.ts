@@ -149,6 +149,10 @@ test.each([
   expect(inRule(body, head)).toEqual(expected);
 });
 
+const OF_CONTEXT = ['username', 'preferredUsername', 'email', 'isEmailVerified', 'namespace', 'profiles']
+  .map((name) => `Context.${name}`)
+  .join(', ');
+const NO_CALL = 'a lambda cannot be called: built-ins take it as an argument';
 const CAST = ' (put the Decimal or Currency on the left, or convert with toDecimal() or toCurrency())';
 test.each([
   ['return 5 < toDecimal("1", 2)', [`class.cast 2:10 '<' with an Integer on the left and a Decimal on the right fails${CAST}`]],
@@ -178,6 +182,20 @@ test.each([
   ['var n = 1\nSELECT FROM Pump AS q { n = "text" }\nreturn n - 1', []],
   ['var n = 1\ntry { f() } catch (e) { n = "text" }\nreturn n - 1', ["procedure.unknown 3:7 there is no procedure 'f'"]],
   ['var n = 1\nif (a) { n = "text" } else { n = "other" }\nreturn n - 1', ["operand 4:10 there is no '-' for a String and an Integer"]],
+  ['return -"a"', ["operand 2:9 there is no '-' for a String"]],
+  ['return +now()', ["operand 2:9 there is no '+' for a DateTime"]],
+  ['return [-5, -1.5, -toDecimal("1"), -a, !"a", -parse("1")]', []],
+  ['return 5 in 5', ["class.cast 2:13 'in' looks into an array, and this is an Integer (write [a, b], or an array)"]],
+  ['return 5 in range(0, 9)', ["class.cast 2:13 'in' looks into an array, and this is a Sequence (write [a, b], or an array)"]],
+  ['return [5 in [5], 5 in a, 5 in toArray(range(0, 9)), 5 in a.list]', []],
+  [
+    'var s = range(0, 3)\nreturn [s[0], s.size]',
+    [
+      'operand 3:11 a Sequence has no subscripts (it is read once, from its beginning: toArray(…) makes an array of it)',
+      'operand 3:17 a Sequence has no properties (it is read once, from its beginning: toArray(…) makes an array of it)',
+    ],
+  ],
+  ['var s = toArray(range(0, 3))\nreturn [s[0], s.size]', []],
   ['return anything(x => "a" - 1)', ["operand 2:26 there is no '-' for a String and an Integer"]],
 ])('operators: %s', (body, expected) => {
   expect(inProcedure(body)).toEqual(expected);
@@ -190,7 +208,10 @@ test.each([
   ['return "a".trim(2)', ['argument.count 2:17 trim takes no arguments']],
   ['return substring("a", "b")', ["argument.type 2:23 substring takes an Integer as 'begin', and this is a String"]],
   ['return size(a) + size([1]) + size("x") + size({})', []],
-  ['return size(5)', ["argument.type 2:13 size takes a String as 'str', and this is an Integer"]],
+  [
+    'return size(5)',
+    ['argument.type 2:13 size takes a String or Matcher or List or Object or Binary or Xml or Map here, and this is an Integer'],
+  ],
   ['return trim(string: "a")', ["argument.unknown 2:13 trim has no parameter 'string'"]],
   ['return now().isBefore("2024-01-01")', []],
   ['return isBefore(now(), now())', ["procedure.unknown 2:8 there is no function 'isBefore' (it is a method: write value.isBefore(…))"]],
@@ -222,6 +243,15 @@ test.each([
     ["argument.type 2:15 'rows' of total: an Integer cannot become an array of Integer", 'argument.count 2:18 total takes one argument'],
   ],
   ['return anything(1)', []],
+  ['return Context.foo()', [`procedure.unknown 2:8 there is no procedure 'Context.foo' (it has ${OF_CONTEXT} and 6 more)`]],
+  ['return Context.usrname()', ["procedure.unknown 2:8 there is no procedure 'Context.usrname' (did you mean 'Context.username'?)"]],
+  ['return [1].map(x => x)', ["procedure.unknown 2:12 there is no method 'map' (write MAP (x IN array) { return … })"]],
+  ['return a.filter(x => x > 1)', ["procedure.unknown 2:8 there is no method 'filter' (write FILTER (x IN array) { return … })"]],
+  ['var f = x => x\nreturn f(2)', [`procedure.unknown 3:8 there is no procedure 'f' (${NO_CALL})`]],
+  ['var f = 1\nif (a) { f = x => x }\nreturn f(2)', [`procedure.unknown 4:8 there is no procedure 'f' (${NO_CALL})`]],
+  ['var total = total([1])\nreturn total', []],
+  ['var total = x => x\nreturn total([1])', []],
+  ['var has = x => x\nreturn has({}, "a")', []],
 ])('calls: %s', (body, expected) => {
   expect(inProcedure(body)).toEqual(expected);
 });

@@ -1,6 +1,17 @@
 // Calls: how many arguments, which names, which kinds (builtins.md 0.1, language.md 3.2, 3.4).
-import type { Arguments, Call, Execute, Expression, MethodCall, Span, Value } from '../../compiler/ast.ts';
-import { type CallTarget, type CompiledProcedure, didYouMean } from '../../compiler/index.ts';
+import type {
+  Arguments,
+  Assignment,
+  Call,
+  Execute,
+  Expression,
+  MethodCall,
+  Span,
+  Target,
+  Value,
+  VariableDeclaration,
+} from '../../compiler/ast.ts';
+import { type AnyNode, type CallTarget, childrenOf, type CompiledProcedure, didYouMean } from '../../compiler/index.ts';
 import { builtinTable, type Overload } from '../../stdlib/builtins/index.ts';
 import { fitsSignature, named } from '../kinds.ts';
 import type { CheckContext } from './context.ts';
@@ -24,7 +35,15 @@ function checkBuiltin(context: CheckContext, at: Span, name: string, receiver: E
   const problems = overloads.map((overload) => problemOf(context, overload, receiver, args));
   if (problems.includes(null)) return;
   const furthest = problems.reduce((a, b) => ((b?.position ?? 0) > (a?.position ?? 0) ? b : a));
-  if (furthest) context.report(furthest.at ?? at, furthest.code, furthest.detail, furthest.hint);
+  if (!furthest) return;
+  const alike = problems.filter((one) => one?.code === furthest.code && one.position === furthest.position);
+  context.report(furthest.at ?? at, furthest.code, alike.length > 1 ? oneOf(name, alike, furthest) : furthest.detail, furthest.hint);
+}
+
+/** Where each declaration refuses the same value, all that may stand there: `length` takes a String, and an Array, too. */
+function oneOf(name: string, alike: readonly (Problem | null)[], { detail, is }: Problem): string {
+  const wanted = [...new Set(alike.flatMap((one) => one?.wants ?? []))];
+  return is === undefined || wanted.length < 2 ? detail : `${name} takes ${article(wanted.join(' or '))} here, and this is ${is}`;
 }
 
 interface Problem {
@@ -33,6 +52,9 @@ interface Problem {
   readonly detail: string;
   readonly hint?: string | undefined;
   readonly position: number;
+  /** Of an argument of the wrong type: the types that would do, and what it is. */
+  readonly wants?: readonly string[];
+  readonly is?: string;
 }
 
 function problemOf(context: CheckContext, overload: Overload, receiver: Expression | null, args: Arguments): Problem | null {
@@ -58,9 +80,10 @@ function problemOf(context: CheckContext, overload: Overload, receiver: Expressi
     const parameter = params[Math.min(position, params.length - 1)];
     const kinds = parameter && (position < params.length || rest) ? context.knownOf(value) : null;
     if (!parameter || !kinds?.[0] || kinds.some((kind) => fitsSignature(kind, parameter.types))) continue;
-    const wants = parameter.types.filter((type) => type !== 'null').join(' or ');
-    const detail = `${name} takes ${article(wants)} as '${parameter.name}', and this is ${kinds.map(named).join(' or ')}`;
-    return { at: value, code: 'argument.type', detail, position };
+    const wants = parameter.types.filter((type) => type !== 'null');
+    const is = kinds.map(named).join(' or ');
+    const detail = `${name} takes ${article(wants.join(' or '))} as '${parameter.name}', and this is ${is}`;
+    return { at: value, code: 'argument.type', detail, position, wants, is };
   }
   if (extra) return { at: extra, code: 'argument.count', detail: `${name} takes ${count(shown)}`, position: params.length };
   const absent = params.find((parameter, position) => position >= values.length && !parameter.optional && !parameter.rest);
@@ -91,13 +114,48 @@ function checkUser(
   const [name = ''] = target.names;
   if (!receiver && context.overloads(name).length > 0)
     return context.report(at, 'procedure.unknown', `there is no function '${name}'`, `it is a method: write value.${name}(…)`);
-  const known = [...builtinTable().keys(), ...procedures.keys()];
-  const hint = nearest(name, known);
+  if (receiver && STATEMENTS.has(name))
+    return context.report(at, 'procedure.unknown', `there is no method '${name}'`, STATEMENTS.get(name));
+  if (!receiver && holdsLambda(context.model.definition, name))
+    return context.report(at, 'procedure.unknown', `there is no procedure '${name}'`, CALLED_LAMBDA);
+  const service = receiver ? null : builtinService(name);
+  const known = service ?? [...builtinTable().keys(), ...procedures.keys()];
+  const hint = service ? (didYouMean(name, service) ?? `it has ${shortList(service)}`) : nearest(name, known);
+  // A name of a built-in service is nobody else's (builtins.md C8).
+  if (service) return context.report(at, 'procedure.unknown', `there is no procedure '${name}'`, hint);
   // With a receiver the value may be of a kind that has methods of its own.
   if (name.startsWith('system.') || (receiver && hint === undefined)) return;
   if (hint !== undefined || context.environment.complete.procedures)
     context.report(at, 'procedure.unknown', `there is no procedure '${name}'`, hint);
 }
+
+/** Methods of arrays elsewhere, whose names no procedure can have (language.md L9). */
+const STATEMENTS: ReadonlyMap<string, string> = new Map([
+  ['map', 'write MAP (x IN array) { return … }'],
+  ['filter', 'write FILTER (x IN array) { return … }'],
+]);
+const CALLED_LAMBDA = 'a lambda cannot be called: built-ins take it as an argument';
+
+/** Whether the text gives a lambda to a variable of that name. */
+function holdsLambda(node: AnyNode, name: string): boolean {
+  const { value } = node as { value?: unknown };
+  const isLambda = (value as AnyNode | null | undefined)?.type === 'Lambda';
+  if (node.type === 'Var' && isLambda && (node as unknown as VariableDeclaration).name.name === name) return true;
+  if (node.type === 'Assign' && isLambda && nameOf((node as unknown as Assignment).target) === name) return true;
+  return childrenOf(node).some((child) => holdsLambda(child, name));
+}
+const nameOf = (target: Target): string | null => (target.type === 'Name' ? target.name : null);
+
+/** The procedures of the built-in service that a name with a point belongs to, or null. */
+function builtinService(name: string): readonly string[] | null {
+  const prefix = name.slice(0, name.lastIndexOf('.') + 1);
+  const all = prefix === '' ? [] : [...builtinTable().keys()].filter((one) => one.startsWith(prefix) && !one.includes('.', prefix.length));
+  return all.length > 0 ? all : null;
+}
+
+const MOST_LISTED = 6;
+const shortList = (names: readonly string[]): string =>
+  names.slice(0, MOST_LISTED).join(', ') + (names.length > MOST_LISTED ? ` and ${names.length - MOST_LISTED} more` : '');
 
 /** A name that differs in one letter, or in the case of letters: what is further off may well be a procedure that is not known here. */
 function nearest(name: string, known: readonly string[]): string | undefined {

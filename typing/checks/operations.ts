@@ -1,6 +1,6 @@
 // Operators whose operands are known to be of kinds that they refuse (language.md 4.6, 4.7).
-import type { Binary } from '../../compiler/ast.ts';
-import { type Known, named, neverCompares, neverComputes } from '../kinds.ts';
+import type { Binary, Unary } from '../../compiler/ast.ts';
+import { type Known, named, neverCompares, neverComputes, neverHolds, neverSigned } from '../kinds.ts';
 import type { CheckContext } from './context.ts';
 
 const COMPARING: ReadonlySet<string> = new Set(['==', '!=', '<', '<=', '>', '>=']);
@@ -20,6 +20,14 @@ export function checkBinary(context: CheckContext, node: Binary): void {
     );
   if (COMPUTING.has(node.operator) && each(neverComputes))
     context.report(node.operatorSpan, 'operand', `there is no '${node.operator}' for ${a} and ${b}`);
+  if (node.operator === 'in' && right.every(neverHolds))
+    context.report(node.right, 'class.cast', `'in' looks into an array, and this is ${b}`, 'write [a, b], or an array');
+}
+
+/** `-x` of what has no sign. */
+export function checkUnary(context: CheckContext, node: Unary): void {
+  const known = node.operator === '!' ? null : context.knownOf(node.operand);
+  if (known?.[0] && known.every(neverSigned)) context.report(node.operand, 'operand', `there is no '${node.operator}' for ${list(known)}`);
 }
 
 const list = (kinds: NonNullable<Known>): string => kinds.map(named).join(' or ');
