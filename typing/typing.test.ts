@@ -292,6 +292,17 @@ test.each([
   ]),
   ['return SELECT FROM Pump AS q WHERE q == 1', ["property.unknown 2:36 Pump has no property 'q'"]],
   ['var site = 1\nDELETE Pump WHERE site.name == "x"', []],
+  [
+    'DELETE Pump WHERE rate in 5 AND at regex "^2"',
+    [
+      "class.cast 2:27 'in' looks into an array, and this is an Integer (write [a, b], or an array)",
+      'property.type 2:33 regex searches a String, and this is a DateTime',
+    ],
+  ],
+  [
+    'DELETE Pump WHERE rate in a AND rate in range(0, 5) AND code in ["a"] AND code regex "^2" AND tags regex "x" AND extra.x regex "y"',
+    [],
+  ],
 ])('statements: %s', (body, expected) => {
   expect(inProcedure(body)).toEqual(expected);
 });

@@ -21,6 +21,7 @@ export function select(p: Cursor): Select {
   const orderBy = p.at('order') && p.at('by', 1) ? keys(p, orderKey) : [];
   const after = options(p);
   foreignClause(p);
+  bareAlias(p);
   const nodes = processedBy(p);
   return p.node(start, {
     type: 'Select',
@@ -62,6 +63,8 @@ function resultKind(p: Cursor): Select['cardinality'] {
 function target(p: Cursor): { bindings: Binding[] | null; fromSource: boolean; from: Ref } {
   if ((p.at('@') && !isBoundReference(p)) || p.kind() === STRING) return { bindings: null, fromSource: false, from: ref(p, 'a type') };
   let bindings: Binding[] | null = null;
+  const isDistinct = p.at('distinct') && !p.isFresh(1) && (p.at('*', 1) || (p.isWord(1) && !p.at('from', 1) && !startsClause(p, 1)));
+  if (isDistinct) p.fail('a SELECT has no DISTINCT', 'write SELECT a, b FROM Type GROUP BY a, b');
   if (p.at('*')) p.take();
   else if (!startsFrom(p)) bindings = bindingList(p);
   if (startsFrom(p)) return { bindings, ...source(p) };
@@ -97,7 +100,8 @@ function binding(p: Cursor): Binding {
   const start = p.start();
   if (p.at('(', 1) && p.isWord() && AGGREGATES.has(p.written())) return unnamedAggregate(p, start);
   const name = path(p);
-  if (p.at('(')) p.fail('a computed property needs a name', `write x = ${name.text}(…)`);
+  const function_ = name.text.toLowerCase();
+  if (p.at('(')) p.fail('a computed property needs a name', `write x = ${AGGREGATES.has(function_) ? function_ : name.text}(…)`);
   if (startsAlias(p) && (p.at(',', 2) || p.at('from', 2))) p.fail('a property is renamed by =', 'write newName = property');
   const value: Expression | null = p.accept('=') ? p.within({ binding: true, collection: false }, () => p.grammar.expression(p)) : null;
   return p.node(start, { type: 'Binding', path: name, value });
@@ -108,6 +112,7 @@ function unnamedAggregate(p: Cursor, start: number): Binding {
   const name = p.written();
   const value = p.within({ binding: true, collection: false }, () => p.grammar.expression(p));
   if (value.type !== 'Call') p.fail('a computed property needs a name', `write x = ${name}(…) …`);
+  if (startsAlias(p)) p.fail('a computed property is named by =', `write ${p.written(1)} = ${name}(…)`);
   const at = { start: value.start, end: value.start + name.length };
   const part: Identifier = { type: 'Identifier', name, ...at };
   return p.node(start, { type: 'Binding', path: { type: 'QualifiedName', parts: [part], text: name, ...at }, value });
@@ -138,4 +143,10 @@ function foreignClause(p: Cursor): void {
   const hint = p.isWord() && !p.isFresh() && !p.isPlainName() ? FOREIGN_CLAUSES.get(p.text()) : undefined;
   if (hint === undefined || p.isFresh(1) || !(p.isWord(1) || p.kind(1) === INTEGER)) return;
   p.fail(`a SELECT has no ${p.text().toUpperCase()}`, hint);
+}
+
+/** `FROM Pump p WHERE …`: SQL names a row without AS. No statement begins with a clause, so the word before it is none either. */
+function bareAlias(p: Cursor): void {
+  if (!p.isWord() || p.isFresh() || p.at('do') || startsClause(p, 0) || !startsClause(p, 1)) return;
+  p.fail('the result is named by AS', `write AS ${p.written()}`);
 }

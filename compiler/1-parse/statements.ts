@@ -155,7 +155,9 @@ function declaration(p: Cursor): VariableDeclaration {
   const name = identifier(p, 'a name for the variable');
   if (p.at(',')) p.fail('one VAR declares one variable', `write var ${name.name} var …`);
   if (p.at(':')) p.fail('a variable has no declared type', `write var ${name.name} = …`);
-  return p.node(start, { type: 'Var', name, value: p.accept('=') ? value(p) : null });
+  const given = p.accept('=') ? value(p) : null;
+  if (p.at(',')) p.fail('one VAR declares one variable', `write var ${name.name} = … var …`);
+  return p.node(start, { type: 'Var', name, value: given });
 }
 
 /** ELSE IF is read in a loop, so that a long chain needs no stack here. */

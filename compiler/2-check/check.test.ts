@@ -258,6 +258,18 @@ test('a head as other languages have it is told once, with how it is written', (
   expect(hints('PROCEDURE f(returns) returns returns')).toEqual([]);
 });
 
+test('a name that an event would have without AS is told with the one that it has', () => {
+  const hints = (source: string): unknown[] => compile(source, { builtins }).diagnostics.map(({ line, hint }) => [line, hint]);
+  const door = 'WHEN EVENT OCCURS ON "/topics/door" AS d';
+  expect(hints(`RULE r ${door}\nlog.info(event.value)`)).toEqual([[2, "the event is called 'd' here"]]);
+  expect(hints('RULE r WHEN INSERT OCCURS ON p.q.Pump AS x\nlog.info(Pump.rate)')).toEqual([[2, "the event is called 'x' here"]]);
+  expect(hints('RULE r BEFORE INSERT ON Pump AS x\nPump.rate = 1')).toEqual([[2, "the event is called 'x' here"]]);
+  expect(hints(`RULE r ${door} WHERE event.value.n > 5`)).toEqual([[1, 'this condition sees d only']]);
+  expect(hints(`RULE r ${door} BEFORE EVENT OCCURS ON "/topics/move" AS move WITHIN 5 seconds CONSTRAIN TO moev.value == d.value`)).toEqual(
+    [[1, "did you mean 'move'?"]],
+  );
+});
+
 test('merges, correlations and timers are checked', () => {
   const two = 'INSERT OCCURS ON A AS a';
   expect(found(`RULE r WHEN ${two} OR UPDATE OCCURS ON A AS b`)).toEqual(['rule.merge.alias 1:40']);

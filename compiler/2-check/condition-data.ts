@@ -85,10 +85,8 @@ export class ConditionWriter {
     if (bound.some((binding) => binding.variable === first)) return { k: 'path', root: first, p: rest };
     const [only] = bound;
     if (mayBeBare && only && bound.length === 1 && only.binds === 'value') return { k: 'path', root: only.variable, p: [first, ...rest] };
-    const hint = didYouMean(
-      first,
-      bound.map((binding) => binding.variable),
-    );
+    const names = bound.map((binding) => binding.variable);
+    const hint = didYouMean(first, names) ?? (names.length > 0 ? `this condition sees ${names.join(', ')} only` : undefined);
     this.#report(node, 'cascade.lang.variable.undeclared', `'${first}' is not declared`, hint);
     return NULL;
   }

@@ -39,7 +39,7 @@ export function check(definition: Definition, { builtins, stateOf }: Pick<Compil
   const procedure = definition.type === 'Procedure' ? checkHeader(definition, imports.package, imports.names, report) : null;
   const state = definition.type === 'Procedure' && procedure ? checkState(definition, procedure, stateOf ?? (() => null), report) : null;
   const mayHoldMaps = holdsMaps(definition, procedure);
-  const hints = definition.type === 'Procedure' ? turnedParameters(definition) : new Map<string, string>();
+  const hints = definition.type === 'Procedure' ? turnedParameters(definition) : rule?.renamed;
   const body = (statements: readonly Statement[]): Scope => {
     const scope = new Scope({
       parameters: parametersOf(definition),

@@ -64,6 +64,8 @@ export interface RuleFacts {
   readonly constraint: ConditionData | null;
   readonly where: ConditionData | null;
   readonly variables: readonly string[];
+  /** Names that events would have without AS, each with a hint that tells of the one it has. */
+  readonly renamed: ReadonlyMap<string, string>;
   readonly expectMs: number | null;
   readonly asked: readonly Asked[];
 }

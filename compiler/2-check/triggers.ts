@@ -22,6 +22,7 @@ export function checkTriggers(node: RuleDefinition, names: Names, resolver: Call
     constraint: merge?.constraint ? writer.condition(merge.constraint, triggers.slice(0, 1)) : null,
     where: node.where && writer.condition(node.where, triggers),
     variables: [...new Set(triggers.map((spec) => spec.variable))],
+    renamed: checker.renamed,
     expectMs: trigger.type === 'When' && trigger.expect ? interval(trigger.expect.interval, report) : null,
     asked: writer.asked,
   };
@@ -33,6 +34,7 @@ function hasTimer(node: RuleDefinition): boolean {
 
 class TriggerChecker {
   readonly triggers: TriggerSpec[] = [];
+  readonly renamed = new Map<string, string>();
   readonly #names: Names;
   readonly #writer: ConditionWriter;
   readonly #report: Report;
@@ -61,6 +63,7 @@ class TriggerChecker {
 
   #add(node: SingleTrigger | BeforeClause, { paths, binds, name }: Omit<Found, 'at'>): number {
     const bound = { variable: node.alias?.name ?? name, binds };
+    if (node.alias) this.renamed.set(name, `the event is called '${bound.variable}' here`);
     const condition = node.where && this.#writer.condition(node.where, [bound]);
     return this.triggers.push({ paths: paths.filter((path) => path !== null), ...bound, condition }) - 1;
   }

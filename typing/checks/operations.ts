@@ -1,5 +1,5 @@
 // Operators whose operands are known to be of kinds that they refuse (language.md 4.6, 4.7).
-import type { Binary, Unary } from '../../compiler/ast.ts';
+import type { Binary, Expression, Unary } from '../../compiler/ast.ts';
 import { type Known, named, neverCompares, neverComputes, neverHolds, neverSigned } from '../kinds.ts';
 import type { CheckContext } from './context.ts';
 
@@ -7,6 +7,7 @@ const COMPARING: ReadonlySet<string> = new Set(['==', '!=', '<', '<=', '>', '>='
 const COMPUTING: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '**']);
 
 export function checkBinary(context: CheckContext, node: Binary): void {
+  if (node.operator === 'in') checkMembership(context, node.right);
   const [left, right] = [context.knownOf(node.left), context.knownOf(node.right)];
   if (!left?.[0] || !right?.[0]) return;
   const each = (refuses: typeof neverCompares): boolean => left.every((a) => right.every((b) => refuses(node.operator, a, b)));
@@ -20,8 +21,13 @@ export function checkBinary(context: CheckContext, node: Binary): void {
     );
   if (COMPUTING.has(node.operator) && each(neverComputes))
     context.report(node.operatorSpan, 'operand', `there is no '${node.operator}' for ${a} and ${b}`);
-  if (node.operator === 'in' && right.every(neverHolds))
-    context.report(node.right, 'class.cast', `'in' looks into an array, and this is ${b}`, 'write [a, b], or an array');
+}
+
+/** What stands behind `in`. */
+export function checkMembership(context: CheckContext, node: Expression): void {
+  const known = context.knownOf(node);
+  if (known?.[0] && known.every(neverHolds))
+    context.report(node, 'class.cast', `'in' looks into an array, and this is ${list(known)}`, 'write [a, b], or an array');
 }
 
 /** `-x` of what has no sign. */

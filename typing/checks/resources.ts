@@ -1,9 +1,10 @@
 // Statements and triggers on types that are known: their properties, in value sets, conditions, orders and groups (language.md 2.5, 5.5 to 5.9).
 import type { Condition, Expression, Insert, Pair, Path, Ref, Select, Span, Update, Upsert } from '../../compiler/ast.ts';
 import { type AnyNode, childrenOf, didYouMean, dottedPath, isSystemResource, resultVariable } from '../../compiler/index.ts';
-import { named } from '../kinds.ts';
+import { isScalar, named } from '../kinds.ts';
 import type { TypeShape } from '../type-environment.ts';
-import { type CheckContext, isSystemProperty } from './context.ts';
+import { type CheckContext, isSystemProperty, onlyKind } from './context.ts';
+import { checkMembership } from './operations.ts';
 import { misfit } from './values.ts';
 
 /** The type that a reference names; tells of a type that is not there where all are known. */
@@ -90,6 +91,9 @@ export function checkCondition(context: CheckContext, node: Condition, type: Typ
     const steps = dottedPath(node.left);
     const property = steps && lookUp(context, node.left, steps, type, variable);
     if (property && COMPARED.has(node.operator)) checkOperand(context, node.right, property);
+    if (property && node.operator === 'regex') checkSearched(context, node.left, property);
+    // the operand of a query is data, and a Sequence becomes an array on the way
+    if (node.operator === 'in' && onlyKind(context, node.right)?.name !== 'Sequence') checkMembership(context, node.right);
   } else if (context.model.barePaths.has(node.expression)) {
     const steps = dottedPath(node.expression);
     if (steps) lookUp(context, node.expression, steps, type, variable);
@@ -105,6 +109,12 @@ function checkOperand(context: CheckContext, node: Expression, property: Found):
     property.multi || !OPERANDS.has(property.type) ? null : misfit(node, { type: property.type, multi: false }, context.knownOf);
   if (wrong !== null)
     context.report(node, 'property.type', `this is compared with ${/^[AEIO]/.test(property.type) ? 'an' : 'a'} ${property.type}: ${wrong}`);
+}
+
+/** A pattern is searched in Strings alone (language.md W7). */
+function checkSearched(context: CheckContext, at: Span, { type }: Found): void {
+  if (isScalar(type) && type !== 'String')
+    context.report(at, 'property.type', `regex searches a String, and this is ${/^[AEIO]/.test(type) ? 'an' : 'a'} ${type}`);
 }
 
 interface Found {
