@@ -125,7 +125,9 @@ export interface CompiledProcedure extends CompiledHead {
   /** The state that it runs with: the global one, that of one partition, or of every partition in turn. */
   readonly state: 'global' | 'partition' | 'partitions' | null;
   readonly parameters: readonly CompiledParameter[];
-  readonly returns: (NamedType & { readonly scale?: number; readonly cardinality: 'array' | 'sequence' | null }) | null;
+  readonly returns:
+    | (NamedType & { readonly scale?: number; readonly maxLength?: number; readonly cardinality: 'array' | 'sequence' | null })
+    | null;
   /** WITH options by name; constant ones as inner-JSON text. */
   readonly options: Readonly<Record<string, string>>;
 }

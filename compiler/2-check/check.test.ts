@@ -258,6 +258,12 @@ test('a head as other languages have it is told once, with how it is written', (
   expect(hints('PROCEDURE f(returns) returns returns')).toEqual([]);
 });
 
+test('the number in parentheses after a return type is looked at as that of a parameter', () => {
+  expect(found('PROCEDURE f(): Integer(2) return 1')).toEqual(['lang.syntax 1:24']);
+  expect(found('PROCEDURE f(): Decimal(200) return 1')).toEqual(['lang.syntax 1:24']);
+  expect(['String(3)', 'Decimal(2) ARRAY', 'Currency(2)'].flatMap((type) => found(`PROCEDURE f(): ${type} return null`))).toEqual([]);
+});
+
 test('a name that an event would have without AS is told with the one that it has', () => {
   const hints = (source: string): unknown[] => compile(source, { builtins }).diagnostics.map(({ line, hint }) => [line, hint]);
   const door = 'WHEN EVENT OCCURS ON "/topics/door" AS d';

@@ -50,12 +50,14 @@ export function checkHeader(node: ProcedureDefinition, prefix: string | null, na
   const name = prefix === null || written.startsWith(`${prefix}.`) ? written : `${prefix}.${written}`;
   const inService = (written.startsWith(`${prefix}.`) ? written.slice((prefix ?? '').length + 1).split('.') : parts).length > 1;
   if (node.private && !inService) report(node.name, 'cascade.service.state.modifier', 'PRIVATE needs a procedure of a service');
+  const returnType = node.returns && namedType(node.returns.typeRef, names);
+  if (returnType && node.returns?.typeRef.argument) checkArgument(returnType.type, node.returns.typeRef.argument, report);
   return {
     name,
     serviceName: inService ? name.slice(0, name.lastIndexOf('.')) : null,
     parameters: checkParameters(node, names, report),
     options: checkOptions(node, report),
-    returnType: node.returns && namedType(node.returns.typeRef, names),
+    returnType,
   };
 }
 

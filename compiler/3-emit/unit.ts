@@ -65,7 +65,7 @@ function procedureUnit(
     parameters: facts.parameters,
     returns: node.returns && {
       ...(facts.returnType ?? { type: 'Any' }),
-      ...(argument ? { scale: Number(argument.value) } : {}),
+      ...(argument && { [facts.returnType?.type === 'String' ? 'maxLength' : 'scale']: Number(argument.value) }),
       cardinality: node.returns.cardinality,
     },
     options: facts.options,

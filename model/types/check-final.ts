@@ -1,6 +1,6 @@
 // What an instance must be when it is stored, after defaults and BEFORE rules (resources-and-api.md 2.4): required, maxLength, group.
 import { deepEquals } from '../../stdlib/operators/index.ts';
-import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { codePointsWithin, getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type CascadeError, apiError } from '../errors/index.ts';
 import type { PropertyDefinition, TypeDefinition } from './definition.ts';
 import { Problems } from './problems.ts';
@@ -35,9 +35,4 @@ function becomesNull(instance: ObjectValue, stored: ObjectValue | undefined, nam
 export function fitsMaxLength({ base, maxLength }: Pick<PropertyDefinition, 'base' | 'maxLength'>, value: Value): boolean {
   if (base !== 'String' || maxLength === undefined) return true;
   return (Array.isArray(value) ? value : [value]).every((text) => typeof text !== 'string' || codePointsWithin(text, maxLength));
-}
-
-function codePointsWithin(text: string, limit: number): boolean {
-  if (text.length <= limit) return true;
-  return text.length <= 2 * limit && [...text].length <= limit;
 }

@@ -35,7 +35,8 @@ function as(space: Namespace, name: string, value: Value): Value {
 
 /** The first thing that is wrong: where, what was expected there, and what is there. */
 function refusalOf(error: CascadeError | undefined, value: Value): readonly [path: string, expected: string, actual: string] {
-  const [, path = '', expected] = error?.params ?? [];
+  const [, path = '', type, reason] = error?.params ?? [];
+  const expected = reason === 'multi' ? `${String(type)} ARRAY` : reason === 'maxLength' ? `shorter ${String(type)}` : type;
   const at = String(path);
   const actual = typeOf(at === '' ? value : at.split('.').reduce<Value>((inner, key) => member(inner, key), value));
   if (error?.code === 'cascade.type.property.unknown') return [at, 'absent', actual];

@@ -1,7 +1,7 @@
 // Arguments of user procedures and what they return: counted, named, converted, copied (language.md 3.4, 4.9).
-import { convert, ConversionError } from '../convert/index.ts';
+import { convert, ConversionError, unconvertible } from '../convert/index.ts';
 import { fail } from '../errors.ts';
-import { decodeInner, deepCopy, getOwn, type ObjectValue, typeOf, type Value } from '../values/index.ts';
+import { codePointsWithin, decodeInner, deepCopy, getOwn, type ObjectValue, typeOf, type Value } from '../values/index.ts';
 import { isDescribed, isLocal } from './described.ts';
 import type { ProcedureInfo, ProcedureParameter } from './protocol.ts';
 import { isResultList, resultList } from './result-lists.ts';
@@ -48,16 +48,22 @@ function converted(info: ProcedureInfo, parameter: ProcedureParameter, value: Va
   if (type === null || type === 'Any' || isDescribed(type)) return value;
   try {
     const result = convert(value, { type, scale }, 'parameter');
-    if (maxLength !== undefined && typeof result === 'string' && result.length > maxLength) return mistyped(info, parameter, value);
-    return result;
+    return isTooLong(result, maxLength) ? mistyped(info, parameter, value) : result;
   } catch (error) {
     if (error instanceof ConversionError) return mistyped(info, parameter, value);
     throw error;
   }
 }
 
+const isTooLong = (value: Value, maxLength: number | undefined): boolean =>
+  maxLength !== undefined && typeof value === 'string' && !codePointsWithin(value, maxLength);
+
+/** `String`, or `String(3)`. */
+const bounded = (type: string, maxLength: number | undefined): string => (maxLength === undefined ? type : `${type}(${maxLength})`);
+
 function mistyped(info: ProcedureInfo, parameter: ProcedureParameter, value: Value): never {
-  const expected = `${parameter.type ?? 'data'}${parameter.array ? ' ARRAY' : ''}`;
+  const { type, maxLength, array } = parameter;
+  const expected = `${bounded(type ?? 'data', maxLength)}${array ? ' ARRAY' : ''}`;
   return fail('cascade.procedure.parameter.type', info.name, parameter.name, expected, typeOf(value));
 }
 
@@ -75,7 +81,11 @@ export function returned(info: ProcedureInfo, value: Value): Value {
   if (!info.private && !(value instanceof Sequence) && isLocal(value))
     return fail('cascade.procedure.parameter.type', info.name, 'the result', 'data', typeOf(value));
   if (returns === null || returns.type === 'Any' || value === null || value instanceof Sequence || isDescribed(returns.type)) return value;
-  const one = (element: Value): Value => convert(element, { type: returns.type, scale: returns.scale }, 'return');
+  const { type, scale, maxLength } = returns;
+  const one = (element: Value): Value => {
+    const result = convert(element, { type, scale }, 'return');
+    return isTooLong(result, maxLength) ? unconvertible(result, bounded(type, maxLength), 'range') : result;
+  };
   if (returns.cardinality === null) return one(value);
   return Array.isArray(value) ? value.map(one) : fail('cascade.lang.conversion', typeOf(value), `${returns.type} ARRAY`);
 }

@@ -44,7 +44,8 @@ test('a parameter takes no number that a return type would round, and no text th
   const short = { name: 's', type: 'String', array: false, required: false, hasDefault: false, maxLength: 2 };
   lane.load('PROCEDURE short(s String) s', { parameters: [short] });
   expect(given(lane.call('short', ['ab']))).toBe('ab');
-  expect(given(lane.call('short', ['abc']))).toBe('cascade.procedure.parameter.type ["short","s","String","String"]');
+  expect(given(lane.call('short', ['abc']))).toBe('cascade.procedure.parameter.type ["short","s","String(2)","String"]');
+  expect(given(lane.call('short', ['😀😀']))).toBe('😀😀');
   expect(given(lane.call('whole', [null]))).toBe(null);
 });
 

@@ -84,7 +84,7 @@ export interface ProcedureInfo {
   apart?: boolean;
   /** CompiledProcedure.parameters, as compiled; a default is inner JSON text. */
   parameters: ProcedureParameter[];
-  returns: { type: string; written?: string; scale?: number; cardinality: 'array' | 'sequence' | null } | null;
+  returns: { type: string; written?: string; scale?: number; maxLength?: number; cardinality: 'array' | 'sequence' | null } | null;
 }
 /** There is one, but its text no longer compiles: each call of it raises this. */
 export interface RefusedProcedure {

@@ -30,7 +30,7 @@ export { type Match, Pattern } from './pattern.ts';
 export { formatReal } from './real-text.ts';
 export { Shared, type SharedKind } from './shared.ts';
 export { shown, shownAll, VALUE_WEIGHT, wholeUntil } from './shown.ts';
-export { compareCodeUnits, text, typeOf } from './text.ts';
+export { codePointsWithin, compareCodeUnits, text, typeOf } from './text.ts';
 export { withoutTrailing } from './trailing.ts';
 export { XmlDocument, XmlElement, XmlList, XmlNode } from './xml.ts';
 export { parseXml, parseXmlDocumentInPieces } from './xml-parse.ts';

@@ -60,6 +60,12 @@ function textOfObject(v: Exclude<Value, string | number | bigint | boolean | Lam
   return isReference(v) ? `/${v.resource}/${v.resourceId}` : stringify(v);
 }
 
+/** Whether a text keeps to a greatest length, which counts Unicode code points wherever one is declared (resources-and-api.md 4.1). */
+export function codePointsWithin(value: string, limit: number): boolean {
+  if (value.length <= limit) return true;
+  return value.length <= 2 * limit && [...value].length <= limit;
+}
+
 /** Negative, 0 or positive: the order of UTF-16 code units. */
 export function compareCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
