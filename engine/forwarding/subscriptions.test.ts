@@ -1,7 +1,8 @@
 // Subscriptions over two processes: an event that does not fit ends no subscription for good, and nobody waits for a process that is gone.
 import { afterEach, expect, test, vi } from 'vitest';
+import { apiError } from '../../model/errors/index.ts';
 import type { Notice, Subscription } from '../../resources/api.ts';
-import type { Answer, Handler } from '../../runtime/cluster/index.ts';
+import { type Answer, type Handler, LinkLost } from '../../runtime/cluster/index.ts';
 import type { OpenNamespace } from '../namespace.ts';
 import type { FollowedOptions } from './followed.ts';
 import { Listeners } from './listeners.ts';
@@ -16,15 +17,17 @@ const space = { epoch: 10 } as OpenNamespace;
 const event = (n: number): Notice => ({ kind: 'event', path: '/topics/a', valueJson: String(n), createdAt: n });
 
 /** Two processes, of which one owns all, and whose messages come at once. */
-function pair(living: number[] = [OWNER, FRONT]) {
+function pair(living: number[] = [OWNER, FRONT], name?: string) {
   const handlers = new Map<number, Record<string, Handler>>();
   const delivering = new Set<(notice: Notice) => void>();
-  const network = { isFull: false, lapsed: [] as number[], sent: [] as string[], open: Promise.resolve() };
+  const network = { isFull: false, lapsed: [] as number[], sent: [] as string[], open: Promise.resolve(), refused: 0, begun: 0 };
   const callsOf = (from: number) => ({
     isGone: () => false,
     async call(to: number, method: string, head: object): Promise<Answer> {
       network.sent.push(method);
-      return handlers.get(to)![method]!(from, { head: { ...head }, body: Buffer.alloc(0) });
+      const handler = handlers.get(to)?.[method];
+      if (!handler) throw new LinkLost();
+      return handler(from, { head: { ...head }, body: Buffer.alloc(0) });
     },
     post(to: number, method: string, head: object, body = Buffer.alloc(0)): boolean {
       if (body.length > 0 && network.isFull) return false;
@@ -48,11 +51,15 @@ function pair(living: number[] = [OWNER, FRONT]) {
       living: async (epochs: readonly number[]) => epochs.filter((one) => living.includes(one)),
       subscribe: async (...[, , , , deliver]: Parameters<FollowedOptions['subscribe']>): Promise<Subscription> => {
         delivering.add(deliver);
-        return { close: () => void delivering.delete(deliver) };
+        const begin = async (): Promise<void> => {
+          if (network.refused-- > 0) throw apiError('cascade.server.unavailable');
+          network.begun++;
+        };
+        return { ...(name !== undefined && { name, begin }), close: () => void delivering.delete(deliver) };
       },
       running: async () => space,
       served: async () => undefined,
-      onError: (error: unknown) => expect.unreachable(String(error)),
+      onError: (error: unknown) => expect(error).toMatchObject({ code: 'cascade.server.unavailable' }),
       onLapsed: (listener: number) => void network.lapsed.push(listener),
     } as unknown as FollowedOptions);
     handlers.set(
@@ -128,4 +135,29 @@ test('an attachment that waited for its namespace does not take the subscription
   await handlers['subscribe']!(FRONT, { head: late, body: Buffer.alloc(0) });
   publish(2);
   expect(received).toEqual([event(1), event(2)]);
+});
+
+test('a subscription that a new owner has asked for finds the next one when that owner dies before it has it', async () => {
+  const { front, network, publish } = pair();
+  const received: Notice[] = [];
+  await front.subscribe(identity, '/topics/a', {}, (notice) => void received.push(notice));
+  const dead = 3;
+  const handlers = front.handlers((_name, work) => work(space));
+  await handlers['attach']!(dead, { head: { namespace: 'shop' }, body: Buffer.alloc(0) });
+  front.dropped(dead);
+  await vi.waitFor(() => expect(network.sent.filter((method) => method === 'subscribe')).toHaveLength(3));
+  publish(1);
+  expect(received).toEqual([event(1)]);
+});
+
+test('a persistent subscription whose stored events cannot be sent just now is attached again until they are', async () => {
+  const { owner, front, network, publish } = pair([OWNER, FRONT], 'inbox');
+  const received: Notice[] = [];
+  const subscription = await front.subscribe(identity, '/topics/a', { persistent: true }, (notice) => void received.push(notice));
+  await subscription.begin?.(async () => undefined);
+  network.refused = 2;
+  owner.closing('shop');
+  await vi.waitFor(() => expect(network.begun).toBe(2));
+  publish(1);
+  expect(received).toEqual([event(1)]);
 });

@@ -51,7 +51,7 @@ export class FollowedSubscriptions {
     };
     this.#add(one);
     try {
-      if (!(await this.#attach(one))) await one.attaching;
+      if (!(await this.#attach(one))) while (one.attaching) await one.attaching;
     } catch (error) {
       this.#remove(one);
       throw error;
@@ -290,10 +290,12 @@ export class FollowedSubscriptions {
     const options = name === undefined ? one.options : { ...one.options, subscriptionName: name };
     this.#detach(one);
     const turn = ++one.turn;
+    // That owner has died, or given the namespace up, before it had the subscription: the next one may not know that this process listens.
+    const again = (): void => void (this.#isStill(one, turn) && this.#reattach(one, null));
     try {
       if (owner === epoch) {
         const space = await running(identity.namespace);
-        if (!space) return;
+        if (!space) return again();
         const local = await subscribe(space, identity, path, options, (notice) => {
           if (one.isOpen && one.turn === turn) this.#notify(one, notice);
         });
@@ -301,21 +303,25 @@ export class FollowedSubscriptions {
         await this.#listeners.record(identity.namespace, space.epoch, epoch);
         Object.assign(one, { local, owner });
       } else await this.#attachAt(one, turn, owner, options);
-      if (one.hasBegun) this.#beginAgain(one).catch((error: unknown) => this.#failedAgain(one, error)); // after the namespace serves
     } catch (error) {
-      this.#failedAgain(one, error);
+      return void (this.#failedAgain(one, error) || again());
     }
+    // After the namespace serves.
+    if (one.hasBegun) this.#beginAgain(one).catch((error: unknown) => void (this.#failedAgain(one, error) || again()));
   }
 
   async #attachAgain(one: Followed): Promise<void> {
     this.#detach(one);
-    for (;;)
+    for (let turn = 0; ; )
       try {
         while (one.attachingTo) await one.attachingTo;
         if (!one.isOpen || one.owner !== null) return;
-        if ((await this.#attach(one)) && one.hasBegun) await this.#beginAgain(one);
+        if (!(await this.#attach(one))) continue;
+        turn = one.turn;
+        if (one.hasBegun) await this.#beginAgain(one);
       } catch (error) {
         if (this.#failedAgain(one, error)) return;
+        if (one.turn === turn) this.#detach(one); // it is attached, and has not begun
         await pause(AGAIN_AFTER_MS);
       }
   }
