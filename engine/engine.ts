@@ -190,6 +190,7 @@ export async function openEngine({
       quotas,
       rightsOf: (username, namespace) => identity.rightsOf(username, namespace),
       about,
+      isSure,
       lasting: store.namespace('system'),
       databaseOf: (name) => store.namespace(name),
       reopen: (name) => cluster.forwarding.reopen(name),

@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Polls } from './polls.ts';
 
+const sure = (): boolean => true;
+
 test('notes taken at the same time are written in one batch, and resolve only after it', async () => {
   const written: [string, number][][] = [];
   const polls = new Polls(async (began) => {
     await sleep(20);
     written.push([...began]);
-  });
+  }, sure);
   const first = polls.note('a', 1);
   await sleep(1);
   const others = Promise.all([polls.note('b', 2), polls.note('c', 3), polls.note('b', 4)]);
@@ -27,14 +29,14 @@ test('a failed write rejects the notes of its batch, and the next batch is writt
   let isAway = true;
   const polls = new Polls(async () => {
     if (isAway) throw new Error('away');
-  });
+  }, sure);
   await expect(polls.note('a', 1)).rejects.toThrow('away');
   isAway = false;
   await polls.note('a', 2);
 });
 
 test('at most 64 polls run at once; the others follow in order', async () => {
-  const polls = new Polls(async () => undefined);
+  const polls = new Polls(async () => undefined, sure);
   const begun: number[] = [];
   const ends: ((error?: Error) => void)[] = [];
   const all = Array.from({ length: 70 }, (_, n) =>
@@ -57,4 +59,26 @@ test('at most 64 polls run at once; the others follow in order', async () => {
   }
   await Promise.all(all);
   expect(begun).toHaveLength(70);
+});
+
+// spec: integrations.md 1.10
+test('a process that may have lost the namespace does not poll, even when it notices while the beginning is stored', async () => {
+  const steps: string[] = [];
+  let isSure = true;
+  const polls = new Polls(
+    async () => void steps.push('stored'),
+    () => isSure,
+  );
+  const poll = (): Promise<void> =>
+    polls.poll(
+      'a',
+      () => 1,
+      async () => void steps.push('polled'),
+    );
+  await poll();
+  const noticed = poll();
+  isSure = false;
+  await noticed;
+  await poll();
+  expect(steps).toEqual(['stored', 'polled', 'stored']);
 });

@@ -8,6 +8,7 @@ const GATHER_MS = 50;
 
 export class Polls {
   readonly #write: (began: ReadonlyMap<string, number>) => Promise<void>;
+  readonly #isSure: () => boolean;
   #running = 0;
   readonly #queue: (() => void)[] = [];
   #gathered = new Map<string, number>();
@@ -15,9 +16,25 @@ export class Polls {
   #next: Promise<void> | null = null;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param write stores the time of the last poll, by source */
-  constructor(write: (began: ReadonlyMap<string, number>) => Promise<void>) {
+  /**
+   * @param write stores the time of the last poll, by source
+   * @param isSure whether no other process can own the namespace by now
+   */
+  constructor(write: (began: ReadonlyMap<string, number>) => Promise<void>, isSure: () => boolean) {
     this.#write = write;
+    this.#isSure = isSure;
+  }
+
+  /**
+   * Runs a poll when one of the places is free, and stores before when it begins. A process that has stood still does not poll: the next owner
+   * of the namespace does by then, and what this one would take from the remote side it could not store.
+   */
+  poll(source: string, now: () => number, poll: () => Promise<void>): Promise<void> {
+    return this.run(async () => {
+      if (!this.#isSure()) return;
+      await this.note(source, now());
+      if (this.#isSure()) await poll();
+    });
   }
 
   /** Resolves when the beginning of the poll is stored. */

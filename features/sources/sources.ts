@@ -64,7 +64,10 @@ export class Sources {
     this.#options = options;
     this.counts = new SourceCounts(options.db);
     this.records = new SourceRecords(options.db);
-    this.#polls = new Polls((began) => this.records.notePolls(began));
+    this.#polls = new Polls(
+      (began) => this.records.notePolls(began),
+      () => this.#space.installation.isSure(),
+    );
     this.outlet = options.outlet;
   }
 
@@ -284,12 +287,7 @@ export class Sources {
       keep: async (key, text) => records.seal(await space.installation.keys.ensureCipher(space.name), name, key, text),
       kept: async (key) => records.unseal(await space.installation.keys.ensureCipher(space.name), name, key),
       polledAt: () => records.polledAt(name),
-      poll: async (poll) => {
-        await this.#polls.run(async () => {
-          await this.#polls.note(name, space.clock.now());
-          await poll();
-        });
-      },
+      poll: (poll) => this.#polls.poll(name, () => space.clock.now(), poll),
       creator: async () => callerOf(space, { ...serviceActor(space), identity: await creatorOf(space, source) }),
       other: async (other) => {
         const found = space.catalog.definitions.get('sources', other);

@@ -35,6 +35,8 @@ export interface Installation {
   readonly quotas: Quotas;
   readonly rightsOf: RightsOf;
   readonly about: About;
+  /** Whether this process certainly holds its lease, by its own monotonic clock: no other one can do its work. */
+  isSure(): boolean;
   /** The database of `system`, which is never deleted: it takes the audits that would be deleted with their namespace. */
   readonly lasting: Db;
   /** The database of a namespace, whichever process owns it. */

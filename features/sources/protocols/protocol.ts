@@ -167,7 +167,10 @@ export interface SourceContext {
   kept(key: string): Promise<string | null>;
   /** When the previous poll began, in any process, since the source was last changed. */
   polledAt(): Promise<number | null>;
-  /** Runs a poll when one of the namespace's places is free, and stores before when it began. @throws errors of the poll */
+  /**
+   * Runs a poll when one of the namespace's places is free, and stores before when it began; without it where another process may own the
+   * namespace by now. @throws errors of the poll
+   */
   poll(poll: () => Promise<void>): Promise<void>;
   /** The creator of the source, as the caller for what the source does itself. */
   creator(): Promise<Caller>;
