@@ -199,7 +199,7 @@ async function sealAll(
     if (secret === null) continue;
     const path = pathInOptions(field);
     if (path) whole = withSecret(whole, path, secret);
-    if (!space.installation.keys.areAvailable) throw apiError('cascade.server.unavailable');
+    if (!space.installation.keys.areAvailable) throw invalid(node, `there is no master key to keep ${field} with`);
     const cipher = await space.installation.keys.ensureCipher(space.name);
     setOwn(sealed, field, Buffer.from(cipher.seal(encodeInner(secret), placeOf(node, field))).toString('base64'));
   }

@@ -30,6 +30,7 @@ async function readOrMake(space: Namespace): Promise<VapidKey> {
 /** `GET …/pushkey`: the public key for subscriptions of pages, for any user that is logged in. */
 export const pushKey: ResourceRequest = async (space, { op }) => {
   if (op !== 'select') throw apiError('cascade.method.not.allowed', op, 'pushkey');
+  if (!space.installation.keys.areAvailable) throw apiError('cascade.resource.not.found', '/pushkey'); // none can be kept
   const { publicKey } = await webPushKey(space);
   return reply(JSON.stringify({ publicKey }));
 };

@@ -36,9 +36,10 @@ export const SECRETS: DefinitionResource = {
 
 const place = (name: string): string => `secret ${name}`;
 
-/** @throws server.unavailable: the service has no master key */
+/** @throws cascade.resource.property.invalid: the service has no master key */
 async function seal(space: Namespace, name: string, secret: string): Promise<string> {
-  if (!space.installation.keys.areAvailable) throw apiError('cascade.server.unavailable');
+  if (!space.installation.keys.areAvailable)
+    throw apiError('cascade.resource.property.invalid', 'secrets', 'secret', 'the service was started without a master key');
   const cipher = await space.installation.keys.ensureCipher(space.name);
   return Buffer.from(cipher.seal(secret, place(name))).toString('base64');
 }
