@@ -6,7 +6,6 @@ import { openChanges } from './changes.ts';
 
 /** A stream as the database's client has it: it tells that it is open, and much later its first change. */
 class FakeStream extends EventEmitter {
-  readonly resumeToken = null;
   readonly #reads: { resolve: (change: ChangeStreamDocument) => void; reject: (error: Error) => void }[] = [];
 
   next(): Promise<ChangeStreamDocument> {

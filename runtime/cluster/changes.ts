@@ -1,7 +1,7 @@
 // The change stream of a process: changes of the collections that other processes follow, in all namespaces, in the order of the commits.
 
 import { once } from 'node:events';
-import type { ChangeStream, ChangeStreamDocument, Document, MongoClient, ObjectId, ResumeToken } from 'mongodb';
+import type { ChangeStream, ChangeStreamDocument, Document, MongoClient, ObjectId } from 'mongodb';
 import { Backoff } from '../../platform/mongo/index.ts';
 
 export interface Change {
@@ -27,12 +27,8 @@ export async function openChanges(
   onError: (error: unknown) => void,
 ): Promise<AsyncDisposable> {
   let isOpen = true;
-  let token: ResumeToken = null;
-  const watch = (): ChangeStream =>
-    client.watch(
-      [{ $match: { 'ns.coll': { $in: collections } } }],
-      token ? { resumeAfter: token, batchSize: 1_000 } : { batchSize: 1_000 },
-    );
+  // The client resumes it by itself where the oplog reaches back; one that has failed begins anew, and everything is read again.
+  const watch = (): ChangeStream => client.watch([{ $match: { 'ns.coll': { $in: collections } } }], { batchSize: 1_000 });
   let stream = watch();
   let next = stream.next();
   await opened(stream, next).catch(async (error: unknown) => {
@@ -47,7 +43,6 @@ export async function openChanges(
         const change = toChange(await next);
         if (!isOpen) return;
         if (change) await (calling = onChange(change));
-        token = stream.resumeToken ?? token;
         backoff.reset();
         if (isOpen) next = stream.next();
       } catch (error) {
@@ -56,8 +51,6 @@ export async function openChanges(
         await stream.close().catch(() => undefined); // the stream has failed already
         await backoff.pause();
         if (!isOpen) return;
-        // The oplog may not reach back to the resume token.
-        token = null;
         stream = watch();
         next = stream.next();
         // Open before everything is read again: what changes from then on is in it. An error of it comes again with its first change.
