@@ -21,8 +21,7 @@ import { faultyTls, tlsOptions } from '../../platform/egress/index.ts';
 import { Polls } from './polls.ts';
 import { type ConsumerState, SourceRecords } from './records.ts';
 import { wholeConfig } from './secrets.ts';
-import { isActive, isMocked, unresolvedRule } from './state.ts';
-import { sourcesOf } from './namespace-state.ts';
+import { isActive, isMocked, madeOf, unresolvedRule } from './state.ts';
 
 export interface SourcesOptions {
   readonly space: () => Namespace;
@@ -43,6 +42,8 @@ interface Entry {
 
 const LEASE_MS = 30_000;
 const RENEW_EVERY_MS = 10_000;
+/** How soon it is noticed that this process may have lost the namespace, or is sure of it again. */
+const LOOK_EVERY_MS = 1_000;
 
 export class Sources {
   readonly counts: SourceCounts;
@@ -57,6 +58,7 @@ export class Sources {
   readonly #audited = new Map<string, string>();
   #isRunning = false;
   #isClosed = false;
+  #looking: NodeJS.Timeout | undefined;
   #renewedAt = 0;
   #noted: Promise<unknown> = Promise.resolve();
 
@@ -75,6 +77,23 @@ export class Sources {
   start(): void {
     this.#isRunning = true;
     for (const [name, source] of this.#space.catalog.definitions.list('sources')) this.put(name, source);
+    this.#looking ??= setInterval(() => this.#followLease(), LOOK_EVERY_MS).unref();
+  }
+
+  /**
+   * A process that has not renewed its lease for so long that another one may own the namespace consumes nothing: what it took it could not store,
+   * and two that use the same client id throw each other off. Once it is sure again it goes on; when it has lost the namespace, it is closed.
+   */
+  #followLease(): void {
+    const isSure = this.#space.installation.isSure();
+    if (isSure === this.#isRunning) return;
+    if (isSure) return this.start();
+    this.#isRunning = false;
+    for (const [name, entry] of this.#entries)
+      if (entry.consumes) {
+        this.#entries.delete(name);
+        this.#close(name, entry);
+      }
   }
 
   /** Applies a new or changed definition: reconnects the source unless only `ars_properties` differ. */
@@ -201,6 +220,7 @@ export class Sources {
   async close(): Promise<void> {
     this.#isRunning = false;
     this.#isClosed = true;
+    clearInterval(this.#looking);
     const entries = [...this.#entries];
     this.#entries.clear();
     for (const [name, entry] of entries) this.#close(name, entry);
@@ -375,17 +395,3 @@ const PUBLISH_WAITS_MS = 5_000;
 const processName = (epoch: number): string => `p-${epoch.toString(16).padStart(4, '0')}`;
 
 export const noConnection = (source: ObjectValue): string => `this version has no connections of the type ${String(own(source, 'type'))}`;
-
-/** The parts of a definition that its connection depends on, as a key for comparison. */
-function madeOf(source: ObjectValue, consumes: boolean): string {
-  const { ars_properties: _, ars_version: __, ars_modifiedAt: ___, ars_modifiedBy: ____, ...rest } = source;
-  return JSON.stringify([consumes, rest], (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
-}
-
-/** The active sources of a namespace, and whether each is ready. */
-export function sourcesUp(space: Pick<Namespace, 'catalog' | 'name' | 'states'>): { namespace: string; source: string; isUp: boolean }[] {
-  return space.catalog.definitions.list('sources').flatMap(([source, stored]) => {
-    const { state } = sourcesOf(space).stateOf(stored);
-    return state === 'inactive' ? [] : [{ namespace: space.name, source, isUp: state === 'mocked' || state === 'connected' }];
-  });
-}

@@ -20,3 +20,9 @@ function listensTo(rule: ObjectValue | undefined, source: string): boolean {
   const paths = (Array.isArray(triggers) ? triggers : []).map((one) => (isObject(one) ? own(one, 'path') : null));
   return paths.includes(`/sources/${source}/publish`);
 }
+
+/** The parts of a definition that its connection depends on, as a key for comparison. */
+export function madeOf(source: ObjectValue, consumes: boolean): string {
+  const { ars_properties: _, ars_version: __, ars_modifiedAt: ___, ars_modifiedBy: ____, ...rest } = source;
+  return JSON.stringify([consumes, rest], (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+}

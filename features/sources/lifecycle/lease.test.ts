@@ -1,0 +1,34 @@
+// A process that may have lost its namespace consumes nothing there, and goes on when it is sure again (integrations.md 1.10).
+import { afterEach, expect, test, vi } from 'vitest';
+import { openTestEngine } from '../../../engine/testing/engine.ts';
+import { openMqttBroker } from '../protocols/mqtt/testing/mqtt-broker.ts';
+
+/** Longer than a lease is held without being renewed, shorter than the lease. */
+const WITHOUT_RENEWAL_MS = 26_000;
+
+afterEach(() => vi.restoreAllMocks());
+
+test('a source is disconnected before the lease ends that cannot be renewed, and connected again when it is', async () => {
+  await using broker = await openMqttBroker();
+  const seen: string[] = [];
+  broker.aedes.on('client', () => seen.push('connected'));
+  broker.aedes.on('clientDisconnect', () => seen.push('disconnected'));
+  await using t = await openTestEngine({ outboundAddresses: ['127.0.0.1'] });
+  await t.type('Got', { topic: { type: 'String' } });
+  await t.program('rules', 'RULE gets WHEN EVENT OCCURS ON "/sources/feed" AS e INSERT Got(topic: e.topic)');
+  const config = { serverURI: `mqtt://127.0.0.1:${broker.port}`, topics: ['feed/#'], clientId: 'one', cleanSession: false };
+  await t.ask('insert', 'sources', { body: JSON.stringify({ name: 'feed', type: 'MQTT', config }) });
+  await expect.poll(() => seen).toEqual(['connected']);
+
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + WITHOUT_RENEWAL_MS);
+  await expect.poll(() => seen).toEqual(['connected', 'disconnected']);
+  // The next renewal comes by itself.
+  await expect.poll(() => seen).toEqual(['connected', 'disconnected', 'connected']);
+  await new Promise<void>((resolve, reject) =>
+    broker.aedes.publish({ cmd: 'publish', topic: 'feed/a', payload: '1', qos: 1, retain: false, dup: false }, (error) =>
+      error ? reject(error) : resolve(),
+    ),
+  );
+  await t.eventually('Got', { topic: 'feed/a' }, 1);
+});
