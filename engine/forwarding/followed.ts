@@ -39,6 +39,8 @@ export interface Followed {
   readonly deliver: (notice: Notice) => void;
   hasRoom: (() => Promise<void>) | undefined;
   hasBegun: boolean;
+  /** Whether its owner, another process, has something to tell from its beginning on. */
+  begins: boolean;
   isOpen: boolean;
   /** The name of a persistent one. */
   name: string | undefined;

@@ -41,6 +41,7 @@ export class FollowedSubscriptions {
       deliver,
       hasRoom: undefined,
       hasBegun: false,
+      begins: false,
       isOpen: true,
       name: undefined,
       turn: 0,
@@ -241,6 +242,7 @@ export class FollowedSubscriptions {
     const { head } = await this.#options.calls().call(owner, 'subscribe', { id, turn, identity, path, options: text });
     if (!this.#isStill(one, turn)) return void this.#options.calls().post(owner, 'end', { id, turn });
     one.owner = owner;
+    one.begins = head['begins'] === true;
     if (typeof head['name'] === 'string') one.name = head['name'];
   }
 
@@ -252,7 +254,7 @@ export class FollowedSubscriptions {
     await one.attaching;
     const { local, owner, id, turn } = one;
     if (local) await local.begin?.(hasRoom);
-    else if (owner !== null && one.name !== undefined)
+    else if (owner !== null && one.begins)
       await this.#options
         .calls()
         .call(owner, 'begin', { id, turn })
@@ -328,8 +330,8 @@ export class FollowedSubscriptions {
 
   async #beginAgain(one: Followed): Promise<void> {
     const { local, owner, id, turn, hasRoom, identity } = one;
-    if (one.name === undefined || owner === null) return;
-    if (!local) return void (await this.#options.calls().call(owner, 'begin', { id, turn }));
+    if (owner === null) return;
+    if (!local) return void (one.begins && (await this.#options.calls().call(owner, 'begin', { id, turn })));
     await this.#options.served(identity.namespace);
     await local.begin?.(hasRoom);
   }

@@ -6,13 +6,11 @@ import { toJson } from '../../model/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { raise, hasMembers } from '../../runtime/events/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
-import { read } from '../../resources/instances/index.ts';
-import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
-import { isExpired } from './payload-messages.ts';
+import { pendingOf } from './pending.ts';
 import { deviceOf, devicesOf } from './push-targets.ts';
 
-/** Pending messages that a device gets when it starts to listen. */
-const MOST = 1_000;
+/** Bound of what happens while a device is told what is pending: one that reads so slowly listens again. */
+const MOST_EARLY = 10_000;
 
 /** The path names user and device, so that a device that passes to another user receives nothing more of the former one. */
 const pathOf = (username: string, deviceId: string): string => `/inbox/${encodeURIComponent(username)}/${deviceId}`;
@@ -52,7 +50,8 @@ function inboxValue(kind: string, message: ObjectValue): ObjectValue {
 }
 
 /**
- * Subscribes a device to its inbox: first it gets its user's pending messages, the oldest first.
+ * Subscribes a device to its inbox: first it gets its user's pending messages, the oldest first and no faster than it reads them, then what
+ * has happened since it was subscribed.
  * @param filter members that a value must have; null: all events
  * @throws cascade.authorization.denied: the device belongs to another user
  */
@@ -68,26 +67,39 @@ export async function listen(
   let early: Notice[] | null = [];
   const deliverNamed = (notice: Notice): void => {
     const named: Notice = notice.kind === 'event' ? { ...notice, path } : notice;
-    if (early) early.push(named);
-    else deliver(named);
+    if (!early) return deliver(named);
+    if (early.length < MOST_EARLY) return void early.push(named);
+    close();
+    deliver({ kind: 'withdrawn' });
   };
-  const close = space.events.subscribers.add(pathOf(username, deviceId), { filter, deliver: deliverNamed });
-  try {
-    for (const message of await read(space, PAYLOAD_MESSAGES, { pendingUsers: username }, MOST)) {
-      if (isExpired(message, space.clock.now())) continue;
+  const end = space.events.subscribers.add(pathOf(username, deviceId), { filter, deliver: deliverNamed });
+  let isOpen = true;
+  const close = (): void => {
+    isOpen = false;
+    end();
+  };
+  const tellPending = async (hasRoom: () => Promise<void>): Promise<void> => {
+    for await (const message of pendingOf(space, username)) {
+      if (!isOpen) return;
       const value = inboxValue('notify', message);
       const sentAt = own(message, 'sentAt');
       const createdAt = sentAt instanceof DateTime ? sentAt.ms : space.clock.now();
       if (!filter || hasMembers(value, filter)) deliver({ kind: 'event', path, valueJson: toJson(value), createdAt });
+      await hasRoom();
     }
-  } catch (error) {
-    close();
-    throw error;
-  }
-  const waiting = early;
-  early = null;
-  for (const notice of waiting) deliver(notice);
-  return { close };
+  };
+  return {
+    begin: async (hasRoom = async () => undefined) => {
+      try {
+        await tellPending(hasRoom);
+      } finally {
+        const waiting = early ?? [];
+        early = null;
+        for (const notice of waiting) if (isOpen) deliver(notice);
+      }
+    },
+    close,
+  };
 }
 
 export const usersOf = (message: ObjectValue, property: 'users' | 'pendingUsers'): string[] => {

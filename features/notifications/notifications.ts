@@ -13,12 +13,14 @@ import { checkForm } from './payload-form.ts';
 import { nameList, own, outOfRange, sourceNamed } from '../../resources/operations/index.ts';
 import { deviceTransport, handOver } from './hand-over.ts';
 import { type Device, devicesOf } from './push-targets.ts';
-import { deletedBy, isExpired, pendingRecipients, withdrawn } from './payload-messages.ts';
+import { deletedBy, pendingRecipients, withdrawn } from './payload-messages.ts';
+import { pendingOf } from './pending.ts';
 
 const LONGEST_TITLE = 256;
 /** Limits the unknown users in one log entry. */
 const MOST_NAMED = 10;
-const MOST = 1_000;
+/** Bound of what one call of listPending returns. */
+const MOST_PENDING_CHARS = 32 * 1024 * 1024;
 
 /** Properties that a replacement must not keep of the message before. */
 const AS_NEW: ObjectValue = { expiresAt: null, clientName: null };
@@ -147,10 +149,15 @@ const listPending: HostBuiltin = async (space, [named = null], actor) => {
   const identity = actor.identity;
   const username = named === null ? identity.username : String(named).toLowerCase();
   if (username !== identity.username && !isAdmin(identity)) throw apiError('cascade.authorization.denied', 'select', 'ArsPayloadMessage');
-  const waiting = await read(space, PAYLOAD_MESSAGES, { pendingUsers: username }, MOST);
-  const pending = waiting.filter((message) => !isExpired(message, actor.clock.now()));
-  const seen = isAdmin(identity) ? pending : pending.map((one) => PAYLOAD_MESSAGES.seen?.instance(one, identity.username) ?? one);
-  return { ok: encodeInner(seen) };
+  const texts: string[] = [];
+  let left = MOST_PENDING_CHARS;
+  for await (const message of pendingOf(space, username)) {
+    const seen = isAdmin(identity) ? message : (PAYLOAD_MESSAGES.seen?.instance(message, identity.username) ?? message);
+    const text = encodeInner(seen);
+    if ((left -= text.length) < 0) throw apiError('cascade.execution.memory', 'Notification.listPending', MOST_PENDING_CHARS);
+    texts.push(text);
+  }
+  return { ok: `[${texts.join(',')}]` };
 };
 
 export const notifications: HostBuiltins = {

@@ -1,0 +1,77 @@
+// The inbox of a device through an engine (integrations.md 7.4): all that is pending, no faster than it is read, then what happens.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import type { Notice } from '../../resources/api.ts';
+
+/** More than one reading takes, and more than there once was room for. */
+const MESSAGES = 1_023;
+
+let t: TestEngine;
+const ids: string[] = [];
+beforeAll(async () => {
+  t = await openTestEngine();
+  await t.ask('insert', 'ArsPushTarget', { body: '{"deviceId":"tab","platform":"web"}' });
+  await t.ask('insert', 'sources', { body: '{"name":"forms","type":"PUSH_NOTIF","direction":"SINK","config":{}}' });
+  const pending = { payload: {}, users: ['ann'], pendingUsers: ['ann'], recipients: [{ username: 'ann', status: 'pending' }] };
+  const rows = Array.from({ length: MESSAGES }, (_, at) => ({ title: `Message ${at}`, ...pending }));
+  const { body } = await t.ask('insert', 'ArsPayloadMessage', { body: JSON.stringify(rows) });
+  ids.push(...(JSON.parse(body ?? '') as { _id: string }[]).map(({ _id }) => _id));
+});
+afterAll(() => t[Symbol.asyncDispose]());
+
+interface Received {
+  readonly kind: string;
+  readonly messageId: string;
+}
+
+async function listen() {
+  const received: Received[] = [];
+  const take = (notice: Notice): void => void (notice.kind === 'event' && received.push(JSON.parse(notice.valueJson) as Received));
+  const subscription = await t.engine.subscribe(t.identity, '/inbox/tab', {}, take);
+  return { subscription, received };
+}
+
+test('a device is told of all that is pending, the oldest first', async () => {
+  const { subscription, received } = await listen();
+  expect(received).toEqual([]);
+  await subscription.begin?.();
+  expect(received.map(({ messageId }) => messageId)).toEqual(ids);
+  subscription.close();
+});
+
+test('it is told no faster than it reads, and of what happens meanwhile afterwards', async () => {
+  const { subscription, received } = await listen();
+  const waiting: (() => void)[] = [];
+  const asked: (() => void)[] = [];
+  const hasRoom = (): Promise<void> => {
+    asked.splice(0).forEach((go) => go());
+    return new Promise((go) => waiting.push(go));
+  };
+  const isAsked = new Promise<void>((go) => asked.push(go));
+  const begun = subscription.begin?.(hasRoom);
+  await isAsked;
+  const [first = '', ...others] = ids;
+  await t.ask('dismiss', 'ArsPayloadMessage', { id: first, body: '{}' });
+  expect(received).toMatchObject([{ kind: 'notify', messageId: first }]);
+  while (received.length < MESSAGES + 1) {
+    waiting.splice(0).forEach((go) => go());
+    await new Promise((go) => setImmediate(go));
+  }
+  await begun;
+  expect(received.slice(1)).toMatchObject([
+    ...others.map((messageId) => ({ kind: 'notify', messageId })),
+    { kind: 'removed', messageId: first },
+  ]);
+  subscription.close();
+});
+
+test('a subscription that is closed is told nothing more', async () => {
+  const { subscription, received } = await listen();
+  await subscription.begin?.(async () => subscription.close());
+  expect(received).toHaveLength(1);
+});
+
+test('Notification.listPending lists all of it', async () => {
+  await t.program('procedures', 'PROCEDURE waiting() return Notification.listPending().size()');
+  expect((await t.ask('execute', 'procedures', { id: 'waiting' })).body).toBe(String(MESSAGES - 1));
+});
