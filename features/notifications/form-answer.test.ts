@@ -48,6 +48,27 @@ test.each([
   expect(await answered(INSPECTION, values, submit)).toBe(expected);
 });
 
+// spec: resources-and-api.md 1.4: digits are exact over 64 bits
+test.each([
+  ['{"type":"inputInteger","id":"n","maxValue":9007199254740993}', '{"n":9007199254740993}', '0 {"n":9007199254740993}'],
+  ['{"type":"inputInteger","id":"n","maxValue":9007199254740992}', '{"n":9007199254740993}', 'value.invalid n range'],
+  ['{"type":"inputReal","id":"n","maxValue":9007199254740992.0}', '{"n":9007199254740993}', 'value.invalid n range'],
+  ['{"type":"inputReal","id":"n","maxValue":9007199254740992}', '{"n":9007199254740992.0}', '0 {"n":9007199254740992.0}'],
+  [
+    '{"type":"droplist","id":"n","values":[{"label":"a","value":9007199254740992},{"label":"b","value":9007199254740993}]}',
+    '{"n":9007199254740993}',
+    '0 {"n":9007199254740993}',
+  ],
+])('integers that are one double: %s with %s', async (fields, values, expected) => {
+  expect(await answered(fields, values)).toBe(expected);
+});
+
+test('buttons whose values are one double are two', async () => {
+  const button = '{"type":"footerButton","buttonLabel":"G","value":9007199254740993}';
+  expect(await answered(button, '{}', '9007199254740992')).toBe('submit.value 9007199254740992');
+  expect(await answered(button, '{}', '9007199254740993')).toBe('9007199254740993 {}');
+});
+
 // spec: integrations.md S9
 test.each([
   ['{"type":"footerButton","buttonLabel":"G","value":2}', '{}', 'null', 'submit.value 0'],

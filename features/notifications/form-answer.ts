@@ -13,6 +13,7 @@ import {
   type Value,
 } from '../../stdlib/values/index.ts';
 import { CascadeError, CascadeErrors, apiError } from '../../model/errors/index.ts';
+import { exactOf, isSame } from './form-numbers.ts';
 
 export interface Entered {
   /** The value of the button; null: none was named. */
@@ -40,7 +41,7 @@ const media = (kind: string, extension: string): Accept => {
   const name = new RegExp(`^rcs/${kind}/[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\\.${extension}$`);
   return (value) => (typeof value === 'string' && name.test(value) ? value : undefined);
 };
-const choice: Accept = (value, field) => choicesOf(field).find((one) => equal(one, value));
+const choice: Accept = (value, field) => choicesOf(field).find((one) => isSame(one, value));
 const number =
   (fits: (value: Value) => boolean): Accept =>
   (value) =>
@@ -93,7 +94,7 @@ const presetOf = (type: string, field: ObjectValue): Value => (MEDIA.has(type) ?
 export async function answerOf(payload: ObjectValue, entered: Entered): Promise<FormAnswer> {
   const fields = fieldsOf(payload);
   const submitValue = entered.submitValue ?? 0;
-  if (!buttonsOf(fields).some((one) => equal(one, submitValue))) throw apiError('cascade.notification.submit.value', submitValue);
+  if (!buttonsOf(fields).some((one) => isSame(one, submitValue))) throw apiError('cascade.notification.submit.value', submitValue);
   const values: ObjectValue = {};
   const faults: CascadeError[] = [];
   const missing: string[] = [];
@@ -138,13 +139,18 @@ function accepted(type: string, field: ObjectValue, given: Value): Taken {
   const value = (TYPES[type] as Accept)(given, field);
   if (value === undefined) return { value: null, reason: type === 'droplist' || type === 'radioButtons' ? 'values' : 'type' };
   if (type === 'inputInteger' || type === 'inputReal') {
-    const [least, most] = [own(field, 'minValue') ?? 0, own(field, 'maxValue') ?? 100];
-    if (numberOf(value) < numberOf(least) || numberOf(value) > numberOf(most)) return { value: null, reason: 'range' };
+    const [least, most] = [exactBound(field, 'minValue', 0), exactBound(field, 'maxValue', 100)];
+    if (isNumber(value) && (exactOf(value) < least || exactOf(value) > most)) return { value: null, reason: 'range' };
   }
   const longest = type === 'inputString' ? own(field, 'maxLength') : null;
   if (longest !== null && String(value).length > Number(longest)) return { value: null, reason: 'length' };
   return { value };
 }
+
+const exactBound = (field: ObjectValue, name: string, unlessTold: number): number | bigint => {
+  const value = own(field, name);
+  return isNumber(value) ? exactOf(value) : unlessTold;
+};
 
 /** The value of a field that was left empty. */
 function untouched(type: string, field: ObjectValue, now: number): Value {
@@ -179,8 +185,6 @@ function choicesOf(field: ObjectValue): Value[] {
   const values = own(field, 'values');
   return Array.isArray(values) ? values.map((one) => (isObject(one) ? own(one, 'value') : one)) : [];
 }
-
-const equal = (a: Value, b: Value): boolean => (isNumber(a) && isNumber(b) ? numberOf(a) === numberOf(b) : a === b);
 
 /** A member, null where it is absent or null. */
 function own(object: ObjectValue, name: string): Value {

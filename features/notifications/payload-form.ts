@@ -1,6 +1,17 @@
 // Validates the form of a message (integrations.md 8.1 to 8.3, 8.5): reports all faults, in document order.
-import { getOwn, isInteger, isNumber, isObject, numberOf, type ObjectValue, parseDateTime, type Value } from '../../stdlib/values/index.ts';
+import {
+  getOwn,
+  isInteger,
+  isNumber,
+  isObject,
+  numberOf,
+  type ObjectValue,
+  parseDateTime,
+  type Real,
+  type Value,
+} from '../../stdlib/values/index.ts';
 import { CascadeError, CascadeErrors, apiError } from '../../model/errors/index.ts';
+import { exactOf, isSame, keyOf } from './form-numbers.ts';
 import { checkTopic } from '../topics/index.ts';
 
 type Reason = 'missing' | 'type' | 'pattern' | 'duplicate.id' | 'duplicate.value' | 'range' | 'default.not.in.values' | 'empty' | 'enum';
@@ -73,7 +84,7 @@ interface FieldType {
   readonly more?: (field: ObjectValue, report: (property: string, reason: Reason) => void) => void;
 }
 
-const numeric = (fits: (value: Value) => boolean): FieldType => ({
+const numeric = (fits: (value: Value) => value is number | bigint | Real): FieldType => ({
   value: true,
   own: {
     flavor: oneOf('text', 'slider'),
@@ -88,7 +99,7 @@ const numeric = (fits: (value: Value) => boolean): FieldType => ({
     const preset = present(field, 'default');
     if (preset === null) return;
     if (!fits(preset)) report('default', 'type');
-    else if (least < most && (numberOf(preset) < least || numberOf(preset) > most)) report('default', 'range');
+    else if (least < most && (exactOf(preset) < least || exactOf(preset) > most)) report('default', 'range');
   },
 });
 const choice: FieldType = {
@@ -96,7 +107,7 @@ const choice: FieldType = {
   more: (field, report) => {
     const values = choices(field, report);
     const preset = present(field, 'default');
-    if (values && preset !== null && !values.some((one) => equal(one, preset))) report('default', 'default.not.in.values');
+    if (values && preset !== null && !values.some((one) => isSame(one, preset))) report('default', 'default.not.in.values');
   },
 };
 const recording = (longest: Record<string, Check>): FieldType => ({ value: true, own: { ...longest, placeholder: text } });
@@ -287,13 +298,10 @@ function buttonValues(name: string, field: ObjectValue): { value: Value; propert
     });
 }
 
-const bound = (field: ObjectValue, name: string, unlessTold: number): number => {
+const bound = (field: ObjectValue, name: string, unlessTold: number): number | bigint => {
   const value = present(field, name);
-  return isNumber(value) ? numberOf(value) : unlessTold;
+  return isNumber(value) ? exactOf(value) : unlessTold;
 };
-/** Equal for values that are equal: a list of choices may be long, so that it is compared by keys. */
-const keyOf = (value: Value): Value => (isNumber(value) ? numberOf(value) : value);
-const equal = (a: Value, b: Value): boolean => (isNumber(a) && isNumber(b) ? numberOf(a) === numberOf(b) : a === b);
 
 /** A member, null where it is absent or null. */
 function present(object: ObjectValue, name: string): Value {
