@@ -34,7 +34,13 @@ test('programs get the same content as JSON', async () => {
     const response = await get('/', accept);
     expect(response.headers.get('content-type')).toBe('application/json');
     expect(response.headers.get('vary')).toBe('Accept');
-    expect(await response.json()).toMatchObject({ service: 'cascade', status: 'ok', health: '/healthz', manual: '/manual/' });
+    expect(await response.json()).toMatchObject({
+      service: 'cascade',
+      status: 'ok',
+      health: '/healthz',
+      manual: '/manual/',
+      inbox: '/ui/inbox',
+    });
   }
 });
 

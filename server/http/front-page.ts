@@ -6,6 +6,7 @@ import type { HttpReply, HttpRequest } from './types.ts';
 
 /** Links: the text for people, the name for programs, the path. */
 const LINKS = [
+  ['The inbox: forms that wait for you', 'inbox', '/ui/inbox'],
   ['The manual', 'manual', '/manual/'],
   ['Description of the API (OpenAPI, with a login)', 'description', '/api/v1/openapi.json'],
   ['Description of the WebSocket (AsyncAPI, with a login)', 'events', '/api/v1/asyncapi.json'],
