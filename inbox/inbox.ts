@@ -6,12 +6,15 @@ import type { Snapshot } from './snapshot.ts';
 import { messageOfEvent, messageOfRow } from './service/messages.ts';
 import { endNotifications } from './service/notifications.ts';
 import { openSender, type Outcome, type Sender } from './service/sender.ts';
-import { type Database, deleteDatabase, type Writer } from './store/database.ts';
+import type { Database, Writer } from './store/database.ts';
+import type { Databases } from './store/databases.ts';
 import {
   type Answer,
+  deviceIdIn,
   KeptReader,
   type Medium,
   NOTHING_KEPT,
+  openDevice,
   openPerson,
   personDatabase,
   PERSON_STORES,
@@ -33,6 +36,7 @@ const RENEW_EVERY_MS = 10 * 60 * 1_000;
 const [EXPIRY_MARGIN_MS, AFTER_EXPIRY_MS, LONGEST_WATCH_MS] = [500, 30_000, 60 * 60 * 1_000];
 
 export class Inbox {
+  readonly databases: Databases;
   readonly #device: Database;
   readonly deviceId: string;
   /** Which of the browser's tabs this is. */
@@ -54,7 +58,8 @@ export class Inbox {
   #expiring: number | undefined;
   snapshot: Snapshot = { session: null, isExpired: false, kept: NOTHING_KEPT, live: 'connecting', isFresh: false, notice: null };
 
-  private constructor(device: Database, deviceId: string) {
+  private constructor(databases: Databases, device: Database, deviceId: string) {
+    this.databases = databases;
     this.#device = device;
     this.deviceId = deviceId;
     this.#tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => void this.#inTurn(() => this.#otherTab(data));
@@ -64,13 +69,9 @@ export class Inbox {
     });
   }
 
-  static async open(device: Database): Promise<Inbox> {
-    let deviceId = await device.get<string>('settings', 'deviceId');
-    if (deviceId === undefined) {
-      deviceId = newUuid();
-      await device.change(['settings'], ({ put }) => put('settings', 'deviceId', deviceId));
-    }
-    const inbox = new Inbox(device, deviceId);
+  static async open(databases: Databases): Promise<Inbox> {
+    const device = await openDevice(databases);
+    const inbox = new Inbox(databases, device, await deviceIdIn(device));
     const session = await device.get<Session>('settings', 'session');
     if (session) await inbox.#inTurn(() => inbox.#begin(session));
     return inbox;
@@ -99,7 +100,7 @@ export class Inbox {
     await this.#inTurn(async () => {
       await this.#end();
       await this.#device.change(['settings'], (write) => ['session', 'push'].forEach((name) => write.delete('settings', name)));
-      await deleteDatabase(personDatabase(session));
+      await this.databases.delete(personDatabase(session));
       this.#show({ session: null, isExpired: false, kept: NOTHING_KEPT, isFresh: false, notice: null });
     });
     this.#tell({ isSession: true });
@@ -188,7 +189,7 @@ export class Inbox {
   }
 
   async #begin(session: Session): Promise<void> {
-    const person = await openPerson(session);
+    const person = await openPerson(this.databases, session);
     this.#person = person;
     this.#show({
       session,

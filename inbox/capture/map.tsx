@@ -232,7 +232,8 @@ function Degrees({ field, of, most, value, onChange }: DegreesProps) {
   const id = `${field.key}-${of}`;
   const take = (): void => {
     isTyping.current = false;
-    const degrees = numberIn(typed, navigator.language);
+    const entered = numberIn(typed, navigator.language);
+    const degrees = entered === null ? null : Number(entered);
     const isEmpty = typed.trim() === '';
     setWrong(!isEmpty && (degrees === null || Math.abs(degrees) > most));
     if (isEmpty || degrees === given) setTyped(given === null ? '' : String(given));

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { choicesOf, isRequired, isSlider, rangeOf, stepOf } from '../form/form.ts';
 import { timeOf } from '../form/times.ts';
 import { numberIn } from '../form/numbers.ts';
-import { type Json, numberOf, textOf } from '../form/types.ts';
+import { type Field, isNumber, type Json, numberOf, textOf } from '../form/types.ts';
 import { useUi } from '../views/context.ts';
 import { controlAttributes, Framed, type FieldProps } from './label.tsx';
 
@@ -44,6 +44,7 @@ export function NumberField(props: FieldProps) {
 function TypedNumber({ field, value, problem, onChange }: FieldProps) {
   const [typed, setTyped] = useState<string | null>(null);
   const isInteger = field.type === 'inputInteger';
+  const parsed = (text: string): Json => (isInteger ? numberOrText(text) : asReal(numberOrText(text)));
   const shown = typed !== null && parsed(typed) === value ? typed : value === null ? '' : String(value);
   const units = textOf(field.source, 'units');
   const { least } = rangeOf(field);
@@ -72,28 +73,37 @@ function TypedNumber({ field, value, problem, onChange }: FieldProps) {
   );
 }
 
-const parsed = (text: string): Json => (text.trim() === '' ? null : (numberIn(text, navigator.language) ?? text));
+const numberOrText = (text: string): Json => (text.trim() === '' ? null : (numberIn(text, navigator.language) ?? text));
+const asReal = (value: Json): Json => (typeof value === 'bigint' ? Number(value) : value);
 
 function Slider({ field, value, problem, onChange }: FieldProps) {
   const { least, most } = rangeOf(field);
   const step = stepOf(field);
-  const shown = typeof value === 'number' ? value : least;
+  const shown = isNumber(value) ? value : least;
   return (
     <Framed field={field} problem={problem} control={field.key}>
       <div class="row">
         <input
           {...controlAttributes(field, problem)}
           type="range"
-          min={least}
-          max={most}
+          min={String(least)}
+          max={String(most)}
           step={step}
-          value={shown}
-          onInput={({ currentTarget }) => onChange(Number(currentTarget.value))}
+          value={String(shown)}
+          onInput={({ currentTarget }) => onChange(reached(Number(currentTarget.value), field))}
         />
-        <output for={field.key}>{shown}</output>
+        <output for={field.key}>{String(shown)}</output>
       </div>
     </Framed>
   );
+}
+
+/** A browser's slider counts in doubles: beyond 2^53 its ends are those of the field, and what lies between is near. */
+function reached(at: number, field: Field): number | bigint {
+  if (field.type !== 'inputInteger' || Number.isSafeInteger(at)) return at;
+  const { least, most } = rangeOf(field);
+  const near = BigInt(at);
+  return near <= least ? least : near >= most || at >= Number(most) ? most : near;
 }
 
 export function CheckBox({ field, value, problem, onChange }: FieldProps) {

@@ -7,23 +7,60 @@ import { parseJson, toJson } from '../../model/values/index.ts';
 import { type ObjectValue, parseDateTime } from '../../stdlib/values/index.ts';
 import { problemsOf } from './check.ts';
 import { fieldsOf, hasValue, presetOf } from './form.ts';
+import { readJson, writeJson } from './json.ts';
 import { timeOf } from './times.ts';
 import { FIELD_TYPES, type Json, type JsonObject } from './types.ts';
 
 const UUID = '00000000-0000-4000-8000-00000000000a';
-const CHOICES = ['x', '', { label: 'One', value: 1 }, { label: 'Text', value: '1' }, { label: 'None', value: '' }];
+const CHOICES = [
+  'x',
+  '',
+  { label: 'One', value: 1 },
+  { label: 'Long', value: 9_007_199_254_740_993n },
+  { label: 'Text', value: '1' },
+  { label: 'None', value: '' },
+];
+const LONG = [9_007_199_254_740_992n, 9_007_199_254_740_993n, 9_007_199_254_740_994n, -9_007_199_254_740_993n, -9_007_199_254_740_994n];
 const WITH: readonly object[] = [
   ...[{}, { optional: true }, { optional: null }, { maxLength: 3 }, { maxLength: null }, { flavor: 'multiline', maxLength: 2 }],
-  ...['x', 5, 0, true, null, '2031-02-03T23:30', '2031-02-03T00:30', '2031-02-03', ''].map((preset) => ({ default: preset })),
+  ...['x', 5, 9_007_199_254_740_993n, 0, true, null, '2031-02-03T23:30', '2031-02-03T00:30', '2031-02-03', ''].map((preset) => ({
+    default: preset,
+  })),
   ...[
     { longitude: 1, latitude: 2, also: 1 },
     { type: 'Point', coordinates: [3, 4] },
   ].map((preset) => ({ default: preset })),
   ...[{ flavor: 'slider' }, { flavor: 'slider', minValue: 10, maxValue: 20 }, { flavor: 'slider', default: null, optional: true }],
   ...[{ minValue: -1.5, maxValue: 1.5 }, { minValue: 10 }, { minValue: null, maxValue: null }, { minValue: -1e308, maxValue: 1e308 }],
+  ...[
+    { minValue: -9_007_199_254_740_993n, maxValue: 9_007_199_254_740_993n },
+    { flavor: 'slider', minValue: 9_007_199_254_740_993n, maxValue: 2n ** 63n - 1n },
+  ],
 ];
 const VALUES: Json[] = [
-  ...[null, '', ' ', 'x', 'abcd', '\u{1F600}\u{1F600}', '1', 0, 1, -1, 1.5, 100, 101, -0.1, 1e21, 9007199254740991, true, false, [], ['x']],
+  ...[
+    null,
+    '',
+    ' ',
+    'x',
+    'abcd',
+    '\u{1F600}\u{1F600}',
+    '1',
+    0,
+    1,
+    -1,
+    1.5,
+    100,
+    101,
+    -0.1,
+    1e21,
+    9007199254740991,
+    true,
+    ...LONG,
+    false,
+    [],
+    ['x'],
+  ],
   ...['2031-02-03', '2031-02-30', '2031-02-03T12:30:00.000Z', '2031-02-03T12:30', '12031-02-03', '+012031-02-03T00:00Z', '0000-01-01'],
   ...[{ longitude: 1, latitude: 2 }, { longitude: 181, latitude: 2 }, { longitude: 1 }, { type: 'Point', coordinates: [1, 91] }],
   ...['image/1.jpg', `image/${UUID}.jpg`, `audio/${UUID}.m4a`, `video/${UUID}.mp4`].map((name) => `rcs/${name}`),
@@ -34,7 +71,7 @@ const FIELDS = FIELD_TYPES.flatMap((type) =>
     const isChoice = type === 'droplist' || type === 'radioButtons';
     return isChoice ? [CHOICES.slice(0, 2), CHOICES.slice(2)].map((values) => ({ ...field, values })) : [field];
   }),
-).filter((field) => isTaken(() => checkForm(parseJson(JSON.stringify({ responseTopic: '/a/b', fields: [field] })))));
+).filter((field) => isTaken(() => checkForm(parseJson(writeJson({ responseTopic: '/a/b', fields: [field] })))));
 
 function isTaken(work: () => void): boolean {
   try {
@@ -47,11 +84,11 @@ function isTaken(work: () => void): boolean {
 
 /** What is sent for the field; undefined: the service refuses it. */
 async function sent(field: JsonObject, values: JsonObject): Promise<Json | undefined> {
-  const inner = (value: Json) => parseJson(JSON.stringify(value)) as ObjectValue;
+  const inner = (value: Json) => parseJson(writeJson(value)) as ObjectValue;
   const entered = { submitValue: null, values: inner(values), location: null, now: 0, hasDocument: () => Promise.resolve(true) };
   try {
     const { values: all } = await answerOf(inner({ fields: [field] }), entered);
-    return (JSON.parse(toJson(all)) as JsonObject)['a'] ?? null;
+    return (readJson(toJson(all)) as JsonObject)['a'] ?? null;
   } catch (error) {
     if (error instanceof CascadeError || error instanceof CascadeErrors) return undefined;
     throw error;

@@ -1,11 +1,11 @@
 // What keeps a form from being sent: the checks that the service makes once more (integrations.md 8.4, steps 3 and 4). Pure.
 import { choicesOf, hasValue, isRequired, placeOf, rangeOf, shownValue } from './form.ts';
 import { isDay, timeOf } from './times.ts';
-import { type Entered, type Field, type FieldType, type Json, numberOf, own } from './types.ts';
+import { type Entered, type Field, type FieldType, isNumber, type Json, numberOf, own } from './types.ts';
 
 export type Problem =
   | { readonly kind: 'missing' | 'type' | 'choice' | 'media' }
-  | { readonly kind: 'range'; readonly least: number; readonly most: number }
+  | { readonly kind: 'range'; readonly least: number | bigint; readonly most: number | bigint }
   | { readonly kind: 'length'; readonly most: number };
 
 /** By field id, in the order of the fields. */
@@ -73,9 +73,12 @@ const CHECKS: { readonly [T in FieldType]?: Check } = {
   video: named('video', 'mp4'),
 };
 
+/** The service's integers have 64 bits. */
+const isBeyond = (value: number | bigint): boolean => typeof value === 'bigint' && BigInt.asIntN(64, value) !== value;
+
 function numberProblem(field: Field, value: Json): Problem | null {
-  if (typeof value !== 'number' || !Number.isFinite(value)) return { kind: 'type' };
-  if (field.type === 'inputInteger' && !Number.isSafeInteger(value)) return { kind: 'type' };
+  if (!isNumber(value) || isBeyond(value)) return { kind: 'type' };
+  if (field.type === 'inputInteger' && typeof value === 'number' && !Number.isSafeInteger(value)) return { kind: 'type' };
   const { least, most } = rangeOf(field);
   return value < least || value > most ? { kind: 'range', least, most } : null;
 }

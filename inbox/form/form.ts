@@ -6,10 +6,11 @@ import {
   type Field,
   FIELD_TYPES,
   type FieldType,
+  exactOf,
+  isNumber,
   isObject,
   type Json,
   type JsonObject,
-  numberOf,
   own,
   type Place,
   textOf,
@@ -54,7 +55,7 @@ export const isRequired = (field: Field): boolean =>
 /** What stands below the fields: footer buttons, or the one that a form without buttons of its own has. */
 export function footerButtons(fields: readonly Field[]): Button[] {
   const footer = fields.filter(({ type }) => type === 'footerButton');
-  if (footer.length > 0) return footer.map(({ source }) => ({ label: textOf(source, 'buttonLabel'), value: numberOf(source, 'value', 0) }));
+  if (footer.length > 0) return footer.map(({ source }) => ({ label: textOf(source, 'buttonLabel'), value: exactOf(source, 'value', 0) }));
   return fields.some(({ type }) => type === 'inlineButton') ? [] : [{ label: '', value: 0 }];
 }
 
@@ -65,20 +66,20 @@ export function choicesOf({ source }: Field): Choice[] {
   return values.flatMap((one): Choice[] => {
     if (typeof one === 'string') return [{ label: one, value: one }];
     const value = isObject(one) ? own(one, 'value') : null;
-    return isObject(one) && (typeof value === 'string' || typeof value === 'number') ? [{ label: textOf(one, 'label'), value }] : [];
+    return isObject(one) && (typeof value === 'string' || isNumber(value)) ? [{ label: textOf(one, 'label'), value }] : [];
   });
 }
 
-export const rangeOf = ({ source }: Field): { least: number; most: number } => ({
-  least: numberOf(source, 'minValue', 0),
-  most: numberOf(source, 'maxValue', 100),
+export const rangeOf = ({ source }: Field): { least: number | bigint; most: number | bigint } => ({
+  least: exactOf(source, 'minValue', 0),
+  most: exactOf(source, 'maxValue', 100),
 });
 
 const STEPS = 100;
 /** Of a slider: round, and such that its greatest value can be reached. */
 export function stepOf(field: Field): number {
   if (field.type === 'inputInteger') return 1;
-  const { least, most } = rangeOf(field);
+  const [least, most] = [Number(rangeOf(field).least), Number(rangeOf(field).most)];
   const finest = (most - least) / STEPS;
   const power = 10 ** Math.floor(Math.log10(finest));
   const reaches = (step: number): boolean => {

@@ -1,8 +1,10 @@
 // Numbers as people write them: with the digits of their script, with a point or a comma.
+import { exact } from './json.ts';
 
 /** The zeros of the scripts whose digits are taken beside ours: Arabic, Persian, Devanagari, Bengali, wide ones. */
 const ZEROS = [0x0660, 0x06f0, 0x0966, 0x09e6, 0xff10];
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const INTEGER = /^[+-]?\d+$/;
 /** A comma that may be meant to part thousands: `1,234` is a thousand times as much to one reader as to another. */
 const THOUSANDS = /^[+-]?[1-9]\d{0,2}(?:,\d{3})+$/;
 
@@ -14,9 +16,9 @@ const plainDigit = (digit: string): string => {
 
 /**
  * @param language of the person, as the browser tells it: whether its numbers have commas between thousands
- * @returns null: it is no number, or may be one of two
+ * @returns an integer with all its digits; null: it is no number, or may be one of two
  */
-export function numberIn(text: string, language: string): number | null {
+export function numberIn(text: string, language: string): number | bigint | null {
   const plain = text
     .replaceAll(/[\u200e\u200f\u061c]/g, '') // marks of direction
     .replaceAll('\u2212', '-')
@@ -25,7 +27,7 @@ export function numberIn(text: string, language: string): number | null {
     .trim();
   if (THOUSANDS.test(plain) && partsThousandsByComma(language)) return null;
   const withPoint = plain.replace(',', '.');
-  return NUMBER.test(withPoint) ? Number(withPoint) : null;
+  return INTEGER.test(withPoint) ? exact(withPoint.replace('+', '')) : NUMBER.test(withPoint) ? Number(withPoint) : null;
 }
 
 const partsThousandsByComma = (language: string): boolean =>

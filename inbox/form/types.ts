@@ -1,7 +1,8 @@
 // Messages and their forms as the service sends them (docs/forms.md). What a field has of the wrong type is read as if it were not there:
 // the service checks forms when they are sent, but a message may be older than a check, or be made by hand.
 
-export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+/** Integers that a double does not hold are bigints (json.ts). */
+export type Json = null | boolean | number | bigint | string | Json[] | { [name: string]: Json };
 export type JsonObject = { [name: string]: Json };
 
 export interface Place {
@@ -43,13 +44,13 @@ export type Entered = { readonly [id: string]: Json };
 
 export interface Choice {
   readonly label: string;
-  readonly value: string | number;
+  readonly value: string | number | bigint;
 }
 
 export interface Button {
   /** '' for the one that a form without buttons has. */
   readonly label: string;
-  readonly value: number;
+  readonly value: number | bigint;
 }
 
 export const isObject = (value: Json | undefined): value is JsonObject =>
@@ -60,10 +61,16 @@ export const textOf = (source: JsonObject, name: string, fallback = ''): string 
   return typeof value === 'string' ? value : fallback;
 };
 
-export const numberOf = (source: JsonObject, name: string, fallback: number): number => {
+export const isNumber = (value: Json | undefined): value is number | bigint =>
+  typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value));
+
+/** With all its digits. */
+export const exactOf = (source: JsonObject, name: string, fallback: number): number | bigint => {
   const value = own(source, name);
-  return typeof value === 'number' && Number.isFinite(value) ? value : fallback;
+  return isNumber(value) ? value : fallback;
 };
+
+export const numberOf = (source: JsonObject, name: string, fallback: number): number => Number(exactOf(source, name, fallback));
 
 /** Names come from a payload: `constructor` is nothing. */
 export const own = (source: JsonObject, name: string): Json => (Object.hasOwn(source, name) ? (source[name] ?? null) : null);

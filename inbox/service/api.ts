@@ -1,4 +1,5 @@
 // What the page asks of the service over HTTP.
+import { readJson, writeJson } from '../form/json.ts';
 import { isObject, type Json, type JsonObject, own, textOf } from '../form/types.ts';
 import type { Answer, Medium, Session } from '../store/kept.ts';
 
@@ -59,7 +60,7 @@ async function ask(path: string, { method = 'GET', token, headers = {}, body, wi
 
 function parsed(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    return readJson(text);
   } catch {
     return null; // of a proxy in between: its status says enough
   }
@@ -127,7 +128,7 @@ export const submit = (token: string, deviceId: string, { messageId, requestId, 
     method: 'POST',
     token,
     headers: { ...JSON_BODY, 'X-Cascade-Request-Id': requestId },
-    body: JSON.stringify({ deviceId, submitValue, values, ...(location && { location }) }),
+    body: writeJson({ deviceId, submitValue, values: { ...values }, ...(location && { location: { ...location } }) }),
   });
 
 /** The person has opened a message, or wants no more of it. */

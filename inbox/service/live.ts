@@ -1,5 +1,6 @@
 // The inbox of this device over WebSocket: what is pending, then what happens. It connects again by itself, at growing distances.
-import { isObject, type Json, type JsonObject, own, textOf } from '../form/types.ts';
+import { readJson } from '../form/json.ts';
+import { isObject, type JsonObject, own, textOf } from '../form/types.ts';
 
 export type LiveState = 'connecting' | 'open' | 'expired';
 
@@ -91,6 +92,6 @@ export function listen(token: () => string, deviceId: string, listener: Listener
 
 function read(data: unknown): JsonObject | null {
   const text = typeof data === 'string' ? data : data instanceof ArrayBuffer ? new TextDecoder().decode(data) : '';
-  const value = JSON.parse(text) as Json;
+  const value = readJson(text);
   return isObject(value) ? value : null;
 }

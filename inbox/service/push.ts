@@ -6,7 +6,7 @@ export type PushState = 'unknown' | 'possible' | 'on' | 'denied' | 'none';
 
 export async function canNotify(inbox: Inbox): Promise<PushState> {
   if (!('serviceWorker' in navigator) || !('PushManager' in globalThis) || !('Notification' in globalThis)) return 'none';
-  const registration = await navigator.serviceWorker.getRegistration();
+  const registration = await navigator.serviceWorker.getRegistration().catch(() => undefined); // refused where storage is blocked
   if (!registration) return 'none';
   const subscription = await registration.pushManager.getSubscription();
   if (subscription && (await inbox.setting<string>('push')) !== undefined) return 'on';

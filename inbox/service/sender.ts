@@ -72,9 +72,20 @@ export function openSender(options: SenderOptions): Sender {
   };
 }
 
-/** Where a browser has no locks, two tabs may send the same: the service takes one. */
-const exclusively = async (name: string, work: () => Promise<void>): Promise<void> =>
-  'locks' in navigator ? navigator.locks.request(name, work) : work();
+/** Where a browser has no locks, or refuses them with storage, two tabs may send the same: the service takes one. */
+async function exclusively(name: string, work: () => Promise<void>): Promise<void> {
+  if (!('locks' in navigator)) return work();
+  let isBegun = false;
+  try {
+    await navigator.locks.request(name, () => {
+      isBegun = true;
+      return work();
+    });
+  } catch (error) {
+    if (isBegun) throw error;
+    await work();
+  }
+}
 
 /** One that the service fails at keeps none of the others. @throws Refused 401; what is to be tried again */
 async function sendAll(options: SenderOptions): Promise<void> {

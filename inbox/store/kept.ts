@@ -1,6 +1,8 @@
 // What is kept of a person on this device: messages that wait, drafts, answers that are to be sent, recordings that are to be uploaded.
+import { newUuid } from './uuid.ts';
 import type { Entered, Message } from '../form/types.ts';
-import { type Database, openDatabase } from './database.ts';
+import type { Database } from './database.ts';
+import type { Databases } from './databases.ts';
 
 export interface Session {
   readonly token: string;
@@ -28,7 +30,7 @@ export interface Answer {
   readonly title: string;
   /** The service answers a repeated request of the same id from its record. */
   readonly requestId: string;
-  readonly submitValue: number;
+  readonly submitValue: number | bigint;
   readonly values: Entered;
   readonly location: { longitude: number; latitude: number } | null;
   /** Documents that it names and that may not have been uploaded yet. */
@@ -45,11 +47,21 @@ export interface Medium {
 export const PERSON_STORES = ['messages', 'drafts', 'answers', 'media', 'seen'] as const;
 export type PersonStore = (typeof PERSON_STORES)[number];
 
-export const openDevice = (): Promise<Database> => openDatabase('cascade-inbox', ['settings']);
+export const openDevice = (databases: Databases): Promise<Database> => databases.open('cascade-inbox', ['settings']);
+
+/** What the service knows this browser by: made when it is first asked for. */
+export async function deviceIdIn(device: Database): Promise<string> {
+  const known = await device.get<string>('settings', 'deviceId');
+  if (known !== undefined) return known;
+  const made = newUuid();
+  await device.change(['settings'], ({ put }) => put('settings', 'deviceId', made));
+  return made;
+}
 
 export const personDatabase = ({ namespace, username }: Session): string => `cascade-inbox/${namespace}/${username}`;
 
-export const openPerson = (session: Session): Promise<Database> => openDatabase(personDatabase(session), PERSON_STORES);
+export const openPerson = (databases: Databases, session: Session): Promise<Database> =>
+  databases.open(personDatabase(session), PERSON_STORES);
 
 export interface Kept {
   readonly messages: readonly Message[];

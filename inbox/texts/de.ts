@@ -37,6 +37,7 @@ export const de: Texts = {
   withdrawn: '„{0}“ wurde zurückgezogen.',
   answeredElsewhere: '„{0}“ wurde anderswo beantwortet.',
   notAccepted: 'Der Dienst hat die Antwort nicht angenommen: {0}',
+  notKept: 'Dieser Browser lässt die Seite nichts aufbewahren: Ihre Eingaben gehen verloren, wenn Sie sie schließen oder neu laden.',
   saved: 'Entwurf gespeichert',
   optional: 'freiwillig',
   required: 'erforderlich',

@@ -35,6 +35,7 @@ export const en = {
   withdrawn: '“{0}” was withdrawn.',
   answeredElsewhere: '“{0}” was answered elsewhere.',
   notAccepted: 'The service did not accept the answer: {0}',
+  notKept: 'This browser lets the page keep nothing: what you enter is lost when you close it or load it again.',
   saved: 'Draft saved',
   optional: 'optional',
   required: 'required',

@@ -14,7 +14,7 @@ export const LANGUAGE_NAMES: Record<Language, string> = { en: 'English', de: 'De
 const FROM_RIGHT: ReadonlySet<Language> = new Set(['ar']);
 
 /** A text with its `{0}`, `{1}` replaced. */
-export type Say = (text: Text, ...params: (string | number)[]) => string;
+export type Say = (text: Text, ...params: (string | number | bigint)[]) => string;
 
 export const isLanguage = (name: string): name is Language => Object.hasOwn(LANGUAGES, name);
 

@@ -108,6 +108,7 @@ export function App({ inbox, first }: { inbox: Inbox; first: Language }) {
         {session && <Person inbox={inbox} snapshot={snapshot} />}
       </header>
       <div class="notices" role="status" aria-live="polite">
+        {!inbox.databases.isKept && <p class="notice">{say('notKept')}</p>}
         {session && live === 'connecting' && <p class="notice quiet">{say(navigator.onLine ? 'connecting' : 'offline')}</p>}
         {notice && (
           <p class="notice">

@@ -5,7 +5,7 @@ import { readable } from '../form/colors.ts';
 import { type Problems, problemsOf } from '../form/check.ts';
 import { choicesOf, fieldsOf, footerButtons, hasValue, shownValue } from '../form/form.ts';
 import type { Entered, Field, FieldType, JsonObject } from '../form/types.ts';
-import { numberOf, textOf } from '../form/types.ts';
+import { exactOf, isNumber, textOf } from '../form/types.ts';
 import { CheckBox, DateField, DropList, NumberField, RadioButtons, TextField } from '../fields/entries.tsx';
 import { buttonStyle, type FieldProps, Label, problemText } from '../fields/label.tsx';
 import { MapField } from '../fields/map.tsx';
@@ -46,7 +46,7 @@ export interface FormProps {
   readonly refused: readonly string[];
   readonly isBusy: boolean;
   readonly onChange: (entered: Entered) => void;
-  readonly onSubmit: (submitValue: number) => void;
+  readonly onSubmit: (submitValue: number | bigint) => void;
 }
 
 export function FormView({ payload, entered, refused, isBusy, onChange, onSubmit }: FormProps) {
@@ -63,7 +63,7 @@ export function FormView({ payload, entered, refused, isBusy, onChange, onSubmit
   useEffect(() => {
     if (tries > 0) summary.current?.focus();
   }, [tries]);
-  const submit = (value: number): void => {
+  const submit = (value: number | bigint): void => {
     if (isBusy) return;
     const notRead = unreadable(form.current);
     setTried(true);
@@ -131,11 +131,11 @@ export function FormView({ payload, entered, refused, isBusy, onChange, onSubmit
   );
 }
 
-const inlineValues = (field: Field): { value: number }[] =>
+const inlineValues = (field: Field): { value: number | bigint }[] =>
   field.type === 'inlineButton'
-    ? [{ value: numberOf(field.source, 'value', 0) }]
+    ? [{ value: exactOf(field.source, 'value', 0) }]
     : field.type === 'buttonCluster'
-      ? choicesOf(field).flatMap(({ value }) => (typeof value === 'number' ? [{ value }] : []))
+      ? choicesOf(field).flatMap(({ value }) => (isNumber(value) ? [{ value }] : []))
       : [];
 
 /** Recordings are not wrong, but may be gone. */
@@ -173,7 +173,7 @@ function OneField({ field, entered, problems, isBusy, onChange, onSubmit }: OneF
           dir="auto"
           disabled={isBusy}
           style={buttonStyle(field.source, ground, ink)}
-          onClick={() => onSubmit(numberOf(field.source, 'value', 0))}
+          onClick={() => onSubmit(exactOf(field.source, 'value', 0))}
         >
           {textOf(field.source, 'buttonLabel')}
         </button>
@@ -193,7 +193,7 @@ function OneField({ field, entered, problems, isBusy, onChange, onSubmit }: OneF
   );
 }
 
-function Cluster({ field, isBusy, onSubmit }: { field: Field; isBusy: boolean; onSubmit: (value: number) => void }) {
+function Cluster({ field, isBusy, onSubmit }: { field: Field; isBusy: boolean; onSubmit: (value: number | bigint) => void }) {
   const { say } = useUi();
   const label = textOf(field.source, 'label');
   return (
@@ -201,7 +201,7 @@ function Cluster({ field, isBusy, onSubmit }: { field: Field; isBusy: boolean; o
       {label !== '' && <Label field={field} />}
       <div class="cluster">
         {choicesOf(field).map(({ label: text, value }) => (
-          <button key={value} type="button" class="button" dir="auto" disabled={isBusy} onClick={() => onSubmit(Number(value))}>
+          <button key={value} type="button" class="button" dir="auto" disabled={isBusy} onClick={() => isNumber(value) && onSubmit(value)}>
             {text}
           </button>
         ))}

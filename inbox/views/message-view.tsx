@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { fitting, mediaIn } from '../form/check.ts';
 import { fieldsOf } from '../form/form.ts';
+import { writeJson } from '../form/json.ts';
 import type { Entered, Message, Place } from '../form/types.ts';
 import { textOf } from '../form/types.ts';
 import type { Inbox } from '../inbox.ts';
@@ -39,7 +40,7 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
   }, [messageId]);
   // What another tab has entered, or the service has sent back, takes the place of what is here.
   // What was written here is here already, and more may have been typed since.
-  const foreign = draft && draft.tab !== inbox.tab ? JSON.stringify(draft.values) : '';
+  const foreign = draft && draft.tab !== inbox.tab ? writeJson({ ...draft.values }) : '';
   useEffect(() => {
     if (draft && foreign !== '') setEntered(fitting(fields, draft.values));
   }, [foreign]);
@@ -51,7 +52,7 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
     setEntered(values);
     void inbox.keepDraft(messageId, values);
   };
-  const submit = async (submitValue: number): Promise<void> => {
+  const submit = async (submitValue: number | bigint): Promise<void> => {
     if (isTapped.current) return;
     isTapped.current = true;
     setAnswering(true);

@@ -1,7 +1,8 @@
 // A form as its recipients will see it, for whoever designs it: checked as usual, but what would be sent is only shown.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { fieldsOf } from '../form/form.ts';
-import { type Entered, isObject, type Json, type JsonObject, own, textOf } from '../form/types.ts';
+import { readJson, writeJson } from '../form/json.ts';
+import { type Entered, isObject, type JsonObject, own, textOf } from '../form/types.ts';
 import { directionOf, type Language, sayIn } from '../texts/index.ts';
 import { useScheme } from './app.tsx';
 import { type FormServices, UiContext } from './context.ts';
@@ -17,7 +18,7 @@ interface Previewed {
 export function previewedIn(page: Document): Previewed | null {
   const text = page.getElementById('previewed')?.textContent;
   if (!text) return null;
-  const message = JSON.parse(text) as Json;
+  const message = readJson(text);
   if (!isObject(message)) return null;
   const payload = own(message, 'payload');
   return { title: textOf(message, 'title'), category: textOf(message, 'category'), payload: isObject(payload) ? payload : {} };
@@ -69,7 +70,7 @@ export function Preview({ message: { title, category, payload }, first }: { mess
           }}
           onSubmit={(submitValue) =>
             setAnswer(
-              JSON.stringify(
+              writeJson(
                 {
                   submitValue,
                   values: only(
@@ -77,7 +78,6 @@ export function Preview({ message: { title, category, payload }, first }: { mess
                     fields.map(({ id }) => id),
                   ),
                 },
-                null,
                 2,
               ),
             )
