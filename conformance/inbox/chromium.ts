@@ -1,5 +1,8 @@
 // Debian's chromium, whose camera and microphone are not real.
-import { type Browser, chromium } from 'playwright-core';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
 
 const PROGRAM = process.env['CASCADE_CHROMIUM'] ?? '/usr/bin/chromium';
 
@@ -16,3 +19,23 @@ export const openChromium = (args: readonly string[] = []): Promise<Browser> =>
       ...args,
     ],
   });
+
+/** One whose owner has blocked all storage of pages: databases, locks and service workers are refused. */
+export async function openWithoutStorage(options: BrowserContextOptions): Promise<{ context: BrowserContext } & AsyncDisposable> {
+  const folder = mkdtempSync(join(tmpdir(), 'cascade-chromium-'));
+  mkdirSync(join(folder, 'Default'));
+  const blocked = { profile: { default_content_setting_values: { cookies: 2 } } };
+  writeFileSync(join(folder, 'Default', 'Preferences'), JSON.stringify(blocked));
+  const context = await chromium.launchPersistentContext(folder, {
+    executablePath: PROGRAM,
+    args: ['--no-sandbox', '--disable-gpu'],
+    ...options,
+  });
+  return {
+    context,
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -74,7 +74,7 @@ test('two tabs share drafts, and answer once', async () => {
   await stage.send('tabs', FORM, 'Tabs');
   const { page, context } = await stage.open('tabs');
   await fill(page, 'from the first tab');
-  const other = await stage.another(context);
+  const other = await stage.inboxIn(context);
   await other.locator('a.message').first().tap();
   await expect.poll(() => other.locator('#field-0').inputValue()).toBe('from the first tab');
   await other.locator('#field-0').fill('from the second tab');
@@ -152,7 +152,7 @@ test('a draft with its recordings is there after the page was closed', async () 
   const { page, context } = await stage.open('draft');
   await fill(page, 'half a sentence');
   await page.close();
-  const again = await stage.another(context);
+  const again = await stage.inboxIn(context);
   await again.locator('a.message').first().tap();
   await expect.poll(() => again.locator('#field-0').inputValue()).toBe('half a sentence');
   await expect.poll(() => again.locator('[data-field="photo"] img').count()).toBe(1);
@@ -171,7 +171,7 @@ test('a tap on a message that has only just appeared opens it', async () => {
     const link = document.querySelector('a.message');
     if (link) observer.disconnect(), link.click();
   }).observe(document, { childList: true, subtree: true })`);
-  const again = await stage.another(context);
+  const again = await stage.inboxIn(context);
   await again.locator('#field-0').waitFor();
   await context.close();
 });

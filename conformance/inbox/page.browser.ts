@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ALL_FIELDS } from './all-fields.ts';
-import { ELSEWHERE } from './chromium.ts';
-import { DESKTOP, openStage, PHONE, shot, type Stage } from './testing/browser.ts';
+import { ELSEWHERE, openWithoutStorage } from './chromium.ts';
+import { DESKTOP, logIn, openStage, PHONE, shot, type Stage } from './testing/browser.ts';
 
 let stage: Stage;
 beforeAll(async () => {
@@ -232,6 +232,25 @@ test('after the login has ended, drafts are there for the next one', async () =>
   await page.locator('button[type=submit]').click();
   await expect.poll(() => page.locator('#field-0').inputValue()).toBe('half a sentence');
   await context.close();
+});
+
+test('where the browser refuses to keep anything, the page says so and works', async () => {
+  await using browser = await openWithoutStorage({ ...DESKTOP, locale: 'en-GB' });
+  await stage.send('blocked', { fields: [{ type: 'inputString', id: 's', label: 'Text' }] });
+  const page = await stage.inboxIn(browser.context);
+  await page.getByText('lets the page keep nothing').waitFor();
+  await logIn(page, 'blocked');
+  await page.locator('a.message').click();
+  await page.locator('#field-0').fill('typed');
+  await page.goBack();
+  await page.locator('a.message .mark').getByText('Draft').waitFor();
+  await page.goForward();
+  await expect.poll(() => page.locator('#field-0').inputValue()).toBe('typed');
+  await page.locator('.footer button').click();
+  await expect.poll(() => stage.answersFrom('blocked')).toMatchObject([{ values: { s: 'typed' } }]);
+  await page.getByText('Nothing is waiting for you.').waitFor();
+  await page.getByRole('button', { name: 'Log out' }).click();
+  await page.locator('#secret').waitFor();
 });
 
 test('no script has failed', () => {

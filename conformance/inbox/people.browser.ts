@@ -74,7 +74,7 @@ test('what a person was still being sent at the logout does not come to the next
   await stage.send('former', FORM, 'Of the former');
   await stage.send('next', FORM, 'Of the next');
   const context = await stage.browser.newContext(PHONE);
-  const page = await stage.another(context);
+  const page = await stage.inboxIn(context);
   const isLoggedIn = gate();
   let lists = 0;
   await context.route(/ArsPayloadMessage\?where/, async (route) => {
@@ -178,7 +178,7 @@ test('a message that takes the place of another one was not answered elsewhere',
 test('at the logout what was shown of a person goes from the device', async () => {
   const context = await stage.browser.newContext({ ...PHONE, permissions: ['notifications'] });
   await stage.send('shown', FORM, 'Shown');
-  const page = await stage.another(context);
+  const page = await stage.inboxIn(context);
   await logIn(page, 'shown');
   await page.locator('a.message').waitFor();
   const shown = 'navigator.serviceWorker.ready.then((one) => one.getNotifications()).then((all) => all.length)';

@@ -50,6 +50,34 @@ test('numbers are taken in the digits of Arabic, and a comma that may be meant i
   await other.close();
 });
 
+test('integers keep all their digits: in what is shown, typed, chosen and pressed', async () => {
+  const [LESS, LONG, MORE] = ['9007199254740992', '9007199254740993', '9223372036854775807'];
+  // Written by hand: JavaScript's own would round them.
+  const form = `{"responseTopic":"/inbox/reply","fields":[
+    {"type":"inputInteger","id":"preset","label":"Preset","default":${LONG},"maxValue":${MORE}},
+    {"type":"inputInteger","id":"typed","label":"Typed","minValue":${LONG},"maxValue":${MORE}},
+    {"type":"droplist","id":"chosen","label":"Chosen","values":[{"label":"less","value":${LESS}},{"label":"long","value":${LONG}}]},
+    {"type":"footerButton","buttonLabel":"Less","value":${LESS}},{"type":"footerButton","buttonLabel":"Long","value":${LONG}}]}`;
+  const { page, context } = await stage.open('digits', DESKTOP);
+  const headers = { 'content-type': 'application/json' };
+  const sent = await stage.admin.send('POST', '/procedures/inboxSend', { text: `[null,"Digits",${form},["digits"]]`, headers });
+  expect(sent.status).toBe(200);
+  await page.getByRole('link', { name: 'Digits' }).click();
+  await page.locator('.footer button').first().waitFor();
+  expect(await input(page, 'preset').inputValue()).toBe(LONG);
+  await input(page, 'typed').fill(LESS);
+  await page.locator('[data-field="chosen"] select').selectOption({ label: 'long' });
+  await page.getByRole('button', { name: 'Long' }).click();
+  await page.locator('[data-field="typed"] .problem').getByText(`A value from ${LONG} to ${MORE} is expected.`).waitFor();
+  await input(page, 'typed').fill(MORE);
+  await page.getByRole('button', { name: 'Long' }).click();
+  await expect.poll(() => stage.answersFrom('digits')).toHaveLength(1);
+  const { text } = await stage.admin.send('GET', '/custom/Heard', { query: { where: '{"by":"digits"}' } });
+  expect(text).toContain(`"submitValue":${LONG}`);
+  expect(text).toMatch(new RegExp(`"preset":${LONG},"typed":${MORE},"chosen":${LONG}`));
+  await context.close();
+});
+
 test('a time without a zone is shown as the one that is sent', async () => {
   const fields = [
     { type: 'datetime', id: 't', label: 'Moment', default: '2031-02-03T23:30' },

@@ -38,10 +38,10 @@ export interface Stage extends AsyncDisposable {
   send(username: string, payload: Row, title?: string, messageId?: string | null): Promise<string>;
   /** What a person has answered, in order. */
   answersFrom(username: string): Promise<Row[]>;
+  /** A page of the inbox in a browser, which is watched for complaints. */
+  inboxIn(context: BrowserContext, origin?: string): Promise<Page>;
   /** A page with the inbox of a person, logged in. */
   open(username: string, options?: BrowserContextOptions, origin?: string): Promise<{ page: Page; context: BrowserContext }>;
-  /** One more in the same browser of the person. */
-  another(context: BrowserContext): Promise<Page>;
 }
 
 export async function openStage(): Promise<Stage> {
@@ -73,6 +73,11 @@ export async function openStage(): Promise<Stage> {
     });
     return page;
   };
+  const inboxIn = async (context: BrowserContext, origin = service.url): Promise<Page> => {
+    const page = await watched(context);
+    await page.goto(`${origin}/ui/inbox`);
+    return page;
+  };
   return {
     service,
     browser,
@@ -94,24 +99,23 @@ export async function openStage(): Promise<Stage> {
         ...{ locale: 'en-GB', timezoneId: 'Europe/Berlin', geolocation: PLACE, permissions: ['geolocation', 'camera', 'microphone'] },
         ...options,
       });
-      const page = await watched(context);
-      await page.goto(`${origin}/ui/inbox`);
-      await page.locator('#username').fill(username);
-      await page.locator('#secret').fill(PASSWORD);
-      await page.locator('button[type=submit]').click();
-      await expect.poll(() => page.locator('#secret').count()).toBe(0);
+      const page = await inboxIn(context, origin);
+      await logIn(page, username);
       return { page, context };
     },
-    async another(context) {
-      const page = await watched(context);
-      await page.goto(`${service.url}/ui/inbox`);
-      return page;
-    },
+    inboxIn,
     async [Symbol.asyncDispose]() {
       await browser.close();
       await service[Symbol.asyncDispose]();
     },
   };
+}
+
+export async function logIn(page: Page, username: string): Promise<void> {
+  await page.locator('#username').fill(username);
+  await page.locator('#secret').fill(PASSWORD);
+  await page.locator('button[type=submit]').click();
+  await expect.poll(() => page.locator('#secret').count()).toBe(0);
 }
 
 const SHOTS = process.env['CASCADE_SCREENSHOTS'];
