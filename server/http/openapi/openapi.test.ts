@@ -93,6 +93,11 @@ test('the contents of documents have their addresses, with ranges and what has n
   }
 });
 
+test('an instance that has not changed is answered with its version, too', () => {
+  const { responses } = document.paths[`${R}/custom/All/{id}`]!.get as unknown as { responses: Record<string, { headers?: object }> };
+  expect(['200', '304'].map((status) => Object.keys(responses[status]?.headers ?? {}))).toEqual([['ETag'], ['ETag']]);
+});
+
 test('a procedure of the namespace has an address with its own parameters', () => {
   const { post, get } = document.paths[`${R}/procedures/Service.called`]!;
   expect(get).toBeDefined();

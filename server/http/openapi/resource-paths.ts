@@ -205,11 +205,10 @@ function successOf(resource: DescribedResource, action: Action): ObjectValue {
     case 'select':
     case 'selectByBody':
       return ok(many, { ...COUNTED, 'X-Result-Truncated': { description: 'There was more', schema: { type: 'string' } } });
-    case 'selectOne':
-      return {
-        ...ok(one, { ETag: { description: 'The version', schema: { type: 'string' } } }),
-        '304': { description: 'Still that version' },
-      };
+    case 'selectOne': {
+      const version: ObjectValue = { ETag: { description: 'The version', schema: { type: 'string' } } };
+      return { ...ok(one, version), '304': { description: 'Still that version', headers: version } };
+    }
     case 'insert': {
       const several: ObjectValue = { type: 'array', items: { anyOf: [one, schemaRef('-Outcome'), { type: 'null' }] } };
       const partial: ObjectValue = { 'X-Partial-Result': { description: 'Some failed', schema: { type: 'string' } } };
