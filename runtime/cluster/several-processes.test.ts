@@ -117,6 +117,20 @@ test('a persistent subscription gets events that another process commits, and ca
   await eventually(() => expect(begun(a, name)).rejects.toMatchObject(unknown));
 });
 
+test('a device hears from every process what is pending in its inbox', async () => {
+  await a.ask('insert', 'ArsPushTarget', { body: '{"deviceId":"tab","platform":"web"}' });
+  const { username } = a.identity;
+  const message = { title: 'T', payload: {}, users: [username], pendingUsers: [username], recipients: [{ username, status: 'pending' }] };
+  await a.ask('insert', 'ArsPayloadMessage', { body: JSON.stringify([message, message]) });
+  for (const on of [a, b]) {
+    const notices: Notice[] = [];
+    const subscription = await on.engine.subscribe(on.identity, '/inbox/tab', {}, (notice) => void notices.push(notice));
+    await subscription.begin?.();
+    await eventually(async () => expect(notices).toMatchObject(Array(2).fill({ kind: 'event', path: '/inbox/tab' })));
+    subscription.close();
+  }
+});
+
 test('rules of both processes count on one instance and want the same keys: no count is lost, and each key is stored once', async () => {
   await a.type('Tick', { n: { type: 'Integer' } });
   await a.type('Count', { n: { type: 'Integer' } });
