@@ -48,7 +48,7 @@ test.each([
   expect(await answered(INSPECTION, values, submit)).toBe(expected);
 });
 
-// spec: resources-and-api.md 1.4: digits are exact over 64 bits
+// Digits are exact over 64 bits (resources-and-api.md 1.4).
 test.each([
   ['{"type":"inputInteger","id":"n","maxValue":9007199254740993}', '{"n":9007199254740993}', '0 {"n":9007199254740993}'],
   ['{"type":"inputInteger","id":"n","maxValue":9007199254740992}', '{"n":9007199254740993}', 'value.invalid n range'],
