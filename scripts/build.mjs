@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildInbox } from './build-inbox.mjs';
+import { trimCompiled } from './node/compiled.mjs';
 import { runOnRightNode } from './node/index.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -105,7 +106,10 @@ export async function build(log = () => {}) {
   const written = changed.length + stale.length + (isPageStale ? 1 : 0);
   if (written + gone.length > 0 || before.tool !== tool || JSON.stringify(before.files) !== JSON.stringify(files))
     writeWhole(manifestFile, JSON.stringify({ tool, page, files, bundles: bundled }));
-  if (written > 0) writeWhole(join(out, 'build-info.json'), JSON.stringify(buildInfo()));
+  if (written > 0) {
+    writeWhole(join(out, 'build-info.json'), JSON.stringify(buildInfo()));
+    trimCompiled();
+  }
   log(written === 0 ? 'dist/ is up to date' : `dist/: ${written} files in ${Math.round(performance.now() - begun)} ms`);
   return { written };
 }

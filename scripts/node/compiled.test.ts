@@ -1,9 +1,10 @@
 // What is compiled is kept for the next start, where the user's cache is.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { trimCompiled } from './compiled.mjs';
 
 const BIN = join(import.meta.dirname, '../../bin/cascade.js');
 
@@ -33,4 +34,21 @@ test('the variables of Node win, and a folder that cannot be written is no error
   expect(readdirSync(join(folder, 'own'))).not.toEqual([]);
   writeFileSync(join(folder, 'file'), '');
   expect(help({ XDG_CACHE_HOME: join(folder, 'file') })).toMatch(/^Usage: cascade/);
+});
+
+test('what has grown beyond its bound is removed, and the rest of the cache stays', () => {
+  const cache = join(folder, 'grown', 'cascade');
+  const env = { XDG_CACHE_HOME: join(folder, 'grown') };
+  trimCompiled(env); // there is none
+  mkdirSync(join(cache, 'compiled', 'v22'), { recursive: true });
+  for (const [name, bytes] of [
+    ['compiled/v22/a', 600],
+    ['compiled/v22/b', 500],
+    ['mongod', 5_000],
+  ] as const)
+    writeFileSync(join(cache, name), 'x'.repeat(bytes));
+  trimCompiled(env, 1_100);
+  expect(readdirSync(join(cache, 'compiled', 'v22'))).toEqual(['a', 'b']);
+  trimCompiled(env, 1_099);
+  expect(readdirSync(cache)).toEqual(['mongod']);
 });
