@@ -11,9 +11,10 @@ process.env.CASCADE_PASSWORD_COST ??= '14';
 
 const exclude = ['**/node_modules/**', 'dist/**'];
 
-/** Tests that want a process of their own: they replace modules or variables, or look at what their process and its children use. */
+/** Tests that want a process of their own: they replace modules, variables, timers or clocks, or look at what their process and its children use. */
 const OWN_PROCESS = [
   ...['sandbox/{harm,kill}.test.ts', 'platform/mongod/**/*.test.ts', 'features/schedules/schedule-failures.test.ts'],
+  ...['engine/{crash,fleet}-simulation.test.ts', 'features/sources/lifecycle/lease.test.ts'],
   ...['conformance/client/service.test.ts', 'conformance/hostile.test.ts', 'examples/hostile/hostile.test.ts'],
   ...['scripts/{start,node/*,testing/run-vitest,chaos/*,mutation/*}.test.ts'],
 ];

@@ -1,5 +1,6 @@
 // A process that may have lost its namespace consumes nothing there, and goes on when it is sure again (integrations.md 1.10).
 import { afterEach, expect, test, vi } from 'vitest';
+import { openOwnDatabase } from '../../../engine/testing/database.ts';
 import { openTestEngine } from '../../../engine/testing/engine.ts';
 import { openMqttBroker } from '../protocols/mqtt/testing/mqtt-broker.ts';
 
@@ -13,7 +14,8 @@ test('a source is disconnected before the lease ends that cannot be renewed, and
   const seen: string[] = [];
   broker.aedes.on('client', () => seen.push('connected'));
   broker.aedes.on('clientDisconnect', () => seen.push('disconnected'));
-  await using t = await openTestEngine({ outboundAddresses: ['127.0.0.1'] });
+  await using database = await openOwnDatabase();
+  await using t = await openTestEngine({ mongoUri: database.uri, outboundAddresses: ['127.0.0.1'] });
   await t.type('Got', { topic: { type: 'String' } });
   await t.program('rules', 'RULE gets WHEN EVENT OCCURS ON "/sources/feed" AS e INSERT Got(topic: e.topic)');
   const config = { serverURI: `mqtt://127.0.0.1:${broker.port}`, topics: ['feed/#'], clientId: 'one', cleanSession: false };
