@@ -15,6 +15,7 @@ const exclude = ['**/node_modules/**', 'dist/**'];
 const OWN_PROCESS = [
   ...['sandbox/{harm,kill}.test.ts', 'platform/mongod/**/*.test.ts', 'features/schedules/schedule-failures.test.ts'],
   ...['engine/{crash,fleet}-simulation.test.ts', 'features/sources/lifecycle/lease.test.ts'],
+  ...['runtime/correlation/one-line.test.ts', 'runtime/transactions/batch-writer.test.ts'],
   ...['conformance/client/service.test.ts', 'conformance/hostile.test.ts', 'examples/hostile/hostile.test.ts'],
   ...['scripts/{start,node/*,testing/run-vitest,chaos/*,mutation/*}.test.ts'],
 ];
