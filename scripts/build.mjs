@@ -5,7 +5,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildInbox } from './build-inbox.mjs';
+import { bundles, bundleState, makeBundle } from './build/bundles.mjs';
+import { buildInbox } from './build/inbox.mjs';
 import { trimCompiled } from './node/compiled.mjs';
 import { runOnRightNode } from './node/index.mjs';
 
@@ -27,47 +28,9 @@ const RELATIVE_IMPORT = /(^(?:import|export)\b[^'"`;]*"\.{1,2}\/[^"\n]+\.|\bimpo
 const AT_ONCE = 16;
 
 /** What builds: with another one, everything is built anew. */
-const TOOLS = ['build.mjs', 'build-inbox.mjs'];
+const TOOLS = ['build.mjs', 'build/bundles.mjs', 'build/inbox.mjs'];
 /** The page of the inbox, which is built as a whole. */
 const INBOX = 'inbox';
-
-/** Packages of many small files that the service imports at its start. Others stay where they are: some look for files beside their own. */
-const BUNDLED_PACKAGES = [
-  ...['mongodb', 'bson', 'mongodb-connection-string-url', 'whatwg-url', 'tr46', 'webidl-conversions', 'punycode'],
-  ...['@mongodb-js/saslprep', 'sparse-bitfield', 'memory-pager'],
-  ...['prom-client', '@opentelemetry/api', 'tdigest', 'bintrees', 'ws', '@fastify/busboy', 'saxes', 'xmlchars'],
-];
-
-/** Scripts made of many files: the entry (below the repository) and the file that comes out (below dist/), with others beside it that it imports. */
-const bundles = [
-  {
-    entry: 'stdlib/isolate/entry.ts',
-    file: 'stdlib/isolate-bundle.js',
-    // Each isolate keeps the text: without comments and indentation it has two thirds of the length, and in one byte a character half the size.
-    options: {
-      ...{ format: 'iife', target: 'es2022', platform: 'neutral', mainFields: ['module', 'main'], conditions: ['import'] },
-      ...{ minifyWhitespace: true, charset: 'ascii' },
-    },
-  },
-  {
-    // The command line with the service: to find, read and link 1,500 modules takes most of a start.
-    entry: 'server/cli/main.ts',
-    file: 'cascade/main.js',
-    options: {
-      ...{
-        format: 'esm',
-        splitting: true,
-        target: 'node22',
-        platform: 'node',
-        charset: 'utf8',
-        sourcemap: 'linked',
-        sourcesContent: false,
-        plugins: [lightHttp(), ownPackages(), ownAddresses('cascade')],
-      },
-      banner: { js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);" },
-    },
-  },
-];
 
 /**
  * Brings dist/ up to date.
@@ -101,7 +64,8 @@ export async function build(log = () => {}) {
     await transpile(changed);
   }
   const bundled = Object.fromEntries(bundleStates.filter((state) => state.made).map((state) => [state.bundle.file, state.made]));
-  for (const { bundle, made } of stale) bundled[bundle.file] = await makeBundle(bundle, files, made?.outputs ?? []);
+  for (const { bundle, made } of stale)
+    bundled[bundle.file] = await makeBundle(bundle, { files, before: made?.outputs ?? [], write: writeWhole });
   if (isPageStale) await buildInbox(root, writeWhole);
   const written = changed.length + stale.length + (isPageStale ? 1 : 0);
   if (written + gone.length > 0 || before.tool !== tool || JSON.stringify(before.files) !== JSON.stringify(files))
@@ -177,83 +141,6 @@ async function transpile(sources) {
     for (let source = left.pop(); source; source = left.pop()) await strip(source);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, strand));
-}
-
-/** A bundle is stale when a file of it is missing or one of its inputs of last time has another hash. */
-function bundleState(bundle, made, files) {
-  if (!files[bundle.entry]) return { bundle, stale: false };
-  const isThere = made?.outputs.every((file) => existsSync(join(out, file)));
-  return { bundle, made, stale: !isThere || !Object.entries(made.inputs).every(([source, was]) => files[source]?.hash === was) };
-}
-
-/**
- * @param {readonly string[]} before what the last build made: a service that runs may still import some of it, so it stays until the next one
- * @returns the inputs among our own sources with their hashes (packages are covered by the lock file), and the files that came out
- */
-async function makeBundle({ entry, file, options }, files, before) {
-  const esbuild = await import('esbuild');
-  const result = await esbuild.build({
-    ...options,
-    entryPoints: [{ in: join(root, entry), out: basename(file, '.js') }],
-    outdir: join(out, dirname(file)),
-    bundle: true,
-    write: false,
-    metafile: true,
-    absWorkingDir: root,
-    logLevel: 'silent',
-  });
-  // What a file imports is there before it.
-  for (const { path, contents } of result.outputFiles.reverse()) writeWhole(path, contents);
-  const outputs = result.outputFiles.map(({ path }) => relative(out, path));
-  if (options.splitting)
-    for (const name of readdirSync(join(out, dirname(file))).map((one) => join(dirname(file), one)))
-      if (!outputs.includes(name) && !before.includes(name)) rmSync(join(out, name), { force: true });
-  const own = Object.keys(result.metafile.inputs).filter((source) => files[source]);
-  return { inputs: Object.fromEntries(own.map((source) => [source, files[source].hash])), outputs };
-}
-
-/** For a bundle: all packages but those named above are imported when it runs. */
-function ownPackages() {
-  const isPackage = /^[^./]/;
-  const nameOf = (path) => /^(?:@[^/]+\/)?[^/]+/.exec(path)[0];
-  return {
-    name: 'own-packages',
-    setup(bundling) {
-      bundling.onResolve({ filter: isPackage }, ({ path, kind }) =>
-        kind === 'entry-point' || BUNDLED_PACKAGES.includes(nameOf(path)) ? undefined : { path, external: true },
-      );
-    },
-  };
-}
-
-/** For a bundle: `import` of node:http has Node load all of its own HTTP client (undici), which `require` does not: 40 ms of each start. */
-function lightHttp() {
-  return {
-    name: 'light-http',
-    setup(bundling) {
-      bundling.onResolve({ filter: /^node:http$/ }, ({ path, kind }) =>
-        kind === 'import-statement' ? { path, namespace: 'light' } : { path, external: true },
-      );
-      bundling.onLoad({ filter: /./, namespace: 'light' }, ({ path }) => ({ contents: `module.exports = require('${path}')` }));
-    },
-  };
-}
-
-/** For a bundle in that folder of dist/: a module goes on having the address of its own file in dist/, from which it finds those of threads, processes and data. */
-function ownAddresses(folder) {
-  return {
-    name: 'own-addresses',
-    setup(bundling) {
-      bundling.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-        const text = readFileSync(path, 'utf8');
-        const other = /import\.meta\.(?!url\b)\w+/.exec(text);
-        if (other) throw new Error(`${relative(root, path)}: a bundle keeps import.meta.url alone, and no ${other[0]}`);
-        if (!text.includes('import.meta.url')) return undefined;
-        const own = JSON.stringify(relative(join(out, folder), target(relative(root, path))).replaceAll(sep, '/'));
-        return { loader: 'ts', contents: text.replaceAll('import.meta.url', `new URL(${own}, import.meta.url).href`) };
-      });
-    },
-  };
 }
 
 function writeWhole(file, contents) {

@@ -1,4 +1,4 @@
-// The web inbox (integrations.md 7.4) at /ui/inbox: built files (scripts/build-inbox.mjs), read once and kept in memory with their
+// The web inbox (integrations.md 7.4) at /ui/inbox: built files (scripts/build/inbox.mjs), read once and kept in memory with their
 // compressed form. The page runs only its own scripts, and connects only to this service.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
