@@ -5,7 +5,7 @@ import { amount } from '../scripts/testing/amount.ts';
 import { RestClient, startService } from './client/index.ts';
 import { readCases, readKnownFailures, runSuite } from './runner/index.ts';
 
-const AREAS = ['websocket', 'surface', 'rest'].slice(0, amount(2, 3));
+const AREAS = ['websocket', 'surface', 'rest'].slice(0, amount(1, 3));
 
 test('what clients see passes on Node, too', async () => {
   await using service = await startService({ env: { CASCADE_HTTP: 'node' } });
@@ -17,7 +17,7 @@ test('what clients see passes on Node, too', async () => {
     const files = AREAS.flatMap((area) => readCases(folder, area));
     const { passed, failed } = await runSuite(client, files, known, () => undefined);
     expect(failed.map(({ name, failure }) => `${name}\n  ${failure}`)).toEqual([]);
-    expect(passed).toBeGreaterThan(amount(75, 150));
+    expect(passed).toBeGreaterThan(amount(50, 150));
     expect((await client.send('GET', '/healthz')).headers['keep-alive']).toBe('timeout=10'); // the other library does not say so
   } finally {
     client.close();

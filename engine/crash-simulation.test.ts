@@ -8,9 +8,9 @@ import { CRASH_POINTS, Simulation } from './testing/simulation/index.ts';
 const number = (name: string, otherwise: number): number => Number(process.env[`CASCADE_SIMULATION_${name}`] ?? otherwise);
 const ONE = number('SEED', 0);
 /** The nightly run tries new seeds for many minutes (scripts/testing/nightly-plan.mjs). */
-const SEEDS = number('SEEDS', amount(300, 600));
+const SEEDS = number('SEEDS', amount(150, 600));
 /** Number of seeds from which on every crash point must have occurred. */
-const MANY = 300;
+const MANY = 150;
 const FROM = number('FROM', 1);
 
 let simulation: Simulation;

@@ -1,11 +1,12 @@
 // Statements on nodes in a simulated world: whatever dies when, each reliable write has its effect once. A failing seed is named;
 // CASCADE_SIMULATION_SEED=<seed> repeats that one alone and reports each step, CASCADE_FLEET_SEEDS=<n> tries as many.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { amount } from '../scripts/testing/amount.ts';
 import { FleetSimulation } from './testing/fleet/index.ts';
 
 const ONE = Number(process.env['CASCADE_SIMULATION_SEED'] ?? 0);
 const FROM = Number(process.env['CASCADE_SIMULATION_FROM'] ?? 1);
-const SEEDS = Number(process.env['CASCADE_FLEET_SEEDS'] ?? 100);
+const SEEDS = Number(process.env['CASCADE_FLEET_SEEDS'] ?? amount(50, 100));
 
 let simulation: FleetSimulation;
 beforeAll(() => {

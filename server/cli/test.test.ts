@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { amount } from '../../scripts/testing/amount.ts';
 import { main } from './main.ts';
 
 async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
@@ -34,7 +35,7 @@ test('the examples over a month and a day pass; a failed case is reported with l
 
 // spec: language.md Y9 K5; integrations.md 10.2-10.4
 test('the cases of time pass on a clock that jumps: those of the conformance suite, and those too long for real time', async () => {
-  const inBoth = ['conformance/cases/rules/correlation.yaml', 'conformance/cases/api/scheduledevents.yaml'];
+  const inBoth = ['conformance/cases/api/scheduledevents.yaml', 'conformance/cases/rules/correlation.yaml'].slice(0, amount(1, 2));
   const { code, out } = await run(...inBoth, 'conformance/virtual', '--at', '2027-02-20T12:00:00Z');
   expect(code, out).toBe(0);
   expect(out).toMatch(/\n\d+ passed, 0 failed\n$/);
