@@ -8,6 +8,7 @@ import type { Definition, Statement } from './ast.ts';
 import { Diagnostics } from './diagnostics.ts';
 import { compile } from './index.ts';
 import { Lines } from './lines.ts';
+import { amount } from '../scripts/testing/amount.ts';
 
 const SEED = Number(process.env['CASCADE_FUZZ_SEED'] ?? 20260520);
 const builtins = builtinTable();
@@ -89,7 +90,7 @@ test('one to five mistakes in a program are as many diagnostics, at their places
       seeded,
     ).toEqual(expected);
   });
-  fc.assert(law, { seed: SEED, numRuns: 400 });
+  fc.assert(law, { seed: SEED, numRuns: amount(150, 400) });
 });
 
 test.each([

@@ -51,6 +51,7 @@ test('runs end as if nothing had happened, each request and log entry told once'
 
 test('a process in waiting takes the place of one that was killed, and another one waits then', async () => {
   await using sandbox = await openRoom({ standbyAfterMs: 1 });
+  await run(sandbox, 'return 1;'); // before something has run, none waits
   for (let i = 0; i < 2; i += 1) {
     while (sandbox.stats().standbyPid === undefined) await pause(5);
     const waiting = sandbox.stats().standbyPid;
@@ -63,6 +64,7 @@ test('a process in waiting takes the place of one that was killed, and another o
 
 test('a process in waiting that dies is replaced like any other', async () => {
   await using sandbox = await openRoom({ standbyAfterMs: 1 });
+  await run(sandbox, 'return 1;');
   while (sandbox.stats().standbyPid === undefined) await pause(5);
   const first = sandbox.stats().standbyPid as number;
   process.kill(first, 'SIGKILL');

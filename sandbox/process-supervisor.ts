@@ -134,7 +134,6 @@ export class ProcessSupervisor {
       ready: () => {
         this.#opening?.resolve();
         this.#opening = null;
-        this.#options.standby.prepare();
         this.#pump();
       },
       mark: (lane, batch) => {
@@ -144,6 +143,7 @@ export class ProcessSupervisor {
         const lane = lanes[number];
         const batch = this.#child === child ? lane?.replied(reply) : undefined;
         if (!lane || !batch) return;
+        this.#options.standby.prepare(); // not before something has run: many a service serves data alone
         this.#events.replied(lane, batch, reply, text);
         batch.runs = []; // a table that the batch once stood in may live on for a while, and with it all that hangs in it
         lane.settled(batch.isolate);

@@ -10,7 +10,7 @@ import { type Listener, listen } from './listen.ts';
 import { type Asked, BINDINGS, Caller, type Outcome, PROGRAM } from './testing/bindings.ts';
 
 const SEED = Number(process.env['CASCADE_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-const STEPS = Number(process.env['CASCADE_RIGHTS_STEPS'] ?? amount(300, 600));
+const STEPS = Number(process.env['CASCADE_RIGHTS_STEPS'] ?? amount(150, 600));
 /** Steps per test: a test of some minutes would be taken for hung. */
 const STEPS_AT_A_TIME = 5_000;
 const ROUNDS = Array.from({ length: Math.ceil(STEPS / STEPS_AT_A_TIME) }, (_, i) => i * STEPS_AT_A_TIME);

@@ -7,14 +7,16 @@ import { print } from '../print/index.ts';
 import { randomTree } from '../print/testing/random-trees.ts';
 import { parse } from './index.ts';
 import { mistakes, mistakesInBody, read } from './testing/reading.ts';
+import { amount } from '../../scripts/testing/amount.ts';
 
 const SEED = Number(process.env['CASCADE_FUZZ_SEED'] ?? 20240302);
 /** A busy machine is slow; what is not linear would take minutes. */
 const MOST_MS = 15_000;
 vi.setConfig({ testTimeout: 2 * MOST_MS });
 const MEBI = 1 << 20;
+const MOST_LEVELS = amount(40_000, 100_000);
 /** Long enough that what is not linear would be seen. */
-const LONG = MEBI >> 2;
+const LONG = amount(MEBI >> 3, MEBI >> 2);
 
 /** Within the time of a processor, whoever else it works for meanwhile. */
 function timed<T>(run: () => T): T {
@@ -63,8 +65,8 @@ test.each([
   ['executes in arguments', 'x = ', 'f(EXECUTE g(', '1', '))'],
   ['schedules', '', 'PUBLISH (', '1', ') TO TOPIC "/a"'],
   ['misplaced selects', 'x = ', '1 + SELECT FROM A WITH a = ', '1', ''],
-])('%s nested 100,000 times are one mistake', (_, before, open, inside, close) => {
-  const count = Math.min(100_000, Math.floor((MEBI - 100) / (open.length + close.length)));
+])('%s nested as deeply as the text allows are one mistake', (_, before, open, inside, close) => {
+  const count = Math.min(MOST_LEVELS, Math.floor((MEBI - 100) / (open.length + close.length)));
   const bomb = `${before}${open.repeat(count)}${inside}${close.repeat(count)}`;
   const found = timed(() => mistakesInBody(bomb));
   const others = found.filter((one) => !one.startsWith('lang.syntax'));
@@ -128,8 +130,8 @@ test.each([
   ['conditions of rules', 'RULE r WHERE ', 'NOT (', 'a == 1', ')'],
   ['defaults', 'PROCEDURE p(a DEFAULT ', '[', '1', '])'],
   ['activation constraints', 'RULE r ACTIVATIONCONSTRAINT ', '{a: ', '1', '}'],
-])('in a head, %s nested 100,000 times are told of', (_, before, open, inside, close) => {
-  const count = Math.min(100_000, Math.floor((MEBI - 200) / (open.length + close.length)));
+])('in a head, %s nested as deeply as the text allows are told of', (_, before, open, inside, close) => {
+  const count = Math.min(MOST_LEVELS, Math.floor((MEBI - 200) / (open.length + close.length)));
   const found = timed(() => mistakes(`${before}${open.repeat(count)}${inside}${close.repeat(count)}`));
   expect(found.length).toBeGreaterThan(0);
   expect(found.length).toBeLessThan(5);

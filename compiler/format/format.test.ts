@@ -8,6 +8,7 @@ import { print } from '../print/index.ts';
 import { randomTree, withoutSpans } from '../print/testing/random-trees.ts';
 import { casePrograms, documentPrograms, examplePrograms } from '../../typing/testing/programs.ts';
 import { format } from './index.ts';
+import { amount } from '../../scripts/testing/amount.ts';
 
 const SEED = Number(process.env['CASCADE_FUZZ_SEED'] ?? 20260412);
 
@@ -55,7 +56,7 @@ const COMMENTS = ['/* a */', ' /* b */ ', '// c\n', '\n// d\n', '\n\n/* e\n   e 
 test('random programs with comments anywhere keep meaning and comments, and come out the same again', () => {
   const place = fc.tuple(fc.nat(5_000), fc.constantFrom(...COMMENTS));
   const law = fc.property(randomTree(15), fc.array(place, { maxLength: 6 }), (tree, places) => holds(commented(print(tree), places)));
-  fc.assert(law, { seed: SEED, numRuns: 200 });
+  fc.assert(law, { seed: SEED, numRuns: amount(80, 200) });
 });
 
 test('programs of the conformance cases, the examples and the documents keep meaning and comments', () => {

@@ -5,7 +5,7 @@ import { RestClient, startService } from '../client/index.ts';
 import { amount } from '../../scripts/testing/amount.ts';
 import { differences } from './differences.ts';
 
-const QUESTIONS = amount(300, 1_000);
+const QUESTIONS = amount(200, 1_000);
 
 // spec: resources-and-api.md 2.2 3.1 3.2 3.3
 test('random conditions find over REST what the plain filter finds', { timeout: 600_000 }, async () => {

@@ -11,9 +11,10 @@ import { openTestCollection, type TestCollection } from './mongo-testing.ts';
 import { parseWhere } from './parse.ts';
 import { CONTEXT, typeOf } from './testing.ts';
 import type { Predicate } from './types.ts';
+import { amount } from '../../scripts/testing/amount.ts';
 
 const type = typeOf('Any', { ...PROPERTIES });
-const RUNS = Number(process.env.CASCADE_FILTER_RUNS ?? 600);
+const RUNS = Number(process.env.CASCADE_FILTER_RUNS ?? amount(250, 600));
 
 let store: TestCollection | null = null;
 beforeAll(async () => {

@@ -15,6 +15,7 @@ import { parseWhere } from './parse.ts';
 import { parseSort } from './sort.ts';
 import { instanceScope } from './path.ts';
 import { CONTEXT, parse, typeOf } from './testing.ts';
+import { amount } from '../../scripts/testing/amount.ts';
 
 const part = typeOf('Part', { price: 'Currency', ref: 'ResourceReference', n: 'Integer', amt: 'Decimal(1)' });
 const line = typeOf(
@@ -53,7 +54,7 @@ test('an expression of the store compares amounts in texts', () => {
         expect(new RegExp(pattern).test(`EUR:${a}`)).toBe(any && expected);
       },
     ),
-    { numRuns: 3_000 },
+    { numRuns: amount(1_000, 3_000) },
   );
 });
 
@@ -195,6 +196,6 @@ test('conditions find in the store what they match in memory, read back or not',
           : `${encodeInner(condition)} on ${encodeInner(written[differing] as ObjectValue)}: ${JSON.stringify(filter)}`;
       expect(stored, reported).toEqual(inMemory);
     }),
-    { numRuns: 500 },
+    { numRuns: amount(200, 500) },
   );
 });

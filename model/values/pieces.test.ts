@@ -34,6 +34,7 @@ import {
   toJsonInPieces,
   transcoder,
 } from './index.ts';
+import { amount } from '../../scripts/testing/amount.ts';
 
 const types = new Map<string, TypeDefinition>();
 types.set(
@@ -116,7 +117,7 @@ test('any data is coerced, stored, read and shown as at once', () => {
       const instance: ObjectValue = { _id: '66b0c0ffee0000000000a001', ...prepareInsert(type, body), ars_version: 7 };
       expectSame(instance);
     }),
-    { numRuns: 20 },
+    { numRuns: amount(8, 20) },
   );
 });
 

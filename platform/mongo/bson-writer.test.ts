@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { BSON, Decimal128, type Document, Double, Long, ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { BsonWriter } from './bson-writer.ts';
+import { amount } from '../../scripts/testing/amount.ts';
 
 const text = fc.oneof(
   fc.string(),
@@ -45,7 +46,7 @@ test('documents are written as the driver writes them, byte for byte', () => {
         Buffer.concat(documents.map((one) => BSON.serialize(one, { ignoreUndefined: false }))).toString('hex'),
       );
     }),
-    { numRuns: 1_000 },
+    { numRuns: amount(400, 1_000) },
   );
 });
 

@@ -13,6 +13,7 @@ import { contextOf, typeAt } from './evaluation-context.ts';
 import { compileCondition } from './terms.ts';
 import { TriggerIndex } from './trigger-index.ts';
 import type { IndexedRule, TriggerIndexOptions } from './types.ts';
+import { amount } from '../../scripts/testing/amount.ts';
 
 const type = typeOf('Any', { ...PROPERTIES });
 const options: TriggerIndexOptions = {
@@ -162,7 +163,7 @@ test('the index finds the same rules as the naive filter, whatever was added and
       }
       expect(index.size).toBe(rules.size);
     }),
-    { numRuns: Number(process.env.CASCADE_INDEX_RUNS ?? 80) },
+    { numRuns: Number(process.env.CASCADE_INDEX_RUNS ?? amount(30, 80)) },
   );
   expect(met).toBeGreaterThan(100);
 });

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { compile } from '../../compiler/index.ts';
 import { builtinTable } from '../builtins/index.ts';
 import { type Answer, type Host, type Outcome, TestLane } from './testing/lane.ts';
+import { amount } from '../../scripts/testing/amount.ts';
 
 const builtins = builtinTable();
 const NAMES = ['a', 'b', 'list', 'object', 'fresh'];
@@ -106,7 +107,7 @@ test('any program runs to an end of its own, the same each time', () => {
       expect(outcome.failure?.code, text).not.toBe('cascade.server.error');
       expect(play(text).outbox).toBe(outcome.outbox);
     }),
-    { numRuns: 300 },
+    { numRuns: amount(120, 300) },
   );
 });
 
@@ -121,6 +122,6 @@ test('the traced form of any program asks for the same and ends the same', () =>
       expect(reported.value).toEqual(plain.value);
       expect(reported.logs.filter((line) => !line.startsWith('LINE'))).toEqual(plain.logs);
     }),
-    { numRuns: 60 },
+    { numRuns: amount(30, 60) },
   );
 });
