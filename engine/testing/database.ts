@@ -11,6 +11,8 @@ import { openEmbeddedMongod } from '../../platform/mongod/index.ts';
 
 export interface OwnDatabase extends AsyncDisposable {
   readonly uri: string;
+  /** Of its mongod, for tests in which that stands still for a while. */
+  readonly pid: number;
   /** Registers a namespace, so that a start continues its open work. */
   register(namespace: string): Promise<void>;
   /** The epoch of the process that started last. */
@@ -33,6 +35,7 @@ export async function openOwnDatabase(): Promise<OwnDatabase> {
   const processes = installation.collection<{ _id: number }>('processes');
   return {
     uri: mongod.uri,
+    pid: mongod.pid!,
     async register(namespace) {
       await installation.collection('namespaces').insertOne({ namespace });
     },
