@@ -510,6 +510,15 @@ test('a wrong old password counts like a failed login', async () => {
   await expect(store.checkPassword('admin', 'admin pass:word', HERE)).rejects.toEqual(refusal('cascade.security.rate.limited'));
 });
 
+test('wrong passwords from the addresses of one IPv6 network count together, at a login and as old ones', async () => {
+  for (let i = 0; i < 5; i++) expect(await store.checkPassword('admin', 'wrong', `2001:db8:1:2::${i}`)).toBe(false);
+  for (let i = 5; i < 10; i++) await expect(store.login('admin', 'wrong', `2001:db8:1:2::${i}`)).rejects.toEqual(refusal(FAILED));
+  await expect(store.checkPassword('admin', 'admin pass:word', '2001:db8:1:2:ffff::')).rejects.toEqual(
+    refusal('cascade.security.rate.limited'),
+  );
+  expect(await store.checkPassword('admin', 'admin pass:word', '2001:db8:1:3::1')).toBe(true);
+});
+
 test('a login renews a hash of a lower cost, and its sessions go on', async () => {
   await withAnn();
   const { token } = await login('ann@plant.example', 'correct horse');

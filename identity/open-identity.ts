@@ -9,6 +9,7 @@ import { collectionsOf, ensureIndexes, type UserDocument } from './documents.ts'
 import { firstStart } from './first-start.ts';
 import { PasswordHashing } from './hashing.ts';
 import { invitationWith, invite, redeem } from './invitations.ts';
+import { limitKey } from './limit-key.ts';
 import { LoginLimit } from './login-limit.ts';
 import { createNamespace } from './new-namespace.ts';
 import { revokeAuthorization } from './revocation.ts';
@@ -142,7 +143,8 @@ export function openIdentity(
       rights.forget();
       return first;
     },
-    async login(username, password, address, targetNamespace) {
+    async login(username, password, client, targetNamespace) {
+      const address = limitKey(client);
       const user = await authenticate(username, password, address);
       if (user && !user.active) await security?.loginFailed(user.username, address, 'inactive');
       if (!user?.active) throw apiError('io.service.security.authentication.failed');
@@ -151,7 +153,8 @@ export function openIdentity(
       await users.updateOne({ _id: user._id }, { $set: { lastLogin: date() } });
       return session;
     },
-    async loginWithToken(text, targetNamespace, address = null) {
+    async loginWithToken(text, targetNamespace, client = null) {
+      const address = limitKey(client);
       const verified = await sessions.verify(text);
       if (!verified) {
         await security?.loginFailed('', address, 'token');
@@ -205,7 +208,7 @@ export function openIdentity(
       await ending(username, changeUser(collections, hashing, username, { password, active: true }, date(), ended));
     },
     async checkPassword(username, password, address) {
-      return (await authenticate(username, password, address)) !== null;
+      return (await authenticate(username, password, limitKey(address))) !== null;
     },
     async deleteNamespace(namespace, along) {
       try {

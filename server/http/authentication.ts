@@ -3,7 +3,6 @@ import type { Identity } from '../../resources/api.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
 import type { IdentityStore, Session } from '../../identity/index.ts';
-import { limitKey } from '../transport/index.ts';
 import { type Query, textParameter } from './parameters.ts';
 import type { HttpReply, HttpRequest } from './types.ts';
 
@@ -11,10 +10,10 @@ import type { HttpReply, HttpRequest } from './types.ts';
 export async function authenticate(http: HttpRequest, query: Query, store: IdentityStore): Promise<HttpReply> {
   const target = targetNamespace(http, query);
   const credentials = authorization(http);
-  if (credentials?.scheme === 'bearer') return sessionReply(await store.loginWithToken(credentials.value, target, limitKey(http.address)));
+  if (credentials?.scheme === 'bearer') return sessionReply(await store.loginWithToken(credentials.value, target, http.address));
   const basic = credentials?.scheme === 'basic' ? nameAndPassword(credentials.value) : null;
   if (!basic) throw apiError('cascade.security.credentials.missing');
-  return sessionReply(await store.login(basic.username, basic.password, limitKey(http.address), target));
+  return sessionReply(await store.login(basic.username, basic.password, http.address, target));
 }
 
 /** `POST /authenticate/refresh`: the body is the token, of whatever content type. */

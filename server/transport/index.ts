@@ -1,7 +1,7 @@
 // The door of transport/: sockets that speak HTTP and WebSocket, by one of two libraries behind one interface.
 import type { Transport, TransportKind } from './types.ts';
 
-export { canonicalAddress, isLoopback, limitKey } from './addresses.ts';
+export { canonicalAddress, isLoopback } from './addresses.ts';
 export { requireFreePort } from './port.ts';
 export {
   type AnswerHead,

@@ -4,7 +4,6 @@ import type { IdentityStore, Session } from '../../identity/index.ts';
 import type { Identity } from '../../engine/index.ts';
 import { isObject } from '../../stdlib/values/index.ts';
 import { sessionBody } from '../http/index.ts';
-import { limitKey } from '../transport/index.ts';
 import { type Message, textIn } from './message.ts';
 import { isLoginOperation } from './operations.ts';
 
@@ -89,7 +88,7 @@ export class Login {
       throw apiError('cascade.request.parameter.invalid', 'resourceName', resourceName ?? null);
     if (op === 'validate') {
       if (typeof object !== 'string') throw apiError('cascade.security.credentials.missing');
-      const session = await this.#store.loginWithToken(object, target, limitKey(this.#address));
+      const session = await this.#store.loginWithToken(object, target, this.#address);
       await admit(session.identity.namespace);
       this.#current = new LoggedIn(this.#store, session, object, target);
       return sessionBody(session);
@@ -98,7 +97,7 @@ export class Login {
     const username = textIn(credentials, 'username');
     const password = textIn(credentials, 'password');
     if (username === undefined || password === undefined) throw apiError('cascade.security.credentials.missing');
-    const session = await this.#store.login(username, password, limitKey(this.#address), target);
+    const session = await this.#store.login(username, password, this.#address, target);
     await admit(session.identity.namespace);
     this.#current = new LoggedIn(this.#store, session, session.token, target);
     return sessionBody(session);

@@ -17,7 +17,11 @@ const MOST_HEADER_BYTES = 64 * 1024;
 /** Of what is unpacked at a time. */
 const UNPACKED_BYTES = 256 * 1024;
 const CONNECTIONS_PER_ORIGIN = 32;
-const CREDENTIALS = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key']);
+/**
+ * Of the headers of a request, those that go along with a redirect to another origin. Any other may hold a secret, whatever it is called: a source's
+ * configuration names it.
+ */
+const HARMLESS = new Set(['accept', 'accept-charset', 'accept-encoding', 'accept-language', 'content-type', 'user-agent']);
 
 export class HttpClient implements AsyncDisposable {
   readonly #options: HttpClientOptions;
@@ -53,17 +57,21 @@ export class HttpClient implements AsyncDisposable {
   }
 
   async #followed(ask: RoomedAsk, until: AbortSignal): Promise<HttpAnswer> {
-    let [url, left, headers] = [ask.url, ask.redirects ?? 0, ask.headers];
+    let { url, headers, body } = ask;
+    let left = ask.redirects ?? 0;
     for (;;) {
       const isHome = url.origin === ask.url.origin;
-      const answer = await this.#once({ ...ask, url, headers }, isHome ? this.#agent : this.#stranger, until);
+      const answer = await this.#once({ ...ask, url, headers, body }, isHome ? this.#agent : this.#stranger, until);
       const location = answer.headers['location'];
       const isRedirect = [301, 302, 303, 307, 308].includes(answer.status) && typeof location === 'string';
       if (!isRedirect || left <= 0 || (ask.method !== 'GET' && ask.method !== 'HEAD')) return answer;
       left--;
       const next = URL.parse(location, url.href);
       if (!next || !/^https?:$/.test(next.protocol)) return answer;
-      if (next.origin !== url.origin) headers = headers.filter(([name]) => !CREDENTIALS.has(name.toLowerCase()));
+      if (next.origin !== url.origin) {
+        headers = headers.filter(([name]) => HARMLESS.has(name.toLowerCase()));
+        body = null;
+      }
       next.username = '';
       next.password = '';
       url = next;

@@ -227,6 +227,18 @@ test('redirects are followed for GET and HEAD, five at most, or returned on requ
   expect(JSON.stringify((await query('moved', { asFullExchange: true, headers: { Cookie: 'hush' } }))['request'])).not.toContain('hush');
 });
 
+// spec: integrations.md 2.1/13
+test('a redirect to another origin takes no header and no body along that may hold a secret', async () => {
+  await using elsewhere = await openHttpServer(({ headers, body }, response) => answerJson(response, { headers, body: String(body) }));
+  await using here = await openHttpServer((_sent, response) => response.writeHead(302, { location: `${elsewhere.url}/` }).end());
+  const headers = { 'PRIVATE-TOKEN': 'hush', Cookie: 'c=hush', Accept: 'application/json', 'X-Trace': 'hush' };
+  await source('leads', { uri: here.url, accessToken: 'hush', requestDefaults: { headers } });
+  const got = await query('leads', { body: { key: 'hush' } });
+  expect(here.sent.at(-1)).toMatchObject({ headers: { 'private-token': 'hush', 'x-trace': 'hush' } });
+  expect(got).toMatchObject({ headers: { accept: 'application/json' }, body: '' });
+  expect(JSON.stringify(got)).not.toContain('hush');
+});
+
 // spec: integrations.md 2.5
 test('an answer of more than 64 MiB is cut off, whatever size it announces', async () => {
   await source('large', { uri: server.url });
