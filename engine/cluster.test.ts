@@ -1,5 +1,7 @@
 // Engines on one database and a bus that loses, repeats and delays messages: namespaces change their owner while clients of all engines
 // work, and close when nobody needs them.
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Notice } from '../runtime/events/notice.ts';
 import { openLocalNetwork } from '../platform/bus/index.ts';
@@ -92,4 +94,36 @@ test('an idle namespace is closed when no work is left to do there, and opened b
   expect(await database.ownerOf(namespace)).toBe(owned);
   subscription.close();
   await vi.waitFor(async () => expect(await database.ownerOf(namespace)).toBeNull(), WITHIN);
+});
+
+test('a namespace in which a request waits for a node is not idle, and goes on by itself after an orderly stop', async () => {
+  const options = { mongoUri: database.uri, idleAfterMs: 100, outboundAddresses: ['127.0.0.1'], masterKey: Buffer.alloc(32, 7) };
+  const closed = createServer().listen(0, '127.0.0.1');
+  await once(closed, 'listening');
+  const { port } = closed.address() as AddressInfo;
+  await new Promise((resolve) => closed.close(resolve));
+  const first = await openTestEngine({ ...options, bus: openLocalNetwork().connect() });
+  const { namespace } = first.identity;
+  {
+    await using waits = first;
+    const node = { name: 'far', uri: `http://127.0.0.1:${port}`, username: 'u', password: 'p', deliveryMode: 'reliable', properties: {} };
+    await waits.ask('insert', 'nodes', { body: JSON.stringify(node) });
+    const text =
+      'PROCEDURE sends() var seen = [] PUBLISH {a: 1} TO TOPIC "/t" PROCESSED BY name == "far" { } ON ERROR (e) { push(seen, e.error.code) } return seen';
+    await waits.program('procedures', text);
+    const { body } = await waits.ask('execute', 'procedures', { id: 'sends', body: '{}' });
+    expect(JSON.parse(String(body))).toEqual(['cascade.federation.delivery.pending']);
+    const owned = await database.ownerOf(namespace);
+    // Another namespace is closed meanwhile, after this one was checked.
+    for (const more of ['b', 'c']) {
+      const other = { ...waits.identity, namespace: `${namespace}${more}` };
+      await waits.engine.identity.createNamespace({ namespace: other.namespace, createdBy: 'ann' });
+      await waits.engine.execute({ identity: other, op: 'select', resourceName: 'types', custom: false, parameters: {} });
+      await vi.waitFor(async () => expect(await database.ownerOf(other.namespace)).toBeNull(), WITHIN);
+    }
+    expect(await database.ownerOf(namespace)).toBe(owned);
+  }
+  await using _ = await openTestEngine({ ...options, bus: openLocalNetwork().connect() });
+  const epoch = await database.newestServing();
+  await vi.waitFor(async () => expect(await database.ownerOf(namespace)).toBe(epoch), WITHIN);
 });

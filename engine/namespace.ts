@@ -430,7 +430,7 @@ export async function openNamespace({
     async isAtRest() {
       if (runner.pending > 0 || correlations.isBusy || correlations.open > 0 || schedule.isBusy || !schedule.isEmpty) return false;
       if (definitions.list('sources').length > 0 || indexBuildsOf(space).areOpen) return false;
-      return (await deliveries.pending()) === 0;
+      return (await federation.outbox.isEmpty()) && (await deliveries.pending()) === 0;
     },
     epoch,
     get hasListeners() {

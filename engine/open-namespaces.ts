@@ -212,9 +212,12 @@ export class OpenNamespaces {
         'a namespace is closed with open runs: the next owner continues them',
       );
     const isResting = space.pending === 0 && (await space.isAtRest().catch(() => false));
-    closing();
     await this.#forget(name);
-    await space[Symbol.asyncDispose]();
+    try {
+      await space[Symbol.asyncDispose]();
+    } finally {
+      closing(); // not before: sources, ticks and long runs commit until the end, and their subscribers hear of that here alone
+    }
     await this.#options.release(name, ownership.epoch, isResting);
   }
 

@@ -87,6 +87,12 @@ export class Outbox {
     return this.#backlog.get(node)?.size ?? 0;
   }
 
+  /** Whether no request waits for any node, nor is being stored. @throws errors of the store */
+  async isEmpty(): Promise<boolean> {
+    await this.#loaded();
+    return this.#storing.size === 0 && [...this.#backlog.values()].every(({ size }) => size === 0);
+  }
+
   /**
    * Stores a request, then sends it unless earlier ones wait.
    * @throws CascadeError cascade.federation.delivery.pending when it will be sent later; the error with which the node refused it
