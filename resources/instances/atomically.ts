@@ -14,7 +14,7 @@ const TRIES = 50;
 interface BatchingActor extends Actor {
   readonly batching: true;
 }
-const isBatching = (actor: Actor): actor is BatchingActor => 'gathering' in actor;
+const isBatching = (actor: Actor): actor is BatchingActor => 'batching' in actor;
 
 /**
  * Carries out `change` and commits all its changes as one unit. `change` is called again when another writer has changed an instance in
