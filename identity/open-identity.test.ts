@@ -429,6 +429,7 @@ test('rights on the installation are not those of a token with profiles', async 
     namespace: 'system',
     profiles,
     restricted: true,
+    bound: true,
     token: expect.any(String),
   });
 });

@@ -211,7 +211,11 @@ export function identityIn(user: UserDocument, token: TokenDocument | null, name
   const granted = !isBound || token.namespace === namespace ? profilesIn(user, namespace) : null;
   if (!granted) throw apiError('cascade.namespace.not.authorized', namespace);
   const lasting = token?.kind === 'permanent' ? token._id : token?.origin;
-  const isOf = token && { token: token._id.toHexString(), ...(lasting && { ofToken: lasting.toHexString() }) };
+  const isOf = token && {
+    token: token._id.toHexString(),
+    ...(lasting && { ofToken: lasting.toHexString() }),
+    ...(isBound && { bound: true as const }),
+  };
   if (!token?.profiles) return { ...identityOf(user, namespace, granted), ...isOf };
   // Neither the user's installation-wide rights nor profiles that the user has lost since the token was made.
   return { username: user.username, namespace, profiles: narrowed(token.profiles, granted), restricted: true, ...isOf };

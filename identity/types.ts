@@ -206,6 +206,8 @@ export interface Identity {
   restricted?: true;
   /** The profiles are a procedure's own, in place of those of who calls it (language.md P8). */
   lent?: true;
+  /** What it makes for later, as a token, is for this namespace only: a token asks that is limited to it, or a program of the namespace. */
+  bound?: true;
   /** The service itself, for whom there are no rights to ask about. */
   ofService?: true;
   /** `_id` of the token that came with the request; absent for code that runs without one. */

@@ -16,8 +16,8 @@ export const INVITATIONS = 'delegatedrequests';
 export async function redeemInvitation(space: Namespace, { op, resourceId, address }: ApiRequest, actor: Actor): Promise<ApiReply> {
   const { identity } = actor;
   if (op !== 'redeem' || resourceId === undefined) throw apiError('cascade.method.not.allowed', op, INVITATIONS);
-  // a token that is limited to one namespace cannot join another
-  if (identity.restricted) throw apiError('cascade.authorization.denied', op, INVITATIONS);
+  // What is limited to one namespace, a token or a program, cannot join another.
+  if (identity.restricted || identity.bound) throw apiError('cascade.authorization.denied', op, INVITATIONS);
   const { installation } = space;
   const offered = await installation.identity.invitation(resourceId);
   if (!offered) throw apiError('cascade.resource.not.found', `/${INVITATIONS}/…`);

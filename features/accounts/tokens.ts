@@ -39,10 +39,10 @@ export const TOKENS: AccountResource = {
     const name = nameIn(body);
     const given = getOwn(body, 'profiles');
     const isPersonal = given === null || (Array.isArray(given) && given.length === 0);
-    // A limited token cannot create one with all the rights of its user.
-    if (isPersonal && caller.restricted) throw apiError('cascade.profile.escalation', caller.username);
+    // Who acts under profiles other than the user's cannot create a token with all of the user's rights.
+    if (isPersonal && (caller.restricted || caller.lent)) throw apiError('cascade.profile.escalation', caller.username);
     const profiles = isPersonal ? undefined : profilesIn(space, withSystem(given), caller);
-    const singleNamespace = getOwn(body, 'singleNamespace') === true;
+    const singleNamespace = caller.bound === true || getOwn(body, 'singleNamespace') === true;
     const seconds = getOwn(body, 'tokenTimeout');
     if (seconds !== null && (!isInteger(seconds) || seconds <= 0))
       throw apiError('cascade.resource.property.invalid', 'tokens', 'tokenTimeout', 'no Integer above 0');

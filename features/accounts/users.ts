@@ -50,7 +50,9 @@ export const USERS: AccountResource = {
     const place = placeOf(space, caller);
     const user = await directory.user(username, place);
     if (!user) throw apiError('cascade.user.not.found', username);
-    const isSelf = username === caller.username;
+    const isOwn = username === caller.username;
+    // A program of another namespace, or a token for that one only, has no part in the account at home.
+    const isSelf = isOwn && (!caller.bound || user.home === space.name);
     const isManaged = manages(space, caller, user);
     if (!isSelf && !isManaged && PERSONAL.some((field) => Object.hasOwn(changes, field))) throw denied('update');
 
@@ -63,7 +65,7 @@ export const USERS: AccountResource = {
       : undefined;
     if (profiles && (!isAdmin(caller) || (user.home === (place ?? user.home) && !isSelf && !isManaged))) throw denied('update');
     const password = Object.hasOwn(changes, 'password') ? requiredText('users', changes, 'password') : null;
-    if (password !== null && isSelf) await requireOldPassword(space, username, textIn('users', changes, 'oldPassword'), address);
+    if (password !== null && isOwn) await requireOldPassword(space, username, textIn('users', changes, 'oldPassword'), address);
     const namespace = place ?? user.home;
     if (active === false || (profiles && !profiles.includes('admin'))) await requireAnotherAdmin(space, username, namespace);
     const change = {
@@ -73,7 +75,7 @@ export const USERS: AccountResource = {
       ...(version !== undefined && { version }),
       ...(password !== null && { password, ...(isSelf && caller.token !== undefined && { exceptToken: caller.token }) }),
       ...(active !== undefined && { active }),
-      ...(profiles && { authorization: { namespace, profiles, isConsented: isSelf } }),
+      ...(profiles && { authorization: { namespace, profiles, isConsented: isOwn } }),
     };
     if (Object.keys(changes).every(isServiceSet)) return;
     await identity.changeUser(username, change, (session) => along(session, username));

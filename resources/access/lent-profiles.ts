@@ -13,6 +13,8 @@ export function actingIn(procedure: ObjectValue, caller: Identity): Identity {
     namespace: caller.namespace,
     profiles: whole,
     lent: true,
+    bound: true,
+    ...(caller.restricted && { restricted: true as const }),
     ...(caller.ofToken !== undefined && { ofToken: caller.ofToken }),
   };
 }

@@ -22,13 +22,14 @@ export function requireAdmin(caller: Identity, operation: string, resource: stri
 // ---------------------------------------------------------------- the identity of code
 /**
  * The identity that a program acts as, with the user's present rights. Code without a present caller has the profile of its namespace,
- * never rights on the whole installation.
+ * never rights on the whole installation. What it makes is bound to its namespace: the caller may be at home in another one, whose matter
+ * the program's author has no part in.
  * @throws cascade.authorization.denied, at once or later: the user is gone, inactive or no longer in the namespace
  */
 export function acting(space: Pick<Namespace, 'installation'>, identity: Identity): MaybePromise<Identity> {
   if (identity.ofService) return identity;
   if (identity.username === PUBLIC_EXECUTOR) {
-    if (identity.lent) return identity;
+    if (identity.lent) return bound(identity);
     throw refusal(identity);
   }
   const present = space.installation.rightsOf(identity.username, identity.namespace);
@@ -36,16 +37,25 @@ export function acting(space: Pick<Namespace, 'installation'>, identity: Identit
 }
 
 const byItself = new WeakMap<Identity, Identity>();
+const boundForms = new WeakMap<Identity, Identity>();
+
+/** Each statement of a program asks: the same identity gives the same object. */
+function bound(identity: Identity): Identity {
+  if (identity.bound) return identity;
+  let known = boundForms.get(identity);
+  if (!known) boundForms.set(identity, (known = { ...identity, bound: true }));
+  return known;
+}
 
 function presentOf(identity: Identity, present: Identity | null): Identity {
   if (!present) throw refusal(identity);
-  if (identity.lent) return identity;
-  if (identity.restricted) return { ...identity, profiles: narrowed(identity.profiles, present.profiles) };
-  if (identity.token !== undefined) return withTokenOf(present, identity);
+  if (identity.lent) return bound(identity);
+  if (identity.restricted) return { ...identity, profiles: narrowed(identity.profiles, present.profiles), bound: true };
+  if (identity.token !== undefined) return withTokenOf(bound(present), identity);
   let known = byItself.get(present);
   if (!known) {
     const { username, namespace, profiles } = present;
-    known = { username, namespace, profiles: profiles.map((name) => (name.endsWith('__system') ? 'user__system' : name)) };
+    known = { username, namespace, profiles: profiles.map((name) => (name.endsWith('__system') ? 'user__system' : name)), bound: true };
     byItself.set(present, known);
   }
   return withTokenOf(known, identity);
