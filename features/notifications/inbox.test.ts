@@ -1,3 +1,4 @@
+// spec: integrations.md 7.2
 // The inbox of a device through an engine (integrations.md 7.4): all that is pending, no faster than it is read, then what happens.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
@@ -74,4 +75,18 @@ test('a subscription that is closed is told nothing more', async () => {
 test('Notification.listPending lists all of it', async () => {
   await t.program('procedures', 'PROCEDURE waiting() return Notification.listPending().size()');
   expect((await t.ask('execute', 'procedures', { id: 'waiting' })).body).toBe(String(MESSAGES - 1));
+});
+
+test('only admins hear the events of messages, which show all recipients', async () => {
+  const { namespace } = t.identity;
+  const username = `kim.${namespace}`;
+  const profiles = ['user', 'user__system'];
+  await t.engine.identity.createUser({ username, password: 'correct horse', namespace, profiles, createdBy: 'ann' });
+  const kim = { username, namespace, profiles, token: '000000000000000000000001' };
+  for (const operation of ['insert', 'update', 'delete']) {
+    const path = `/types/ArsPayloadMessage/${operation}`;
+    const denied = { code: 'cascade.authorization.denied', status: 403 };
+    await expect(t.engine.subscribe(kim, path, {}, () => undefined)).rejects.toMatchObject(denied);
+    (await t.engine.subscribe(t.identity, path, {}, () => undefined)).close();
+  }
 });

@@ -74,6 +74,8 @@ function sightOfType(space: Namespace, name: string, caller: Identity): SeesNow 
   if (resource.kind !== 'instances') return (value) => !isObject(value) || (resource.maySee?.(space, value, caller) ?? true);
   const rights = { identity: caller, clock: space.clock };
   const mine = ownCondition(space, resource, 'select', rights);
+  // Who sees instances in part hears none of their events: an event has one text for all who receive it, which shows the others' parts.
+  if (mine && resource.seen) throw apiError('cascade.authorization.denied', 'subscribe', `/types/${name}`);
   const allowed = restriction(space, resource, 'select', rights);
   const conditions = [mine, allowed].filter((one) => one !== null);
   if (conditions.length === 0) return SEES_ALL;
