@@ -161,7 +161,6 @@ export async function openNamespace({
   if (definitions.list('rules').length + definitions.list('procedures').length > 0) sandbox.prepare();
   const sources = new Sources({ space: () => space, db, epoch: processEpoch, outlet: egress.outletOf(name) });
   await sources.counts.load();
-  const implementedEvents = new ImplementedEvents(definitions.list('services'));
   const callables = new Map<string, KnownProcedure>();
   const recorded = new Map<RunId, readonly Step[]>();
   const contention = new Contention();
@@ -179,6 +178,10 @@ export async function openNamespace({
   };
   const failures = new ConditionFailures(() => space);
   const ruleRights = new RuleRights(() => space);
+  const editor = (username: string): Identity => ({ username, namespace: name, profiles: [] });
+  const implementedEvents = new ImplementedEvents(definitions.list('services'), (username, path, payload, by) =>
+    ruleRights.mayPassOn(editor(username), path, payload, by),
+  );
   const stages = counters.stages.of(name);
   const reached: StageReached = (rule, stage, ms) => stages.add(rule, stage, ms);
   let runner: Runner | null = null;
@@ -415,7 +418,8 @@ export async function openNamespace({
   };
   try {
     await space.execution.compilations.settle();
-    await ruleRights.readAll([...executables.values()].map(({ identity }) => identity)); // before any event comes
+    const editors = [...[...executables.values()].map(({ identity }) => identity), ...[...implementedEvents.editors()].map(editor)];
+    await ruleRights.readAll(editors); // before any event comes
     await space.execution.programs.open(clock.now());
     await deliveries.load();
   } catch (error) {

@@ -283,6 +283,24 @@ test('default profiles show the current levels of the types, and cannot be chang
   await expect(as(admin, 'delete', 'profiles', { id: 'clerk' })).rejects.toMatchObject(inUse);
 });
 
+test('a BEFORE rule takes no part once its editor may not change the instances, though a WHEN rule of the same editor goes on', async () => {
+  await t.type('Note', { n: { type: 'Integer' } });
+  const grant = (Note: object) => as(admin, 'update', 'profiles', { id: 'clerk', body: { dml: { Note }, invoke: ['createRule'] } });
+  await grant({ select: {}, update: {} });
+  await as(clerk, 'insert', 'rules', { text: 'RULE early BEFORE UPDATE ON Note AS x x.n = 0 return x' });
+  await as(clerk, 'insert', 'rules', { text: 'RULE late WHEN UPDATE OCCURS ON Note AS x log.info("x")' });
+  const id = String((await rows(admin, 'insert', 'Note', { body: { n: 1 } }))[0]?.['_id']);
+  const updated = async (n: number) => {
+    await as(admin, 'update', 'Note', { id, body: { n } });
+    return (await t.rows('Note'))[0]?.['n'];
+  };
+  expect(await updated(2)).toBe(0);
+  await grant({ select: {} });
+  for (const n of [3, 4]) expect(await updated(n)).toBe(n);
+  await as(admin, 'delete', 'rules', { parameters: { where: { name: { $in: ['early', 'late'] } } } });
+  await as(admin, 'update', 'profiles', { id: 'clerk', body: { dml: CLERK.dml, invoke: CLERK.invoke } });
+});
+
 test('rows of a group are visible to its current members and to admins', async () => {
   const put = (who: Identity, body: object) => as(who, 'insert', 'Shared', { body });
   await as(plain, 'insert', 'groups', { body: { name: 'night' } });

@@ -1,37 +1,57 @@
 // Outbound events of services with an `implementingEventPath` (resources-and-api.md 4.5): they are raised together with the event of that
-// path.
+// path, where whoever stored the service last may see that one.
 
-import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { editorOf } from '../../resources/representation/index.ts';
 import { parseEventPath } from '../../runtime/events/index.ts';
 
-export class ImplementedEvents {
-  /** Paths of service events, by the path of the event that implements them. */
-  readonly #byPath = new Map<string, readonly string[]>();
+/** @param editor of the service. @param by who causes the event */
+type MayPassOn = (editor: string, path: string, value: Value, by: string) => boolean;
 
-  constructor(services: Iterable<readonly [string, ObjectValue]>) {
+interface Implemented {
+  readonly event: string;
+  /** null: the service itself has stored it. */
+  readonly editor: string | null;
+}
+
+export class ImplementedEvents {
+  /** Service events, by the path of the event that implements them. */
+  readonly #byPath = new Map<string, readonly Implemented[]>();
+  readonly #mayPassOn: MayPassOn;
+
+  constructor(services: Iterable<readonly [string, ObjectValue]>, mayPassOn: MayPassOn) {
+    this.#mayPassOn = mayPassOn;
     for (const [service, object] of services) this.putService(service, object);
   }
 
-  /** The service events that an event on this path implements. */
-  of(path: string): readonly string[] {
-    return this.#byPath.size === 0 ? NONE : (this.#byPath.get(path) ?? NONE);
+  /** Paths of the service events that this event implements. */
+  of(path: string, value: Value, by: string): readonly string[] {
+    const all = this.#byPath.size === 0 ? undefined : this.#byPath.get(path);
+    if (!all) return NONE;
+    return all.filter(({ editor }) => editor === null || this.#mayPassOn(editor, path, value, by)).map(({ event }) => event);
+  }
+
+  /** Those whose rights decide. */
+  editors(): ReadonlySet<string> {
+    const all = [...this.#byPath.values()].flat().map(({ editor }) => editor);
+    return new Set(all.filter((editor) => editor !== null));
   }
 
   /** Adds the events of a service; an inactive one has none. */
   putService(service: string, object: ObjectValue): void {
     this.removeService(service);
     if (getOwn(object, 'active') === false) return;
-    const types = Object.hasOwn(object, 'eventTypes') ? getOwn(object, 'eventTypes') : null;
-    if (!isObject(types)) return;
-    for (const [event, declared] of Object.entries(types)) {
-      const path = isObject(declared) ? pathOrNull(declared) : null;
-      if (path !== null) this.#byPath.set(path, [...(this.#byPath.get(path) ?? []), `/services/${service}/${event}`]);
+    const editor = editorOf(object);
+    for (const [name, declared] of eventTypesOf(object)) {
+      const path = pathOrNull(declared);
+      const event = `/services/${service}/${name}`;
+      if (path !== null) this.#byPath.set(path, [...(this.#byPath.get(path) ?? []), { event, editor }]);
     }
   }
 
   removeService(service: string): void {
     for (const [path, events] of [...this.#byPath]) {
-      const others = events.filter((event) => !event.startsWith(`/services/${service}/`));
+      const others = events.filter(({ event }) => !event.startsWith(`/services/${service}/`));
       if (others.length > 0) this.#byPath.set(path, others);
       else this.#byPath.delete(path);
     }
@@ -39,6 +59,18 @@ export class ImplementedEvents {
 }
 
 const NONE: readonly string[] = [];
+
+const eventTypesOf = (object: ObjectValue): [name: string, declared: ObjectValue][] => {
+  const types = Object.hasOwn(object, 'eventTypes') ? getOwn(object, 'eventTypes') : null;
+  const all = isObject(types) ? Object.entries(types) : [];
+  return all.filter((one): one is [string, ObjectValue] => isObject(one[1]));
+};
+
+/** The paths whose events implement those of a service. */
+export const implementingPaths = (service: ObjectValue): string[] =>
+  eventTypesOf(service)
+    .map(([, declared]) => pathOrNull(declared))
+    .filter((path) => path !== null);
 
 /** The path, or null: a stored service that can no longer be read must not prevent a namespace from being opened. */
 function pathOrNull(declared: ObjectValue): string | null {

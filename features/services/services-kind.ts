@@ -5,9 +5,11 @@ import { isBuiltinService } from '../../stdlib/builtins/index.ts';
 import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { checkName } from '../../model/types/index.ts';
-import { implementingPath } from './implemented-events.ts';
+import { implementingPath, implementingPaths } from './implemented-events.ts';
 import { SERVICE_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
+import { editorOf } from '../../resources/representation/index.ts';
+import { RULE_RIGHTS, requireMayTake } from '../../resources/access/index.ts';
 import { stateChanged } from './service-state.ts';
 import { wrongRedelivery } from '../delivery/index.ts';
 import { scheduleOf } from '../schedules/index.ts';
@@ -23,13 +25,14 @@ export const SERVICES: DefinitionResource = {
   operations: new Set(['select', 'aggregate', 'insert', 'update', 'upsert', 'patch', 'delete', 'publish', 'status']),
   onExisting: 'update',
   type: SERVICE_SHAPE,
-  enforce(space, name, object) {
+  async enforce(space, name, object) {
+    if (object) await readEditor(space, object);
     stateChanged(space, name);
     for (const inForce of [implementedEventsOf(space), scheduleOf(space)])
       if (object) inForce.putService(name, object);
       else inForce.removeService(name);
   },
-  async define(space, body, stored) {
+  async define(space, body, stored, { identity }) {
     const name = textField('services', body, 'name');
     checkName('service', name);
     if (!stored && isBuiltinService(name)) throw apiError('cascade.resource.name.reserved', name, 'a built-in service has it');
@@ -39,9 +42,13 @@ export const SERVICES: DefinitionResource = {
     checkReplication(fields);
     checkSchedules(name, fields);
     checkStateTypes(space, fields);
+    const active = getOwn(fields, 'active') !== false;
+    // Everybody may hear the events of a service: it passes on what its editor may see, as a rule does.
+    if (active && !identity.ofService) for (const path of implementingPaths(fields)) requireMayTake(space, path, identity);
     return {
       name,
-      object: { ...fields, active: getOwn(fields, 'active') !== false },
+      object: { ...fields, active },
+      prepare: (object) => readEditor(space, object),
       apply: (kept) => {
         stateChanged(space, name);
         implementedEventsOf(space).putService(name, kept);
@@ -64,6 +71,13 @@ export const SERVICES: DefinitionResource = {
     };
   },
 };
+
+/** Reads the rights of who stores a service, before they are asked for at its events. */
+async function readEditor(space: Namespace, object: ObjectValue): Promise<void> {
+  const username = editorOf(object);
+  if (username === null || implementingPaths(object).length === 0) return;
+  await space.states.get(RULE_RIGHTS).read({ username, namespace: space.name, profiles: [] });
+}
 
 /** Checks the interface: names or descriptions of procedures. */
 function checkInterface(fields: ObjectValue): void {

@@ -21,7 +21,7 @@ const CHANGES: ReadonlySet<string> = new Set(['insert', 'update', 'delete']);
 
 export class RuleRights {
   readonly #space: () => Namespace;
-  /** Paths on which an editor takes all events, by its rights as they were read: with other rights it is another object. */
+  /** What an editor takes all events of, by its rights as they were read: with other rights it is another object. */
   #open = new WeakMap<Identity, Set<string>>();
   /** The editors' rights as they were last read, which count while they are read anew. */
   readonly #known = new Map<string, Identity>();
@@ -54,8 +54,21 @@ export class RuleRights {
     await Promise.all([...all.values()].map((editor) => this.read(editor)));
   }
 
-  /** Whether a rule of this editor takes the event. @param by who causes it */
+  /**
+   * Whether a rule of this editor takes the event. One whose editor has no rights any more does: its run fails with the refusal, which the
+   * editor's successor can find (7.6).
+   * @param by who causes it
+   */
   mayTake(editor: Identity, path: string, value: Value, by: string): boolean {
+    return this.#takes(editor, path, value, by) ?? true;
+  }
+
+  /** Whether a service of this editor passes the event on. There is no run that could fail: without an editor it does not. */
+  mayPassOn(editor: Identity, path: string, value: Value, by: string): boolean {
+    return this.#takes(editor, path, value, by) ?? false;
+  }
+
+  #takes(editor: Identity, path: string, value: Value, by: string): boolean | null {
     return this.#allows(editor, path, (space, present) => {
       const at = placeOf(path);
       const sees = at ? sightOf(space, at, present) : SEES_ALL;
@@ -68,7 +81,7 @@ export class RuleRights {
    * @param by who makes the change: the creator of a new instance, which has no system properties yet
    */
   mayChange(editor: Identity, path: string, instance: ObjectValue, by: string): boolean {
-    return this.#allows(editor, path, (space, present) => {
+    const allows = this.#allows(editor, `before ${path}`, (space, present) => {
       const [, type = '', operation = ''] = /^\/types\/([^/]+)\/(.+)$/.exec(path) ?? [];
       const resource = resourceOfPath(space, type);
       requireMayChange(space, path, present);
@@ -81,15 +94,19 @@ export class RuleRights {
       const whole = operation === 'insert' ? stampNew(instance, creator) : instance;
       return conditions.every((one) => one === null || matches(one, whole));
     });
+    return allows ?? true; // the run fails with the refusal, as of `mayTake`
   }
 
-  /** @param decide null: every event of the path, until rights change */
-  #allows(editor: Identity, path: string, decide: (space: Namespace, present: Identity) => boolean | null): boolean {
+  /**
+   * @param what the events that are decided about; @param decide null: all of them, until rights change
+   * @returns null: the editor has no rights any more
+   */
+  #allows(editor: Identity, what: string, decide: (space: Namespace, present: Identity) => boolean | null): boolean | null {
     if (editor.ofService) return true;
     const present = this.#present(editor);
-    if (!present) return true; // the run fails with the refusal, which its editor's successor can find (7.6)
+    if (!present) return null;
     const open = this.#open.get(present);
-    if (open?.has(path)) return true;
+    if (open?.has(what)) return true;
     try {
       const decided = decide(this.#space(), present);
       if (decided !== null) return decided;
@@ -97,8 +114,8 @@ export class RuleRights {
       if (error instanceof CascadeError) return false; // no right to any of it, or the resource is gone
       throw error;
     }
-    if (open) open.add(path);
-    else this.#open.set(present, new Set([path]));
+    if (open) open.add(what);
+    else this.#open.set(present, new Set([what]));
     return true;
   }
 

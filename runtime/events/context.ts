@@ -27,8 +27,8 @@ export interface EventTakers {
   };
   readonly subscribers: { has(path: string): boolean };
   readonly deliveries: Pick<ReliableEvents, 'hasSubscribers' | 'withDeliveries'>;
-  /** Paths of service events that are raised with an event of the path. */
-  readonly implementedEvents: { of(path: string): readonly string[] };
+  /** Paths of service events that are raised with an event of the path. @param by who causes it */
+  readonly implementedEvents: { of(path: string, value: Value, by: string): readonly string[] };
 }
 
 export interface EventContext {

@@ -36,7 +36,7 @@ export interface Raising {
  */
 export function raise(space: EventContext, path: string, value: Value, actor: Actor, raising: Raising = {}): StoredEvent[] {
   const own = raiseOn(space, path, value, actor, raising);
-  const implemented = space.events.implementedEvents.of(path);
+  const implemented = space.events.implementedEvents.of(path, value, actor.identity.username);
   return implemented.length === 0 ? own : [...own, ...implemented.flatMap((event) => raiseOn(space, event, value, actor, {}))];
 }
 

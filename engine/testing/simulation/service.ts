@@ -356,7 +356,7 @@ export class SimulatedService {
       events: {
         ...indexes,
         correlations: this.#correlations,
-        implementedEvents: new ImplementedEvents([]),
+        implementedEvents: new ImplementedEvents([], () => true),
         subscribers: nobody,
         deliveries,
       },
