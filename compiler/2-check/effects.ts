@@ -67,8 +67,11 @@ function lazyCollection({ collection }: { collection: Value }): object | object[
   return [from, ...(where ? [where] : []), ...options];
 }
 
+/** Whether the rows of a collection are asked for when elements are pulled: computed aggregates are gathered at once. */
+const isLazySelect = (node: Value): node is Select => isSequenceSelect(node) && !hasComputedAggregate(node);
+
 /** A SELECT that is a Sequence where it is a collection (language.md E1). */
-export function isLazySelect(node: Value): node is Select {
-  if (node.type !== 'Select' || node.processing || node.processedBy || hasComputedAggregate(node)) return false;
+export function isSequenceSelect(node: Value): node is Select {
+  if (node.type !== 'Select' || node.processing || node.processedBy) return false;
   return node.cardinality === null || node.cardinality === 'sequence';
 }

@@ -2,7 +2,7 @@
 // is pulled, which may ask the host (`$pull`). Every turn uses fuel, so that a run can be halted between two turns.
 import type * as es from 'estree';
 import type { Expression, Filter, For, Identifier, MapLoop, Recommendations, Span, Value, While } from '../ast.ts';
-import { isLazySelect } from '../2-check/effects.ts';
+import { isSequenceSelect } from '../2-check/effects.ts';
 import * as b from './build.ts';
 import { type ModuleWriter, type Tail, variable } from './context.ts';
 import { endingInValue } from './calls.ts';
@@ -59,7 +59,7 @@ export function emitFor(node: For, module: ModuleWriter): es.Statement[] {
 
 /** A SELECT as a collection is read page by page (language.md Q1). */
 export function emitCollection(node: Value, module: ModuleWriter): es.Expression {
-  return isLazySelect(node) ? emitRows(node, module) : module.value(node);
+  return isSequenceSelect(node) ? emitRows(node, module) : module.value(node);
 }
 
 export function emitWhile(node: While, module: ModuleWriter): es.Statement[] {

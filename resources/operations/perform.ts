@@ -163,15 +163,9 @@ const refused = (statement: string): CascadeError =>
 async function select(space: Namespace, asked: ObjectValue, actor: Actor): Promise<Answer> {
   const [resource, payload, partOf] = readable(space, asked, 'select', actor.identity);
   const cardinality = getOwn(payload, 'cardinality');
-  const aggregates = Object.hasOwn(payload, 'aggregates') ? (getOwn(payload, 'aggregates') as ObjectValue) : null;
-  const groupBy = (Object.hasOwn(payload, 'groupBy') ? getOwn(payload, 'groupBy') : []) as string[];
   const single = cardinality === 'one' || cardinality === 'exactlyOne';
-  if (aggregates || groupBy.length > 0) {
-    const rows = await aggregated(space, resource, { ...queryOf(payload, 0), partOf }, aggregates ?? {}, groupBy, actor);
-    if (single) return { ok: await innerText(space, rows[0] ?? null) };
-    const [from, most] = [wholeOption(payload, 'skip') ?? 0, wholeOption(payload, 'limit') ?? rows.length];
-    return { list: await innerText(space, rows.slice(from, from + most)) };
-  }
+  const groups = await groupsOf(space, resource, payload, partOf, actor);
+  if (groups) return single ? { ok: await innerText(space, groups[0] ?? null) } : { list: await innerText(space, within(groups, payload)) };
   const limit = wholeOption(payload, 'limit') ?? ARRAY_ROWS;
   if (limit > MOST_ARRAY_ROWS) throw apiError('cascade.query.limit.range', 'limit', 0, MOST_ARRAY_ROWS);
   const query = { ...queryOf(payload, single ? 2 : limit), partOf };
@@ -221,6 +215,12 @@ function inMemory(found: ObjectValue[], type: TypeDefinition, query: ProgramQuer
 
 async function open(space: Namespace, asked: ObjectValue, actor: Actor): Promise<Answer> {
   const [resource, payload, partOf] = readable(space, asked, 'select', actor.identity);
+  const groups = await groupsOf(space, resource, payload, partOf, actor);
+  if (groups) {
+    const rows: string[] = [];
+    for (const group of within(groups, payload)) rows.push(await innerText(space, group));
+    return { ok: await space.states.get(CURSORS).open(onePage(rows)) };
+  }
   const query = { ...queryOf(payload, wholeOption(payload, 'limit') ?? 0), partOf };
   const pages =
     'kind' in resource && resource.kind === 'instances'
@@ -233,21 +233,30 @@ async function* onePage(rows: string[]): AsyncGenerator<WalkPage> {
   yield { rows, isLast: true };
 }
 
-async function aggregated(
+/** The groups of a SELECT with aggregates or GROUP BY, as many as there are; null: it gives instances. */
+async function groupsOf(
   space: Namespace,
   resource: Selectable,
-  asked: ProgramQuery,
-  aggregates: ObjectValue,
-  groupBy: readonly string[],
+  payload: ObjectValue,
+  partOf: string | undefined,
   actor: Actor,
-): Promise<ObjectValue[]> {
-  const query: ProgramQuery = { ...asked, skip: 0, props: null }; // limit and skip apply to the groups
+): Promise<ObjectValue[] | null> {
+  const aggregates = Object.hasOwn(payload, 'aggregates') ? (getOwn(payload, 'aggregates') as ObjectValue) : null;
+  const groupBy = (Object.hasOwn(payload, 'groupBy') ? getOwn(payload, 'groupBy') : []) as string[];
+  if (!aggregates && groupBy.length === 0) return null;
+  const query: ProgramQuery = { ...queryOf(payload, 0), partOf, skip: 0, props: null }; // limit and skip apply to the groups
   const pages =
     'kind' in resource && resource.kind === 'instances'
       ? selectPages(space, resource, query, { ...actor, readSet: null }, 1 << 20)
       : onePage(await rowsOf(space, resource, query, actor));
-  const wanted = Object.entries(aggregates) as [string, [AggregateName, string | null]][];
+  const wanted = Object.entries(aggregates ?? {}) as [string, [AggregateName, string | null]][];
   return aggregateRows(space, resource.name, pages, wanted, groupBy);
+}
+
+/** Of the groups those that the options `skip` and `limit` leave. */
+function within(groups: ObjectValue[], payload: ObjectValue): ObjectValue[] {
+  const [from, most] = [wholeOption(payload, 'skip') ?? 0, wholeOption(payload, 'limit') ?? groups.length];
+  return groups.slice(from, from + most);
 }
 
 // ---------------------------------------------------------------- changes

@@ -4,7 +4,7 @@ import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, setOwn, typ
 import { CascadeError } from '../errors.ts';
 import { resultList } from './result-lists.ts';
 import type { Run } from './run.ts';
-import type { Sequence } from './sequence.ts';
+import { ListCursor, Sequence } from './sequence.ts';
 import { slice, type Steps } from './steps.ts';
 
 /** Name in the result, function, and what it takes of a row; null counts the rows. */
@@ -43,7 +43,10 @@ export function* aggregateRows(
   const made = [...groups.values()].map((group) => rowOf(group, wanted));
   if (cardinality === 'one' || cardinality === 'exactlyOne') return made[0] ?? null;
   const from = whole('skip', skip) ?? 0;
-  return resultList(made.slice(from, from + (whole('limit', limit) ?? made.length)));
+  const shown = made.slice(from, from + (whole('limit', limit) ?? made.length));
+  if (cardinality !== 'sequence') return resultList(shown);
+  run.madeSequence = true;
+  return new Sequence(() => new ListCursor(shown));
 }
 
 function rowOf({ key, rows, columns }: Group, wanted: readonly Wanted[]): ObjectValue {
