@@ -42,15 +42,15 @@ async function runThem(
 /** Runs the rules one after the other on the instance as programs see it. */
 async function chain(space: Namespace, path: string, instance: ObjectValue, actor: Actor): Promise<ObjectValue | null> {
   let current = instance;
-  let last: string | null = null;
+  let last: string | null = null; // without its version: one version runs for a change, whatever it makes of the others' WHERE
   for (;;) {
     // The index is asked anew each time: a rule's WHERE sees the changes of the rules before it.
     const [next] = space.events.before
       .match(path, current, () => current, actor.identity.username)
-      .filter(({ rule }) => last === null || compareNames(rule.name, last) > 0)
-      .sort((a, b) => compareNames(a.rule.name, b.rule.name));
+      .filter(({ rule }) => last === null || compareNames(rule.baseName, last) > 0)
+      .sort((a, b) => compareNames(a.rule.baseName, b.rule.baseName));
     if (!next) return current;
-    last = next.rule.name;
+    last = next.rule.baseName;
     const executable = next.asks ? await decided(space, next, path, current, actor) : programIn(next.rule).executable;
     if (!executable) continue;
     const result = await runOne(space, executable, current, actor);
