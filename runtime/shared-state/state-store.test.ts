@@ -63,6 +63,19 @@ test('one run initialises, the others wait for it; a failure leaves it to the ne
   expect(await ask(store, a, enter)).toBe(false);
 });
 
+test('what a failing initialisation has set counts no more', async () => {
+  const large = 'x'.repeat(100 * 1024 * 1024); // of the 256 Mi characters that a namespace may have
+  const property = { ...any, accept: () => ({ ...NOTHING, json: large }) };
+  const properties = new Map([['n', property]]);
+  const store = new StateStore(() => ({ version: '1', global: properties, partitioned: properties }), ENVIRONMENT);
+  for (const partition of [null, null, null, 'a', 'a', 'a']) {
+    const state = { service: 'S', partition };
+    expect(await ask(store, user('r'), { op: 'enter', ...state })).toBe(true);
+    await ask(store, user('r'), { op: 'set', ...state, name: 'n', value: 1 });
+    await ask(store, user('r'), { op: 'entered', ...state, failed: true });
+  }
+});
+
 test('what a lambda decides is done alone, and never lost', async () => {
   const store = storeWithValue();
   const runs = Array.from({ length: 20 }, (_, i) => user(`r${i}`));

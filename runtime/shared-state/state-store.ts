@@ -168,8 +168,16 @@ export class StateStore {
 
   #forget(service: string, partition: string | null): void {
     const entry = this.#services.get(service);
-    if (partition !== null) entry?.partitions.delete(partition);
-    else if (entry) this.#services.set(service, { ...entry, global: entry.declared.global && new Cells(service, entry.declared.global) });
+    if (!entry) return;
+    const gone = partition === null ? entry.global : entry.partitions.get(partition);
+    this.#size -= gone?.size ?? 0;
+    if (partition !== null) {
+      entry.partitions.delete(partition);
+      return;
+    }
+    const global = entry.declared.global && new Cells(service, entry.declared.global);
+    this.#services.set(service, { ...entry, global });
+    this.#size += global?.size ?? 0; // not by #grow: the initialisation has failed already, and tells of its own error
   }
 
   #cells(service: string, partition: string | null): Cells {
