@@ -15,6 +15,7 @@ import { audited, auditWrite, entryFor, newAudit, requireAdmin } from '../../res
 import { AuditAlong } from './along.ts';
 import type { AccountResource } from './account-resource.ts';
 import { comparedForm } from '../../resources/definitions/index.ts';
+import { noteFailure, outcome } from '../../resources/operations/index.ts';
 import { objectOf } from '../../resources/requests/index.ts';
 
 /** Who makes a change; `address` is the client's, where there is one. */
@@ -121,27 +122,38 @@ export async function putAccounts(
   return recorded(actor, made);
 }
 
-/** @returns the instance for one, the count for several, null for none (language.md U2) */
+/** @returns the instance for one, the count for several, null for none (language.md U2, U3); with `onError` the outcome (U6) */
 export async function updateAccounts(
   space: Namespace,
   resource: AccountResource,
   changes: ObjectValue,
   where: Value,
   actor: Actor,
+  onError: boolean,
 ): Promise<Answer> {
   const by = { actor: withoutAnswers(actor), address: null };
   requireCapability(space, resource, 'update', actor.identity);
   const found = await matching(space, resource, where, actor.identity);
-  if (found.length === 0) return recorded(actor, unlessNamed(space, resource, where, actor.identity, null));
-  if (found.length === 1) return recorded(actor, await updateAccount(space, resource, found[0]!, changes, by));
+  if (found.length === 0) {
+    const none = unlessNamed(space, resource, where, actor.identity, null);
+    return recorded(actor, onError ? outcome(0, []) : none);
+  }
+  const isOne = found.length === 1;
   const done: ObjectValue[] = [];
+  const failed: Value[] | null = onError ? [] : null;
   const among: StoredEvent[] = [];
   try {
-    for (const stored of found) done.push(await updateAccount(space, resource, stored, changes, by, { among }));
+    for (const stored of found)
+      try {
+        done.push(await updateAccount(space, resource, stored, changes, by, isOne ? {} : { among }));
+      } catch (error) {
+        noteFailure(failed, error, stored);
+      }
   } finally {
-    await raiseEvents(space, resource, 'update', done, where, by.actor, among);
+    if (!isOne) await raiseEvents(space, resource, 'update', done, where, by.actor, among);
   }
-  return recorded(actor, done.length);
+  if (failed) return recorded(actor, outcome(done.length, failed));
+  return recorded(actor, isOne ? (done[0] ?? null) : done.length);
 }
 
 export async function deleteAccounts(space: Namespace, resource: AccountResource, where: Value, actor: Actor): Promise<Answer> {

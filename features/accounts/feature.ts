@@ -14,7 +14,7 @@ const installed = (account: AccountResource): InstallationResource => ({
   carryOut: (space, request, actor) => carryOutAccount(space, account, request, actor),
   matching: (space, where, caller) => matching(space, account, where, caller),
   put: (space, values, upserts, actor) => putAccounts(space, account, values, upserts, actor),
-  update: (space, values, where, actor) => updateAccounts(space, account, values, where, actor),
+  update: (space, values, where, actor, onError) => updateAccounts(space, account, values, where, actor, onError),
   remove: (space, where, actor) => deleteAccounts(space, account, where, actor),
 });
 

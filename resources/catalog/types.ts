@@ -256,7 +256,8 @@ export interface InstallationResource {
   matching(space: Namespace, where: Value, caller: Identity): Promise<ObjectValue[]>;
   /** Carries out INSERT and UPSERT of programs. */
   put(space: Namespace, values: ObjectValue | Value[], upserts: boolean, actor: Actor): Promise<Answer>;
-  update(space: Namespace, values: ObjectValue, where: Value, actor: Actor): Promise<Answer>;
+  /** @param onError the answer is that of an UPDATE with ON ERROR (operations/on-error.ts) */
+  update(space: Namespace, values: ObjectValue, where: Value, actor: Actor, onError: boolean): Promise<Answer>;
   remove(space: Namespace, where: Value, actor: Actor): Promise<Answer>;
 }
 

@@ -59,6 +59,7 @@ import {
   putDefinition,
   deleteWithDependents,
   compareBy,
+  shown as shownDefinition,
 } from '../definitions/index.ts';
 import { asyncCall } from '../../runtime/events/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
@@ -77,6 +78,7 @@ import {
 import { toShown, toStored } from '../scalars/index.ts';
 import { endedBy } from './ended.ts';
 import { describe } from './describe.ts';
+import { failureOf, noteFailure, outcome } from './on-error.ts';
 import { text, typeName } from './payload.ts';
 
 /** Bound of the rows that a SELECT reads into an array (language.md E3). */
@@ -312,10 +314,11 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   const values = getOwn(payload, 'values');
   const given = getOwn(payload, 'where');
   if (!isObject(values)) throw langError('cascade.lang.insert.value', typeName(values), 'used in UPDATE');
-  if (account) return account.update(space, values, given, actor);
+  const onError = getOwn(payload, 'onError') === true;
+  if (account) return account.update(space, values, given, actor, onError);
   const resource = changeable(space, text(payload, 'resource'), 'update', actor.identity);
   const where = withOwn(given, ownOnly(space, resource, 'update', actor.identity));
-  if (resource.kind === 'definitions') return { ok: encodeInner(await updateDefinitions(space, resource, values, where, actor)) };
+  if (resource.kind === 'definitions') return { ok: encodeInner(await updateDefinitions(space, resource, values, where, actor, onError)) };
   const version = versionIn(resource, values);
   const query = instanceQuery(await conditionAsked(space, resource, where, actor), resource.type);
   if (version !== undefined && !query) throw apiError('cascade.update.version.query', resource.name);
@@ -325,7 +328,16 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
     await toStored(space, resource.type, resource.receive?.(received, actor, false) ?? received, actor),
     space,
   );
-  const onError = getOwn(payload, 'onError') === true;
+  const resultOf = async (count: number, failed: readonly Failed[]): Promise<string> => {
+    const instances = failed.map(({ instance }) => instance);
+    const shown = await toShown(space, resource.type, instances, actor);
+    return encodeInner(
+      outcome(
+        count,
+        failed.map(({ error }, index) => failureOf(error, shown[index] ?? null)),
+      ),
+    );
+  };
   if (query?.by === 'id' && !onError) {
     const id = idIn(query);
     const computed = version === undefined ? computedIn(payload) : null;
@@ -340,18 +352,35 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
       if (!found) throw apiError('cascade.resource.not.found', namedPath(resource.name, query, resource.type));
       return found;
     };
-    return { ok: await innerText(space, await updateOne(space, resource, find, change, actor, { version })) };
+    const changeWith = (found: typeof find, by: Actor): Promise<ObjectValue | null> =>
+      updateOne(space, resource, found, change, by, { version });
+    if (onError) return { ok: await asCounted(find, changeWith, resultOf, actor) };
+    return { ok: await innerText(space, await changeWith(find, actor)) };
   }
-  const resultOf = async (count: number, failed: readonly Failed[]): Promise<string> => {
-    const instances = failed.map(({ instance }) => instance);
-    const shown = await toShown(space, resource.type, instances, actor);
-    const failures = failed.map(
-      ({ error: { code, message, params } }, index): Value => ({ error: { code, message, params }, instance: shown[index] ?? null }),
-    );
-    return encodeInner({ count, failed: failures });
-  };
   const ok = await updateMany(space, resource, where, change, actor, onError ? resultOf : null);
   return { ok: ok ?? (await runDurably('update', payload, actor)) };
+}
+
+/** Changes the one instance of an UPDATE with ON ERROR. @throws errors of `find`: of no instance */
+async function asCounted(
+  find: () => Promise<ObjectValue>,
+  change: (find: () => Promise<ObjectValue>, actor: Actor) => Promise<ObjectValue | null>,
+  resultOf: (count: number, failed: readonly Failed[]) => Promise<string>,
+  actor: Actor,
+): Promise<string> {
+  const last: { instance: ObjectValue | null } = { instance: null };
+  const followed = async (): Promise<ObjectValue> => {
+    last.instance = null; // what is gone when it is read again fails as what was never there
+    return (last.instance = await find());
+  };
+  const done = { ok: await resultOf(1, []) };
+  try {
+    const answering = committing(actor, (unit, answer, part) => actor.commit(unit, answer && done, part));
+    return (await change(followed, answering)) ? done.ok : await resultOf(0, []);
+  } catch (error) {
+    if (!last.instance || !(error instanceof CascadeError)) throw error;
+    return resultOf(0, [{ error, instance: last.instance }]);
+  }
 }
 
 const withoutVersion = (values: ObjectValue): ObjectValue => {
@@ -366,13 +395,23 @@ async function updateDefinitions(
   values: ObjectValue,
   where: Value,
   actor: Actor,
+  onError: boolean,
 ): Promise<Value> {
   const found = matchingStored(space, resource, where, actor);
-  const results = await eachDefinition(found, actor, (name, part) => changeDefinition(space, resource, name, values, part));
+  const failures: Failures | null = onError ? { failed: [], show: (object) => shownDefinition(space, resource, object) } : null;
+  const change = (name: string, part: Actor): Promise<ObjectValue> => changeDefinition(space, resource, name, values, part);
+  const results = await eachDefinition(found, actor, change, failures);
+  if (failures && found.length > 0) return outcome(results.length, failures.failed);
   if (results.length > 1) return results.length;
   if (results[0]) return results[0];
   unlessNamed(resource, where, actor);
-  return null;
+  return failures ? outcome(results.length, []) : null;
+}
+
+/** Of a statement with ON ERROR. */
+interface Failures {
+  readonly failed: Value[];
+  readonly show: (object: ObjectValue) => ObjectValue;
 }
 
 /** Does the same as `inOrder` for definitions found by a condition, which those of an earlier attempt may not satisfy any more. */
@@ -380,22 +419,28 @@ async function eachDefinition<T extends Value>(
   found: readonly [name: string, object: ObjectValue][],
   actor: Actor,
   one: (name: string, actor: Actor) => Promise<T>,
+  failures: Failures | null = null,
 ): Promise<T[]> {
   const [only] = found;
-  if (only && found.length === 1 && !actor.checkpoints?.size) return [await one(only[0], actor)];
+  if (only && !failures && found.length === 1 && !actor.checkpoints?.size) return [await one(only[0], actor)];
   const notes = [...(actor.checkpoints?.values() ?? [])].map((text) => decodeInner(text) as ObjectValue);
   const results = notes.map((note) => getOwn(note, 'result') as T);
   const changed = new Set(notes.map((note) => getOwn(note, 'name')));
-  for (const [name] of found) {
+  for (const [name, object] of found) {
     if (changed.has(name)) continue;
     const number = results.length;
     const part = committing(actor, (unit, answer) => {
       const result = answer && 'ok' in answer ? decodeInner(answer.ok) : null;
       return actor.commit(unit, undefined, { number, note: encodeInner({ name, result }) });
     });
-    results.push(await one(name, part));
+    try {
+      results.push(await one(name, part));
+    } catch (error) {
+      noteFailure(failures?.failed ?? null, error, failures?.show(object) ?? null);
+    }
   }
-  if (results.length > 0) await actor.commit({ writes: [], events: [] }, { ok: encodeInner(results.length) });
+  const result = failures ? outcome(results.length, failures.failed) : results.length;
+  if (results.length > 0) await actor.commit({ writes: [], events: [] }, { ok: encodeInner(result) });
   return results;
 }
 
