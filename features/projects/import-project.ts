@@ -88,7 +88,7 @@ class Taken extends Error {
 async function once(space: Namespace, data: Value, actor: Actor, deadline: number): Promise<Imported> {
   const done: Imported = { loaded: [], unchanged: [], skipped: [], warnings: [] };
   const files = filesIn(data, done.skipped);
-  const batch = new DefinitionBatch(space, actor);
+  const batch = new DefinitionBatch(space, actor, typesIn(files));
   const failed: Failed = new Map();
   const present = new ProgramsThere(space, actor);
   const of = (folders: readonly string[]): ProjectFile[] => folders.flatMap((folder) => files.filter((one) => one.folder === folder));
@@ -112,6 +112,14 @@ async function once(space: Namespace, data: Value, actor: Actor, deadline: numbe
     const type = batch.space.catalog.types.ofCollection(error.collection);
     throw new Taken(type ? duplicateOf(error, type) : apiError('cascade.resource.duplicate.key', 'projects', 'name'));
   }
+}
+
+/** The names of the types of a project: each is stored, or the import is refused. */
+function typesIn(files: readonly ProjectFile[]): string[] {
+  const names = files.map(({ folder, value }) =>
+    folder === 'types' && isObject(value) && Object.hasOwn(value, 'name') ? getOwn(value, 'name') : null,
+  );
+  return names.filter((name) => typeof name === 'string' && !isOwn('types', name)) as string[];
 }
 
 /** @throws request.too.many.instances */

@@ -16,7 +16,7 @@ import {
   type ScalarDefinition,
   type TypeDefinition,
 } from '../../model/types/index.ts';
-import { SCALAR_SHAPE, type DefinitionResource, knownNames, type Namespace, type DefinitionStore } from '../../resources/catalog/index.ts';
+import { SCALAR_SHAPE, type DefinitionResource, storedNames, type Namespace, type DefinitionStore } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
 
 const MOST_SCALE = 30;
@@ -45,19 +45,11 @@ export const SCALARS: DefinitionResource = {
     const object = withoutNulls(checkFields(SCALARS, body, 'refused'));
     const scalar = scalarIn(object);
     for (const action of SCALAR_ACTIONS) checkProcedure(space, scalar, action);
-    const changed = await changedTypes(space, scalar);
+    await checkUsers(space, scalar);
     return {
       name,
       object,
-      apply: () => {
-        space.catalog.scalars.set(name, scalar);
-        for (const type of changed) {
-          space.catalog.types.set(type.name, type);
-          space.events.when.retype(type.name);
-          space.events.before.retype(type.name);
-          space.events.correlations.retype(type.name);
-        }
-      },
+      apply: (after) => followScalar(space, name, after),
     };
   },
   async remove(space, stored) {
@@ -72,14 +64,14 @@ export function loadScalars(definitions: DefinitionStore): Map<string, ScalarDef
   return new Map(definitions.list('scalars').map(([name, object]) => [name, scalarIn(object)]));
 }
 
-/** Applies a scalar that another process has stored or removed (null), and the types that use it. */
+/** Applies a scalar that has been stored or removed (null), and the types that use it, as they are stored now. */
 export function followScalar(space: Namespace, name: string, object: ObjectValue | null): void {
   if (!object) return void space.catalog.scalars.delete(name);
   space.catalog.scalars.set(name, scalarIn(object));
   for (const { name: type } of usersOf(space, name)) {
     const stored = space.catalog.definitions.get('types', type);
     if (!stored) continue;
-    space.catalog.types.set(type, parseType(stored, knownNames(space), { collection: space.catalog.definitions.collectionOf(stored) }));
+    space.catalog.types.set(type, parseType(stored, storedNames(space), { collection: space.catalog.definitions.collectionOf(stored) }));
     space.events.when.retype(type);
     space.events.before.retype(type);
     space.events.correlations.retype(type);
@@ -124,16 +116,12 @@ function usersOf(space: Namespace, scalar: string): TypeDefinition[] {
   );
 }
 
-/**
- * The types that use the scalar, with its new definition.
- * @throws type.change.incompatible when the new definition does not fit existing instances
- */
-async function changedTypes(space: Namespace, scalar: ScalarDefinition): Promise<TypeDefinition[]> {
-  const scalars = new Map([...space.catalog.scalars, [scalar.name, scalar] as const]);
-  const changed: TypeDefinition[] = [];
+/** @throws type.change.incompatible when the scalar's new definition does not fit existing instances of the types that use it */
+async function checkUsers(space: Namespace, scalar: ScalarDefinition): Promise<void> {
+  const known = { ...storedNames(space), scalars: new Map([...space.catalog.scalars, [scalar.name, scalar] as const]) };
   for (const before of usersOf(space, scalar.name)) {
     const stored = space.catalog.definitions.get('types', before.name) as ObjectValue;
-    const after = parseType(stored, { types: space.catalog.types, scalars }, { collection: before.collection });
+    const after = parseType(stored, known, { collection: before.collection });
     const change = compareTypes(before, after);
     if (change.needsEmpty.length > 0)
       checkTypeChange(
@@ -141,7 +129,5 @@ async function changedTypes(space: Namespace, scalar: ScalarDefinition): Promise
         change,
         (await space.storage.db.collection(before.collection).findOne({}, { projection: { _id: 1 } })) !== null,
       );
-    changed.push(after);
   }
-  return changed;
 }

@@ -3,7 +3,15 @@
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { isServiceSet, checkTypeChange, compareTypes, parseType, type TypeDefinition, typeToValue } from '../../model/types/index.ts';
-import { TYPE_SHAPE, type DefinitionResource, knownNames, type Namespace, type NameScope, omit } from '../../resources/catalog/index.ts';
+import {
+  TYPE_SHAPE,
+  type DefinitionResource,
+  knownNames,
+  type Namespace,
+  type NameScope,
+  omit,
+  storedNames,
+} from '../../resources/catalog/index.ts';
 import { accessLevelsOf } from './access-levels.ts';
 import { spellingChanged, typeChanged } from './changed.ts';
 import { checkCallersProperties } from '../../resources/definitions/index.ts';
@@ -61,10 +69,13 @@ export const TYPES: DefinitionResource = {
         lift?.();
         if (stored) buildAfter(space, type);
       },
-      apply: () => {
+      apply: (object) => {
         if (before) removeInBackground(space, type, addedBy(type, before));
-        space.catalog.types.set(type.name, type);
-        lift?.();
+        try {
+          space.catalog.types.set(type.name, loadType(object, space)); // its scalars may have changed since it was checked
+        } finally {
+          lift?.();
+        }
         if (stored) buildAfter(space, type);
         typeChanged(space, type.name);
       },
@@ -92,10 +103,10 @@ export const TYPES: DefinitionResource = {
   },
 };
 
-/** The type that a stored definition describes. @throws CascadeError for an unknown type or scalar */
+/** The type that a stored definition describes. */
 export function loadType(stored: ObjectValue, space: NameScope): TypeDefinition {
   const body = Object.fromEntries(Object.entries(stored).filter(([key]) => key !== '_id' && !key.startsWith('ars_')));
-  return parseType(body, knownNames(space), { collection: space.catalog.definitions.collectionOf(stored) });
+  return parseType(body, storedNames(space), { collection: space.catalog.definitions.collectionOf(stored) });
 }
 
 /** Parses a definition; the first encrypted property creates the namespace's key. */

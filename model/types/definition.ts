@@ -105,10 +105,12 @@ export interface ScalarDefinition extends Readonly<Partial<Record<ScalarAction, 
 
 /** The names that a property's type may have besides the base types. */
 export interface KnownNames {
-  readonly types: ReadonlyMap<string, TypeDefinition>;
+  readonly types: Pick<ReadonlyMap<string, TypeDefinition>, 'get' | 'has'>;
   readonly scalars: ReadonlyMap<string, ScalarDefinition>;
   /** The namespace's, for the types to keep. */
   readonly cipher?: Cipher | null;
+  /** For a definition that is stored: it was checked then, so that a name which is unknown now is that of a type that has been deleted. */
+  readonly isStored?: boolean;
 }
 
 /** The names of 1.3, in the order in which they follow the declared properties. */

@@ -47,4 +47,5 @@ export {
   type Namespace,
   type Resource,
   knownNames,
+  storedNames,
 } from './types.ts';

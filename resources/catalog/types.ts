@@ -64,6 +64,8 @@ export interface Catalog {
   readonly types: TypesInForce;
   readonly scalars: Map<string, ScalarDefinition>;
   readonly definitions: DefinitionStore;
+  /** Names of types that a batch is going to have, so that its types may refer to each other in circles. */
+  readonly announced?: ReadonlySet<string>;
 }
 
 /** The scope for names in a type, and the cipher of its encrypted properties. */
@@ -72,7 +74,20 @@ export interface NameScope {
   readonly storage: Pick<Storage, 'cipher'>;
 }
 
-export const knownNames = ({ catalog: { types, scalars }, storage: { cipher } }: NameScope): KnownNames => ({ types, scalars, cipher });
+export const knownNames = ({ catalog, storage: { cipher } }: NameScope): KnownNames => ({
+  // The structures of properties are looked up later: a batch's catalog is another one then (definitions/definition-batch.ts).
+  types: { get: (name) => catalog.types.get(name), has: (name) => catalog.types.has(name) || catalog.announced?.has(name) === true },
+  scalars: catalog.scalars,
+  cipher,
+});
+
+/** The names for a definition that is stored: types may refer to each other in circles, and to types that are deleted or not yet loaded. */
+export function storedNames(scope: NameScope): KnownNames {
+  const { types, ...known } = knownNames(scope);
+  const { definitions } = scope.catalog;
+  const has = (name: string): boolean => types.has(name) || definitions.get('types', name) !== undefined;
+  return { ...known, types: { get: types.get, has }, isStored: true };
+}
 
 /** The parts that run programs. */
 export interface Execution {

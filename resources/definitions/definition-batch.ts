@@ -44,9 +44,12 @@ export class DefinitionBatch {
   /** By kind and name. */
   readonly #names = new Set<string>();
   #isInForce = false;
+  readonly #announced: ReadonlySet<string>;
 
-  constructor(real: Namespace, actor: Actor) {
+  /** @param announced the names of all types of the batch, which may refer to each other in circles; it must not be stored without one of them */
+  constructor(real: Namespace, actor: Actor, announced: readonly string[] = []) {
     this.#real = real;
+    this.#announced = new Set(announced);
     this.#actor = actor;
     const definitions = real.catalog.definitions.copy();
     const types = new TypesInForce();
@@ -56,6 +59,7 @@ export class DefinitionBatch {
       definitions: { get: () => (this.#isInForce ? real.catalog.definitions : definitions) },
       types: { get: () => (this.#isInForce ? real.catalog.types : types) },
       scalars: { get: () => (this.#isInForce ? real.catalog.scalars : scalars) },
+      announced: { get: () => (this.#isInForce ? undefined : this.#announced) },
     }) as Catalog;
     this.space = Object.create(real, { catalog: { value: catalog } }) as Namespace;
   }

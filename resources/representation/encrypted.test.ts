@@ -54,6 +54,18 @@ test('rules and programs read an encrypted property', async () => {
   expect((await t.ask('execute', 'procedures', { id: 'numberOf', body: '["c"]' })).body).toBe('"77"');
 });
 
+test('the values stay readable when a scalar of the same type changes', async () => {
+  const scalar = (description: string) =>
+    t.ask('upsert', 'scalars', { body: JSON.stringify({ name: 'Percent', baseType: 'Integer', description }) });
+  await scalar('of a hundred');
+  await t.type('Limited', { percent: { type: 'Percent' }, number: { type: 'String', encrypted: true } });
+  await t.ask('insert', 'Limited', { body: '{"percent":1,"number":"7"}' });
+  await scalar('a part of a hundred');
+  expect(await t.rows('Limited')).toMatchObject([{ percent: 1, number: '7' }]);
+  await t.ask('insert', 'Limited', { body: '{"percent":2,"number":"8"}' });
+  expect(await t.rows('Limited', { percent: 2 })).toMatchObject([{ number: '8' }]);
+});
+
 test('an encrypted property is refused in conditions, orders, groups, indexes and keys', async () => {
   const forbidden = { code: 'cascade.query.property.forbidden', status: 400 };
   for (const where of [{ number: '77' }, { $or: [{ number: { $exists: true } }] }, { number: null }, { 'codes.0': 1 }])
