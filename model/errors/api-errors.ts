@@ -311,6 +311,12 @@ export class CascadeErrors extends Error {
 export const isApiError = (error: unknown): error is CascadeError | CascadeErrors =>
   error instanceof CascadeError || error instanceof CascadeErrors;
 
+/** What is refused as one error; of several the first, as programs are told of them. null: it is no refusal. */
+export function refusalOfOne(error: unknown): CascadeError | null {
+  if (error instanceof CascadeErrors) return error.errors[0] ?? null;
+  return error instanceof CascadeError ? error : null;
+}
+
 /** One status for several errors: theirs, or 400 when they differ (resources-and-api.md 2.12). */
 function commonStatus(errors: readonly CascadeError[]): number {
   const status = errors[0]?.status ?? 400;

@@ -7,6 +7,7 @@ export {
   errorDocument,
   isApiError,
   notOffered,
+  refusalOfOne,
   retryAfterSeconds,
   statusOf,
 } from './api-errors.ts';

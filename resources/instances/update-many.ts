@@ -4,8 +4,8 @@ import type { Document } from 'mongodb';
 import { encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, committing, OwnChanges } from '../../runtime/context/index.ts';
 import { type Pending, VersionConflict, type Write } from '../../runtime/transactions/index.ts';
+import { refusalOfOne } from '../../model/errors/index.ts';
 import { matches, type Predicate, toFilter } from '../../model/query/index.ts';
-import { CascadeError } from '../../stdlib/errors.ts';
 import { idOf, versionOf } from '../representation/index.ts';
 import { additionsOf } from '../access/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
@@ -91,8 +91,9 @@ async function updateFound(
     const answering = committing(actor, (unit, answer, part) => actor.commit(unit, answer && done, part));
     return (await updateOne(space, resource, find, change, answering)) ? done.ok : await onError(0, []);
   } catch (error) {
-    if (!(error instanceof CascadeError)) throw error;
-    return onError(0, [{ error, instance: one }]);
+    const reason = refusalOfOne(error);
+    if (!reason) throw error;
+    return onError(0, [{ error: reason, instance: one }]);
   }
 }
 
@@ -159,8 +160,9 @@ async function updateBatch(
       return updateBatch(space, resource, await reread(space, resource, bulk.filter, ready.map(storedOf)), bulk, isLast, actor, ready);
     const [one] = ready;
     const reason = one ? asApiError(error, resource, one.next) : error;
-    if (!onError || !(reason instanceof CascadeError) || !one) throw reason;
-    walk.fail(reason, one.stored);
+    const refusal = onError ? refusalOfOne(reason) : null;
+    if (!refusal || !one) throw reason;
+    walk.fail(refusal, one.stored);
   }
 }
 
@@ -197,8 +199,9 @@ async function changedBatch(
           [stored] = await reread(space, resource, filter, [stored]);
           continue;
         }
-        if (!onError || !(error instanceof CascadeError)) throw error;
-        walk.fail(error, stored);
+        const refusal = onError ? refusalOfOne(error) : null;
+        if (!refusal) throw error;
+        walk.fail(refusal, stored);
         break;
       }
   }
@@ -212,8 +215,9 @@ async function changedBatch(
         // What others have changed, too, is refused by the store, and its rules run again.
         if (left) steps.push(versionOf(left) === versionOf(step.stored) + later ? await step.onto(left) : step);
       } catch (error) {
-        if (!onError || !(error instanceof CascadeError)) throw error;
-        walk.fail(error, step.stored);
+        const refusal = onError ? refusalOfOne(error) : null;
+        if (!refusal) throw error;
+        walk.fail(refusal, step.stored);
       }
   }
   return steps;
