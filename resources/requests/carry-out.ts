@@ -81,12 +81,22 @@ function admitted(space: Namespace, request: ApiRequest, actor: Actor): Promise<
   if (request.publicOnly) return operation(space, resource, request, actor);
   requireRight(space, resource, asked, identity);
   const mine = ownOnly(space, resource, op, identity);
-  return mine ? carryOutOwn(space, resource, { ...request, op }, actor, mine) : operation(space, resource, request, actor);
+  return mine ? carryOutOwn(space, resource, request, op, actor, mine) : operation(space, resource, request, actor);
 }
 
-/** Carries out an operation on a resource where the caller has rights on its own instances only: others' are not found. */
-async function carryOutOwn(space: Namespace, resource: Resource, request: ApiRequest, actor: Actor, own: ObjectValue): Promise<ApiReply> {
-  const { op, resourceId, parameters } = request;
+/**
+ * Carries out an operation on a resource where the caller has rights on its own instances only: others' are not found.
+ * @param op what the request's operation is carried out by: that of `selectOne` is `select`
+ */
+async function carryOutOwn(
+  space: Namespace,
+  resource: Resource,
+  request: ApiRequest,
+  op: string,
+  actor: Actor,
+  own: ObjectValue,
+): Promise<ApiReply> {
+  const { resourceId, parameters } = request;
   const operation = CARRIED_OUT[op] as CarryOut;
   refuseInPart(resource, parameters['where'], parameters['sort']);
   if (op === 'aggregate') {
