@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from './testing/engine.ts';
 
-// spec: resources-and-api.md 2.6, 2.8
+// spec: resources-and-api.md 2.5, 2.6, 2.8
 
 let t: TestEngine;
 beforeAll(async () => {
@@ -54,4 +54,20 @@ test('uploads of one name follow one another', async () => {
   const replies = await atOnce((n) => t.engine.execute({ ...request, transfer: upload(n) }));
   expect(new Set(replies.map(({ status, count }) => `${status} ${count}`))).toEqual(new Set(['200 1']));
   expect(await t.rows('documents', { name: 'shared.txt' })).toMatchObject([{ ars_version: MANY }]);
+});
+
+test('who expects a version that is no longer the present one is told the present one, or that the instance is gone', async () => {
+  await t.type('Versioned', { n: { type: 'Integer' } });
+  const codes = new Set<string>();
+  for (let round = 0; round < 5; round++) {
+    const [{ _id: id }] = JSON.parse((await t.ask('insert', 'Versioned', { body: '{"n":0}' })).body ?? '') as [{ _id: string }];
+    const change = (n: number) => t.ask('update', 'Versioned', { id, body: JSON.stringify({ n, ars_version: 1 }) });
+    const results = await Promise.allSettled([change(1), change(2)]);
+    const [lost] = results.flatMap((one) => (one.status === 'rejected' ? [one.reason as { code: string; params: unknown[] }] : []));
+    expect(lost).toMatchObject({ code: 'cascade.update.authorization.or.version.conflict', params: [`/Versioned/${id}`, 1n, 2n] });
+    const second = t.ask('update', 'Versioned', { id, body: JSON.stringify({ n: 3, ars_version: 2 }) });
+    await Promise.all([t.ask('delete', 'Versioned', { id }), second.catch((error: { code: string }) => codes.add(error.code))]);
+  }
+  codes.delete('cascade.resource.not.found');
+  expect([...codes]).toEqual([]);
 });

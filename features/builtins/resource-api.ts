@@ -178,7 +178,7 @@ const isOfResource = (op: string): boolean => op.startsWith('select') || INSTANC
 function firstOf(errors: readonly Value[], status: number): CascadeError {
   const [first = null] = errors;
   const { code, message, params } = (isObject(first) ? first : {}) as { code?: string; message?: string; params?: Value[] };
-  return new CascadeError(code ?? 'cascade.server.unexpected', message ?? '', params ?? [], status);
+  return new CascadeError(code ?? 'cascade.server.error', message ?? '', params ?? [], status);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { expect, test } from 'vitest';
-import { apiError } from '../../model/errors/api-errors.ts';
+import { apiError, CascadeErrors } from '../../model/errors/api-errors.ts';
 import type { MongoIndex, TypeDefinition } from '../../model/types/index.ts';
 import { IndexBuilds } from './index-builds.ts';
 
@@ -32,6 +32,25 @@ test('a failure after the answer is shown until the next attempt; one before the
   const refused = builds.during(TYPE, INDEX, () => Promise.reject(apiError('cascade.type.index.duplicate', 'T', 'n')));
   await expect(open(60_000).answering(refused, TYPE.collection)).rejects.toMatchObject({ code: 'cascade.type.index.duplicate' });
   expect(builds.shown(TYPE)).toBeNull();
+});
+
+test('a failure has a code that is known: of several errors that of the first, of no refusal that of an unexpected condition', async () => {
+  for (const [reason, error] of [
+    [
+      new CascadeErrors([apiError('cascade.type.index.invalid', 'T', 'n'), apiError('cascade.type.index.duplicate', 'T', 'n')]),
+      'cascade.type.index.invalid',
+    ],
+    [new Error('the store is gone'), 'cascade.server.error'],
+  ] as const) {
+    const builds = open(1);
+    let fail = (_: Error): void => undefined;
+    const work = new Promise<void>((_, reject) => (fail = reject));
+    const change = builds.during(TYPE, INDEX, () => work);
+    expect(await builds.answering(change, TYPE.collection)).toBeNull();
+    fail(reason);
+    await expect(change).rejects.toThrow();
+    expect(builds.shown(TYPE)).toEqual([{ state: 'failed', error }]);
+  }
 });
 
 test('the answer waits for a change without an index build', async () => {

@@ -3,7 +3,7 @@
 // afterwards. Indexes that a definition does not name are removed once it is stored.
 
 import { type Collection, type Db, type Document, MongoServerError } from 'mongodb';
-import { CascadeError, apiError } from '../../model/errors/index.ts';
+import { apiError, refusalOfOne } from '../../model/errors/index.ts';
 import { type MongoIndex, mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Namespace } from '../catalog/index.ts';
@@ -89,9 +89,7 @@ export class IndexBuilds {
     const late = new Promise<null>((resolve) => {
       timer = setTimeout(() => {
         if (!this.#builds.has(collection)) return;
-        change.catch((error: unknown) =>
-          this.#failed.set(collection, error instanceof CascadeError ? error.code : 'cascade.server.unexpected'),
-        );
+        change.catch((error: unknown) => this.#failed.set(collection, refusalOfOne(error)?.code ?? 'cascade.server.error'));
         resolve(null);
       }, this.#answerWithinMs);
     });

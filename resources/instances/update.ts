@@ -91,8 +91,8 @@ export async function updateOne(
       return shown;
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error;
-      if (locked.version !== undefined) throw conflict(resource, stored, locked.version);
-      if (actor.readSet?.expected(resource.collection, idOf(stored)) !== undefined)
+      // With an expected version the instance is read again, so that its present version is told, or that it is gone.
+      if (locked.version === undefined && actor.readSet?.expected(resource.collection, idOf(stored)) !== undefined)
         throw new RestartRun(`${resource.collection}/${idOf(stored)}`);
       // Those that this change is made for have turns themselves: two of them could wait for each other.
       if (tries >= TRIES && !actor.within) await turns.enter(resource, stored);

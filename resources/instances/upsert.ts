@@ -1,5 +1,6 @@
 // UPSERT into a type (resources-and-api.md 2.6, language.md 5.6).
 
+import type { Document } from 'mongodb';
 import { getOwn, isObject, type ObjectValue, setOwn, text, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, RestartRun } from '../../runtime/context/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
@@ -35,7 +36,7 @@ export async function upsertOne(space: Namespace, resource: InstanceResource, bo
     const found = await read(space, resource, filter, 2);
     if (found.length > 0 && key !== null && actor.readSet?.expected(resource.collection, key) === 0n)
       throw new RestartRun(`${resource.collection}/${idOf(found[0] as ObjectValue)}`);
-    if (found.length > 1) throw apiError('cascade.upsert.ambiguous', resource.name, described, found.length);
+    if (found.length > 1) throw await ambiguous(space, resource, filter, described);
     try {
       if (found.length === 0 && visible) await requireUntaken(space, resource, predicate);
       if (found.length === 0) return await insertStored(space, resource, changes, actor);
@@ -64,6 +65,14 @@ export async function upsertOne(space: Namespace, resource: InstanceResource, bo
 }
 
 class Vanished extends Error {}
+
+/** Bound of the instances that are counted for the error. */
+const MOST_COUNTED = 1_000;
+
+async function ambiguous(space: Namespace, resource: InstanceResource, filter: Document, described: string): Promise<CascadeError> {
+  const count = await space.storage.rows.count(resource.collection, filter, { most: MOST_COUNTED });
+  return apiError('cascade.upsert.ambiguous', resource.name, described, Math.max(count, 2)); // some may have gone meanwhile
+}
 
 /** An instance that is hidden from the caller can be neither changed nor inserted a second time. @throws cascade.authorization.denied */
 async function requireUntaken(space: Namespace, resource: InstanceResource, predicate: Predicate): Promise<void> {
