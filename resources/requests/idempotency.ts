@@ -11,12 +11,13 @@ import { type Actor, ChildRunIds, committing, type StepStore } from '../../runti
 import type { ApiReply, ApiRequest } from '../api.ts';
 import { DuplicateKey, type Step, type UnitOfWork, type Write } from '../../runtime/transactions/index.ts';
 import { openText, parseJson, sealText, toJson } from '../../model/values/index.ts';
-import { resolve, type Namespace } from '../catalog/index.ts';
+import { resolve, type Namespace, type Resource } from '../catalog/index.ts';
 import { definitionJson, shown } from '../definitions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { StateKey } from '../states.ts';
 import { ANSWER_ROOM } from './answer-room.ts';
 import { carryOut } from './carry-out.ts';
+import { isStatement } from './change.ts';
 import { ReadUpload, type Upload } from './read-upload.ts';
 import { answersArray, counted, NO_CONTENT, reply } from './request.ts';
 import { changedReply, instanceText, typedIf } from './typed.ts';
@@ -317,14 +318,23 @@ const withRecord = (
   ],
 });
 
+/** Operations whose reply shows one instance or definition as it is now. */
+const SHOWING_ONE: ReadonlySet<string> = new Set(['insert', 'upsert', 'update', 'patch']);
+
 /** The reply to a request about one instance, from the result of its change; undefined where that does not suffice. */
 function replyOf(space: Namespace, request: ApiRequest, answer: string | null): ApiReply | undefined {
-  if (answer === null || Array.isArray(request.object)) return undefined;
-  if (request.federation && request.op === 'update') return changedReply(request, decodeInner(answer));
+  if (answer === null || (Array.isArray(request.object) && request.op !== 'patch')) return undefined;
+  if (request.op === 'update' && isStatement(request)) return changedReply(request, decodeInner(answer));
   if (request.op === 'publish') return reply('{}');
   if (request.op === 'rename') return reply(definitionJson(decodeInner(answer) as ObjectValue));
-  if (request.op !== 'insert' && request.op !== 'upsert') return undefined;
+  if (request.op === 'submit') return reply(toJson(decodeInner(answer)));
+  const isDelete = request.op === 'delete';
+  if (!isDelete && !SHOWING_ONE.has(request.op)) return undefined;
+  const isNew = request.op === 'insert' || request.op === 'upsert';
+  // The first change of an account's request need not be that of the account: what depends on it goes first.
+  if (!isNew && space.catalog.features.installationResource(request.resourceName, request.custom)) return undefined;
   const resource = resolve(space, request.resourceName, request.custom);
+  if (isDelete) return deletesAtOnce(resource, request) ? deletedReply(request, answer) : undefined;
   const given = decodeInner(answer);
   const jsonOf = (one: Value): string =>
     resource.kind === 'instances'
@@ -333,5 +343,14 @@ function replyOf(space: Namespace, request: ApiRequest, answer: string | null): 
   const isList = Array.isArray(given); // of an upload's parts
   const items = isList ? given.map(jsonOf).join(',') : jsonOf(given);
   const json = isList || answersArray(resource) ? `[${items}]` : items;
-  return { ...reply(json), ...counted(request, isList ? given.length : 1), ...typedIf(request, resource) };
+  return { ...reply(json), ...(isNew && counted(request, isList ? given.length : 1)), ...typedIf(request, resource) };
 }
+
+/** Whether the commit with the answer is the whole deletion: a client's definitions of a condition are deleted one by one. */
+const deletesAtOnce = (resource: Resource, request: ApiRequest): boolean =>
+  resource.kind === 'instances' ? !resource.end : request.resourceId !== undefined || isStatement(request);
+
+const deletedReply = (request: ApiRequest, answer: string): ApiReply => ({
+  ...NO_CONTENT,
+  ...counted(request, Number(decodeInner(answer))),
+});
