@@ -6,7 +6,7 @@ import { type Actor, committing } from '../../runtime/context/index.ts';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import { resolve, type DefinitionResource, type Namespace, type Resource } from '../catalog/index.ts';
 import { deleteDefinition, findDefinition } from './operations.ts';
-import { addressesOf, masterOf } from '../instances/index.ts';
+import { addressesOf, deleteOne, masterOf } from '../instances/index.ts';
 
 /** Deletes a definition, after its dependents. @throws as deleteDefinition */
 export async function deleteWithDependents(space: Namespace, kind: DefinitionResource, id: string, actor: Actor): Promise<void> {
@@ -15,8 +15,12 @@ export async function deleteWithDependents(space: Namespace, kind: DefinitionRes
   await deleteDefinition(space, kind, id, actor);
 }
 
+/** Deletes one instance, after the definitions that depend on it. @throws as deleteOne */
+export const deleteInstance: typeof deleteOne = (space, resource, find, actor, locked) =>
+  deleteOne(space, resource, find, actor, { ...locked, first: (stored) => deleteDependents(space, resource, stored, actor) });
+
 /** Deletes the definitions that depend on a resource. */
-export async function deleteDependents(
+async function deleteDependents(
   space: Namespace,
   resource: Resource,
   stored: ObjectValue,

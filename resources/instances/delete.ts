@@ -19,6 +19,11 @@ import { addressesOf, dependentsOn } from './dependents.ts';
 import { StatementTurns, takesTurns } from '../turns.ts';
 import type { Locked } from './update.ts';
 
+interface Deletion extends Locked {
+  /** Deletes what has to go before the instance, once nothing refuses or cancels its deletion. */
+  readonly first?: (stored: ObjectValue) => Promise<void>;
+}
+
 /**
  * Deletes one instance; `find` reads it, again after each lost race. Gives the number of deleted ones: 0 when a BEFORE rule cancelled it.
  */
@@ -27,7 +32,7 @@ export async function deleteOne(
   resource: InstanceResource,
   find: () => Promise<ObjectValue>,
   actor: Actor,
-  locked: Locked = {},
+  locked: Deletion = {},
   doomed: ReadonlySet<string> = NONE,
 ): Promise<number> {
   using turns = new StatementTurns(space);
@@ -50,6 +55,7 @@ export async function deleteOne(
     const count = doomed === NONE ? (own.within?.countOf(resource.collection, idOf(stored)) ?? 0n) : 0n;
     const gone = count === 0n ? stored : ((await read(space, resource, byId(stored), 1))[0] ?? (await find()));
     if (versionOf(gone) !== versionOf(stored) + count) continue; // others have changed it, too
+    await locked.first?.(gone);
     const path = instanceEvent(resource, 'delete');
     const events = resource.type.rulesSuppressed ? [] : raise(space, path, await shownOne(space, resource.type, gone, actor), actor);
     try {

@@ -5,6 +5,7 @@
 import { type Db, Long, ObjectId } from 'mongodb';
 import { getOwn, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import type { Write } from '../../runtime/transactions/index.ts';
+import type { TypeDefinition } from '../../model/types/index.ts';
 import { fromBson, idToBson } from '../../model/values/index.ts';
 import { idOf } from '../representation/index.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/index.ts';
@@ -34,14 +35,18 @@ export function addressesOf(resource: Resource, stored: ObjectValue): string[] {
 }
 
 /** The entry of an instance that depends on another one, where its last state did not. */
-export function entriesFor({ name }: InstanceResource, next: ObjectValue, before: ObjectValue | null = null): Write[] {
+export function entriesFor({ name, collection }: InstanceResource, next: ObjectValue, before: ObjectValue | null = null): Write[] {
   const on = masterOf(next);
   if (on === null || on === masterOf(before)) return [];
-  const document = { _id: new ObjectId(), ars_version: Long.ONE, on, type: name, of: idOf(next) };
+  const document = { _id: new ObjectId(), ars_version: Long.ONE, on, type: name, collection, of: idOf(next) };
   return [{ collection: DEPENDENTS, op: 'insert', document, isNew: true }];
 }
 
 const OF_A_TYPE = { kind: 'instances', operations: new Set<string>(), defaultSort: { _id: 1 } } as const;
+
+/** By the collection, since a renamed type keeps it; an entry of an earlier version has the type's name alone. */
+const typeOf = ({ catalog: { types } }: Namespace, entry: ObjectValue): TypeDefinition | undefined =>
+  Object.hasOwn(entry, 'collection') ? types.ofCollection(String(getOwn(entry, 'collection'))) : types.get(String(getOwn(entry, 'type')));
 
 /** The present dependents of these addresses, and their entries, which are deleted, too. */
 export async function dependentsOn(
@@ -49,20 +54,19 @@ export async function dependentsOn(
   addresses: readonly string[],
 ): Promise<{ entries: Write[]; found: { resource: InstanceResource; instance: ObjectValue }[] }> {
   const entries: Write[] = [];
-  const ids = new Map<string, string[]>();
+  const ids = new Map<TypeDefinition, string[]>();
   const rows = space.storage.rows.find(DEPENDENTS, { filter: { on: { $in: [...addresses] } }, sort: { _id: 1 }, limit: MOST });
   while (!rows.isDone)
     for (const raw of await rows.next()) {
       const entry = fromBson(raw);
       entries.push({ collection: DEPENDENTS, op: 'delete', id: ObjectId.createFromHexString(idOf(entry)), version: 1n });
-      const type = String(getOwn(entry, 'type'));
+      const type = typeOf(space, entry);
+      if (!type || type.maxStorage > 0) continue; // instances of capped types are never deleted
       ids.set(type, [...(ids.get(type) ?? []), String(getOwn(entry, 'of'))]);
     }
   const found: { resource: InstanceResource; instance: ObjectValue }[] = [];
-  for (const [name, of] of ids) {
-    const type = space.catalog.types.get(name);
-    if (!type || type.maxStorage > 0) continue; // instances of capped types are never deleted
-    const resource: InstanceResource = { ...OF_A_TYPE, name, type, collection: type.collection };
+  for (const [type, of] of ids) {
+    const resource: InstanceResource = { ...OF_A_TYPE, name: type.name, type, collection: type.collection };
     for (const instance of await read(space, resource, { _id: { $in: of.map(idToBson) } }, of.length))
       if (addresses.includes(masterOf(instance) ?? '')) found.push({ resource, instance });
   }

@@ -24,7 +24,6 @@ import {
   CURSORS,
   type Failed,
   deleteMany,
-  deleteOne,
   condition,
   conditionAsked,
   notFoundBy,
@@ -57,6 +56,7 @@ import {
   matching,
   matchingStored,
   putDefinition,
+  deleteInstance,
   deleteWithDependents,
   compareBy,
   shown as shownDefinition,
@@ -471,7 +471,7 @@ async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Pro
     return { ok: count === null ? await runDurably('delete', payload, actor) : String(count) };
   }
   const id = idIn(query);
-  return { ok: String(await deleteOne(space, resource, () => readById(space, resource, id, actor), actor)) };
+  return { ok: String(await deleteInstance(space, resource, () => readById(space, resource, id, actor), actor)) };
 }
 
 const idIn = (query: InstanceQuery): string => String(query.values.get('_id'));

@@ -14,10 +14,10 @@ import {
   findDefinition,
   matchingStored,
   shown,
-  deleteDependents,
+  deleteInstance,
   deleteWithDependents,
 } from '../definitions/index.ts';
-import { indexBuildsOf, deleteMany, deleteOne, readAt, changeOf, updateOne } from '../instances/index.ts';
+import { indexBuildsOf, deleteMany, readAt, changeOf, updateOne } from '../instances/index.ts';
 import { patchChanges } from '../representation/index.ts';
 import { isConverted, shownOne, toStored } from '../scalars/index.ts';
 import type { DefinitionResource, InstanceResource, Namespace, Resource } from '../catalog/index.ts';
@@ -179,11 +179,7 @@ async function removeOne(space: Namespace, resource: Resource, id: string, reque
   }
   const stored = await readAt(space, resource, id, actor);
   const version = demandedVersion(resource, request, stored);
-  if (!resource.end) {
-    const count = await deleteOne(space, resource, () => readAt(space, resource, id, actor), actor, { version });
-    if (count > 0) await deleteDependents(space, resource, stored, actor);
-    return count;
-  }
+  if (!resource.end) return deleteInstance(space, resource, () => readAt(space, resource, id, actor), actor, { version });
   await resource.end(space, String(stored['name']));
   return 1;
 }
