@@ -138,6 +138,7 @@ export async function changed(
   if (type.maxStorage > 0) throw apiError('cascade.type.capped.readonly', type.name);
   requireWithin(space, resource, 'update', stored, actor);
   const submitted = await change(stored);
+  if (space.catalog.features.ofType(type.name)) requireSameKey(resource, stored, submitted);
   const hasRules = !type.rulesSuppressed && space.events.before.has(`/types/${type.name}/update`);
   const done = hasRules ? await afterRules(space, resource, { stored, submitted }, actor, find) : { left: stored, made: AS_IT_WAS };
   if (!done) return null;
@@ -154,6 +155,12 @@ export async function changed(
     return apply(left);
   };
   return done.left === stored ? apply(stored) : onto(done.left);
+}
+
+/** Programs and the service name a system resource by its key for as long as it exists. @throws resource.key.immutable */
+function requireSameKey({ name, type }: InstanceResource, stored: ObjectValue, submitted: ObjectValue): void {
+  const changedKey = type.naturalKey.find((key) => !deepEquals(getOwn(stored, key), getOwn(submitted, key)));
+  if (changedKey !== undefined) throw apiError('cascade.resource.key.immutable', name, changedKey);
 }
 
 /** What the BEFORE rules make of a change. */
