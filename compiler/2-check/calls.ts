@@ -36,13 +36,13 @@ export class CallResolver {
   byName(text: string): CallTarget {
     const info = this.builtin(text);
     if (info) return { kind: 'builtin', info, receiver: null };
-    return { kind: 'user', names: this.#imports.procedures(text), receiver: null };
+    return { kind: 'user', names: this.#imports.names.procedures(text), receiver: null };
   }
 
   /** The built-in that a name without a receiver means: `system.` before it changes nothing, an import's alias counts. */
   builtin(text: string): BuiltinInfo | undefined {
     const plain = text.startsWith(SYSTEM) ? text.slice(SYSTEM.length) : text;
-    for (const name of [plain, ...this.#imports.procedures(plain)]) {
+    for (const name of [plain, ...this.#imports.names.procedures(plain)]) {
       const info = this.#table.get(name);
       if (info && (name.includes('.') || info.forms.includes('F'))) return info;
     }
@@ -52,7 +52,7 @@ export class CallResolver {
   #method(name: string, receiver: Expression): CallTarget {
     const info = this.#table.get(name);
     if (info?.forms.includes('M')) return { kind: 'builtin', info, receiver };
-    return { kind: 'user', names: this.#imports.procedures(name), receiver };
+    return { kind: 'user', names: this.#imports.names.procedures(name), receiver };
   }
 }
 

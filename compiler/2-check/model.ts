@@ -57,6 +57,10 @@ export interface Names {
   source(name: string): string;
   topic(text: string): string;
   service(name: string): string;
+  /** `Service/event` with the service's full name. */
+  serviceEvent(text: string): string;
+  /** Full names that a procedure's name as written may mean, in the order of language.md 3.2. */
+  procedures(text: string): string[];
 }
 export interface RuleFacts {
   readonly triggers: readonly TriggerSpec[];

@@ -16,8 +16,6 @@ export const isSystemResource = (name: string): boolean => SYSTEM_RESOURCES.has(
 export interface Imports {
   readonly package: string | null;
   readonly names: Names;
-  /** Full names that a procedure's name as written may mean, in the order of language.md 3.2. */
-  procedures(text: string): string[];
 }
 
 /** Checks package and imports and gives the names they lead to. */
@@ -38,21 +36,28 @@ export function namesOf(definition: Definition, report: Report): Imports {
     return entry?.kind === kind ? entry.target : undefined;
   };
   const inPackage = (name: string): string => (prefix === null || name.includes('.') ? name : `${prefix}.${name}`);
-  const names: Names = {
-    type: (name) => imported('type', name) ?? (SYSTEM_RESOURCES.has(name) ? name : inPackage(name)),
-    source: (name) => imported('source', name) ?? inPackage(name),
-    service: (name) => imported('service', name) ?? inPackage(name),
-    topic: (text) => imported('topic', text) ?? (prefix === null || text.startsWith(`/${prefix}/`) ? text : `/${prefix}${text}`),
+  const service = (name: string): string => imported('service', name) ?? inPackage(name);
+  const serviceEvent = (text: string): string => {
+    const [, own, event] = /^\/?([^/]+)(\/[^/]*)$/.exec(text) ?? [];
+    return own === undefined ? text : `${service(own)}${event}`;
   };
   const procedures = (text: string): string[] => {
     const direct = imported('procedure', text);
     if (direct !== undefined) return [direct];
     const dot = text.indexOf('.');
-    const service = dot < 0 ? undefined : imported('service', text.slice(0, dot));
-    if (service !== undefined) return [service + text.slice(dot)];
+    const of = dot < 0 ? undefined : imported('service', text.slice(0, dot));
+    if (of !== undefined) return [of + text.slice(dot)];
     return prefix === null || text.startsWith('system.') || text.startsWith(`${prefix}.`) ? [text] : [text, `${prefix}.${text}`];
   };
-  return { package: prefix, names, procedures };
+  const names: Names = {
+    type: (name) => imported('type', name) ?? (SYSTEM_RESOURCES.has(name) ? name : inPackage(name)),
+    source: (name) => imported('source', name) ?? inPackage(name),
+    topic: (text) => imported('topic', text) ?? (prefix === null || text.startsWith(`/${prefix}/`) ? text : `/${prefix}${text}`),
+    service,
+    serviceEvent,
+    procedures,
+  };
+  return { package: prefix, names };
 }
 
 /** What a text itself gives a name to, with what that is. */

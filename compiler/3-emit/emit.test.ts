@@ -269,6 +269,20 @@ test('the events that a text raises are known, but for what variables name', () 
   expect(raised('INSERT @v(n: 1) DELETE @v WHERE {} PUBLISH 1 TO TOPIC @v')).toEqual([]);
 });
 
+test('the events that a text with a PACKAGE raises have its full names', () => {
+  const text =
+    'PACKAGE a.b\nIMPORT TYPE c.d.Far AS F\nIMPORT SERVICE c.d.Svc AS S\nRULE r WHEN INSERT OCCURS ON V AS v ' +
+    'INSERT A(n: 1) DELETE F WHERE {} PUBLISH 1 TO TOPIC "/t" PUBLISH 1 TO SERVICE EVENT "S/e" PUBLISH 1 TO SERVICE EVENT "Own/e"';
+  const compiled = compile(text, { builtins });
+  expect(compiled.ok && (compiled.unit as CompiledRule).raises).toEqual([
+    '/types/a.b.A/insert',
+    '/types/c.d.Far/delete',
+    '/topics/a.b/t/publish',
+    '/services/c.d.Svc/e',
+    '/services/a.b.Own/e',
+  ]);
+});
+
 test('a SELECT on nodes asks for the rows that it says, and its blocks take results and failures', () => {
   const asked = (cardinality: string): string =>
     functionsOf(`PROCEDURE f()\nreturn SELECT ${cardinality} FROM T PROCESSED BY EXACTLY ONE name == "n"`);

@@ -1,6 +1,6 @@
 // What statements name and carry: resources, options, value sets.
 import type * as es from 'estree';
-import type { Option, Ref, Span, Value, ValueSet, VariableRef } from '../ast.ts';
+import type { Drop, Option, Ref, Span, Value, ValueSet, VariableRef } from '../ast.ts';
 import * as b from './build.ts';
 import { type ModuleWriter, readVariable } from './context.ts';
 
@@ -16,10 +16,23 @@ export function emitTopic(ref: Ref, module: ModuleWriter): es.Expression {
   return emitReference(ref, (name) => module.string(module.model.names.topic(name)), module);
 }
 export function emitServiceEvent(ref: Ref, module: ModuleWriter): es.Expression {
-  return emitReference(ref, (name) => module.string(name), module);
+  return emitReference(ref, (name) => module.string(module.model.names.serviceEvent(name)), module);
 }
-export function emitPlainName(ref: Ref, module: ModuleWriter): es.Expression {
-  return emitReference(ref, (name) => b.literal(name), module);
+/** What DROP names means what the same name means elsewhere in the text (language.md N7); of a procedure, all that it may mean. */
+export function emitDropped({ kind, target }: Drop, module: ModuleWriter): es.Expression {
+  const { names } = module.model;
+  if (kind === 'type') return emitType(target, module);
+  if (kind === 'source') return emitSource(target, module);
+  if (kind === 'procedure') {
+    const meant = (name: string): string | readonly string[] => {
+      const candidates = names.procedures(name);
+      return candidates.length === 1 ? (candidates[0] as string) : candidates;
+    };
+    return emitReference(target, (name) => b.data(meant(name)), module);
+  }
+  // Only what begins with a slash is a topic's name; anything else is told as it was written.
+  const full = (name: string): string => (kind === 'topic' && name.startsWith('/') ? names.topic(name) : name);
+  return emitReference(target, (name) => b.literal(full(name)), module);
 }
 
 /** The text in the variable of `@v`. */

@@ -5,7 +5,7 @@ import type { ComputedChange } from '../2-check/index.ts';
 import * as b from './build.ts';
 import { emitMaterialized, emitNamed } from './calls.ts';
 import type { ModuleWriter } from './context.ts';
-import { emitOptions, emitPlainName, emitServiceEvent, emitSource, emitTopic, emitType, emitValueSet } from './references.ts';
+import { emitDropped, emitOptions, emitServiceEvent, emitSource, emitTopic, emitType, emitValueSet } from './references.ts';
 import { emitWhere, pathOn } from './where.ts';
 
 export interface Request {
@@ -75,7 +75,7 @@ const table: Table = {
   Drop: (node, module) => {
     const members: Members = [
       ['kind', b.literal(node.kind)],
-      ['name', emitPlainName(node.target, module)],
+      ['name', emitDropped(node, module)],
     ];
     return { kind: 'drop', payload: b.object(members) };
   },

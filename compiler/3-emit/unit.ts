@@ -31,7 +31,7 @@ function ruleUnit(model: Model, node: RuleDefinition, module: CompiledModule, wa
     hasTimeout: node.timeout !== null,
     activationConstraint: constraintText(node),
     variables: facts.variables,
-    raises: raisedPaths(node),
+    raises: raisedPaths(node, model.names),
     module,
     warnings,
   };

@@ -125,7 +125,10 @@ const OPERATIONS: Readonly<Record<string, ProgramOperation>> = {
   drop: async (space, payload, actor) => {
     const resource = definitionKind(space, text(payload, 'kind'));
     requireRight(space, resource, 'delete', actor.identity);
-    await deleteWithDependents(space, resource, text(payload, 'name'), actor);
+    const given = getOwn(payload, 'name');
+    const names = Array.isArray(given) ? (given as string[]) : [text(payload, 'name')];
+    const name = names.find((one) => space.catalog.definitions.get(resource.name, one) !== undefined);
+    await deleteWithDependents(space, resource, name ?? (names[0] as string), actor);
     return { ok: 'null' };
   },
 };

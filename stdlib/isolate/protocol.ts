@@ -198,7 +198,8 @@ export interface OpPayloads {
   executeAll: { where: Inner; args: Inner[] | null; named: Record<string, Inner> | null; async?: true };
   /** verb create and alter mean the same. ok: the stored resource object. */
   create: { kind: DefinitionKind; value: Inner; options: Record<string, Inner> };
-  drop: { kind: DefinitionKind; name: string };
+  /** Several names: what a procedure may mean, of which the first that exists is dropped. */
+  drop: { kind: DefinitionKind; name: string | readonly string[] };
   /** PROCESSED BY: begins on the nodes. ok: a NodePage. `statement` is the payload of `kind`; of EXECUTE {name, args, named}. */
   nodeOpen: NodeAsked;
   /** More of it; the cursor is what the page before gave. ok: a NodePage */
