@@ -1,7 +1,17 @@
 // Handles positions on the reporting topic of a track (builtins.md 26): updates the record, and publishes the arrival once. Both are one
 // unit with the event of the topic.
 
-import { DateTime, getOwn, isInteger, isObject, numberOf, type ObjectValue, parseDateTime, type Value } from '../../stdlib/values/index.ts';
+import {
+  DateTime,
+  dateTimeOf,
+  getOwn,
+  isInteger,
+  isObject,
+  numberOf,
+  type ObjectValue,
+  parseDateTime,
+  type Value,
+} from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
@@ -82,7 +92,7 @@ function positionIn(value: Value, { clock }: Actor): Position | null {
 
 function timeIn(value: Value): DateTime | null {
   if (typeof value === 'string') return parseDateTime(value);
-  return value instanceof DateTime ? value : isInteger(value) ? new DateTime(Number(value)) : null;
+  return value instanceof DateTime ? value : isInteger(value) ? dateTimeOf(Number(value)) : null;
 }
 
 export const isPoint = (value: Value): value is ObjectValue => isObject(value) && getOwn(value, 'type') === 'Point' && isGeoJson(value);
