@@ -51,14 +51,18 @@ function join(context: BuiltinContext, arr: Value[], separator: string): string 
 
 /** Removes in place what equals the element, all of it or the first; whether anything went. */
 function remove(arr: Value[], element: Value, all: boolean): boolean {
-  let kept = 0;
-  let removed = 0;
-  for (const each of arr) {
-    if ((all || removed === 0) && eq(element, each)) removed++;
-    else arr[kept++] = each;
+  // Every comparison comes before the first move: one that fails leaves the List as it was.
+  if (!all) {
+    const at = arr.findIndex((each) => eq(element, each));
+    if (at >= 0) arr.splice(at, 1);
+    return at >= 0;
   }
+  const goes = arr.map((each) => eq(element, each));
+  let kept = 0;
+  for (const [index, each] of arr.entries()) if (!goes[index]) arr[kept++] = each;
+  const hasRemoved = kept < arr.length;
   arr.length = kept;
-  return removed > 0;
+  return hasRemoved;
 }
 
 function removeAt(arr: Value[], index: number): Value {

@@ -30,9 +30,16 @@ function read(value: Value, source: string): DateTime {
     return parseDateTime(value.trim()) ?? unconvertible(value, 'DateTime');
   if (source !== 'ISO' && (source === 'date' ? isInteger(value) : isNumber(value))) {
     const count = Math.trunc(numberOf(value));
-    const ms = source === 'epochMicroseconds' ? Math.floor(count / 1000) : count * (EPOCH_UNITS[source] ?? 1);
+    const ms = source === 'epochMicroseconds' ? millisecondsOf(value, count) : count * (EPOCH_UNITS[source] ?? 1);
     return dateTimeOf(ms) ?? unconvertible(value, 'DateTime');
   }
   const expected = source === 'date' ? 'DateTime' : source === 'ISO' ? 'String' : 'Integer';
   return fail('cascade.procedure.parameter.type', 'date', 'value', expected, typeOf(value));
+}
+
+/** Microseconds cut off below the millisecond; those of a distant year are beyond the Integers that a double holds. */
+function millisecondsOf(microseconds: Value, rounded: number): number {
+  if (typeof microseconds !== 'bigint') return Math.floor(rounded / 1000);
+  const rest = ((microseconds % 1000n) + 1000n) % 1000n;
+  return Number((microseconds - rest) / 1000n);
 }

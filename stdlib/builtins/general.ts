@@ -37,9 +37,10 @@ function* range(from: Integer, to: Integer, increment: Integer): Generator<Value
 /** Of a Map. */
 const entriesOf = (v: Value): Value[] | undefined => (v instanceof LocalValue ? (v as { entries?: () => Value[] }).entries?.() : undefined);
 
-/** Where a value stands on the line on which thresholds are crossed. */
-function place(value: Value, parameter: string): number {
+/** Where a value stands on the line on which thresholds are crossed; JavaScript compares a bigint with a double exactly. */
+function place(value: Value, parameter: string): Integer {
   if (value instanceof DateTime) return value.ms;
+  if (typeof value === 'bigint') return value;
   return isNumber(value) || value instanceof Decimal
     ? numberOf(value)
     : fail('cascade.procedure.parameter.type', 'threshold', parameter, 'Number or DateTime', typeOf(value));

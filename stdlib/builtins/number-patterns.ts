@@ -110,8 +110,10 @@ function readNumber(pattern: string, start: number) {
  * Reals are, so that 0.005 is half a percent and nothing more.
  */
 export function formatByNumberPattern(value: Parameters<typeof exactOf>[0], pattern: NumberPattern): string {
-  const isMultiplied = pattern.shift > 0 && !isInteger(value) && isNumber(value);
-  const exact = exactOf(isMultiplied ? numberOf(value) * 10 ** pattern.shift : value);
+  const product = pattern.shift > 0 && !isInteger(value) && isNumber(value) ? numberOf(value) * 10 ** pattern.shift : null;
+  // A product beyond all Reals is that of the digits.
+  const isMultiplied = product !== null && Number.isFinite(product);
+  const exact = exactOf(isMultiplied ? product : value);
   const shifted = isMultiplied ? exact : { ...exact, scale: exact.scale - pattern.shift };
   const body = pattern.exponentDigits > 0 ? scientific(shifted, pattern) : plain(shifted, pattern);
   return withSign(body, exact.negative, pattern);

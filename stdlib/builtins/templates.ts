@@ -1,6 +1,6 @@
 // Templates (builtins.md 28.1): `$name`, `${a.b}`, `@repeat(list)…@endrepeat`, in a text or in all texts of a structure.
 import { fail } from '../errors.ts';
-import { failDeep, getOwn, isObject, MAX_DEPTH, type ObjectValue, setOwn, text, typeOf, type Value } from '../values/index.ts';
+import { failDeep, getOwn, isObject, LocalValue, MAX_DEPTH, type ObjectValue, setOwn, text, typeOf, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
 import { missingDocument } from './documents.ts';
@@ -48,6 +48,14 @@ function variable(input: ObjectValue, path: readonly string[]): Value {
   return value;
 }
 
+/** What FOR goes through (language.md F1); null for what it does not. Shared Maps are their contents here. */
+function elementsOf(value: Value): readonly Value[] | null {
+  if (value === null) return [];
+  if (Array.isArray(value)) return value;
+  if (isObject(value)) return Object.keys(value).map((key) => ({ key, value: getOwn(value, key) }));
+  return (value instanceof LocalValue && (value as { entries?: () => readonly Value[] }).entries?.()) || null;
+}
+
 function fill(parts: readonly Part[], input: ObjectValue): string {
   let result = '';
   for (const part of parts) {
@@ -55,8 +63,8 @@ function fill(parts: readonly Part[], input: ObjectValue): string {
     else if ('path' in part) result += text(variable(input, part.path));
     else {
       const list = variable(input, part.repeat);
-      if (!Array.isArray(list)) return fail('cascade.procedure.parameter.type', PROCEDURE, part.repeat.join('.'), 'List', typeOf(list));
-      for (const element of list) refuseLength((result += fill(part.body, isObject(element) ? element : { value: element })).length);
+      const elements = elementsOf(list) ?? fail('cascade.procedure.parameter.type', PROCEDURE, part.repeat.join('.'), 'List', typeOf(list));
+      for (const element of elements) refuseLength((result += fill(part.body, isObject(element) ? element : { value: element })).length);
     }
     refuseLength(result.length);
   }
@@ -76,11 +84,16 @@ function format(context: BuiltinContext, template: Value, input: ObjectValue, wh
 
 export const templates: readonly Declaration[] = [
   {
-    call: 'io.service.text.Template.format(template: String|Object|List, input: Object) => any',
+    call: 'io.service.text.Template.format(template: String|Object|List, input: Object|Sequence) => any',
     forms: 'S',
     about: 'A template, or a structure of them, with values put in.',
     errors: ['cascade.template.variable', 'cascade.builtin.pattern', 'cascade.lang.range'],
-    run: (context, template: Value, input: ObjectValue) => format(context, template, input),
+    contents: true,
+    run: (context, template: Value, input: Value) => {
+      // Sequences are named in the signature for those inside the input, which are Lists by now.
+      if (!isObject(input)) return fail('cascade.procedure.parameter.type', PROCEDURE, 'input', 'Object', typeOf(input));
+      return format(context, template, input);
+    },
   },
   {
     call: 'io.service.text.Template.documentReference(docName: String) => Object',
