@@ -304,6 +304,11 @@ export class Deliveries {
     const [, asked] = /^\/procedures\/(.+)$/.exec(target) ?? [];
     if (asked !== undefined)
       return space.catalog.definitions.get('procedures', asked) ? { writes: [], events: [{ ...event, runs: [asyncRun(asked)] }] } : null;
+    if (event.path.startsWith('/rules/')) {
+      // What a rule over several events has run on: no trigger listens there.
+      const run = space.events.correlations.again(baseNameOf(target.slice('/rules/'.length)), event);
+      return run && { writes: [], events: [{ ...event, runs: [run] }] };
+    }
     const reliability = reliabilityOf(space.catalog.definitions, event.path);
     const now = space.clock.now();
     if (target.startsWith('/')) {

@@ -4,7 +4,7 @@
 import type { Db } from 'mongodb';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import { TaskTracker } from '../../platform/structures/index.ts';
-import type { RunReference, StoredEvent } from '../transactions/index.ts';
+import { readCompletion, type RunReference, type StoredEvent } from '../transactions/index.ts';
 import { type Explanation, type IndexedRule, TriggerIndex } from '../triggers/index.ts';
 import { type CorrelatedRule, type CorrelationHost, VersionGroup, whenOf } from './version-group.ts';
 import { EVALUATIONS, EVALUATION_TEXTS, fromStored } from './evaluation-store.ts';
@@ -97,6 +97,11 @@ export class Correlations implements AsyncDisposable {
       this.#payloads.set(reference, payload);
       return reference;
     });
+  }
+
+  /** The run of a completed rule for its completion, to be delivered once more; null where none would run. */
+  again(baseName: string, { value, by }: Pick<StoredEvent, 'value' | 'by'>): RunReference | null {
+    return this.#groups.get(baseName)?.again(readCompletion(value), by) ?? null;
   }
 
   /**

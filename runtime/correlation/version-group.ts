@@ -20,7 +20,7 @@ import {
   writeCompletion,
 } from '../transactions/index.ts';
 import type { Value } from '../../stdlib/values/index.ts';
-import type { RunHost } from '../runs/index.ts';
+import { GivenContext, type RunHost } from '../runs/index.ts';
 import type { Executable } from '../programs/index.ts';
 import { timed } from '../context/index.ts';
 import { retryUntilAvailable } from '../../platform/mongo/index.ts';
@@ -380,7 +380,8 @@ export class VersionGroup {
   /** The event by which the chosen version runs, or null when none does. A time-out begins a chain of its own. */
   #completion(entry: Completion['entry'], bindings: Bindings, cause: MatchedEvent | null): StoredEvent | null {
     const shown = this.#machine instanceof ExpectEvery ? NO_PLACES : bindings;
-    const reference = this.#choose(shown, entry);
+    const context = (): EvaluationContext => new BindingsContext(shown, this.triggers, this.#values, this.#host.namespace);
+    const reference = this.#choose(context, entry);
     if (!reference) return null;
     const uuid = uuidOf([
       this.owner.rule,
@@ -403,13 +404,32 @@ export class VersionGroup {
   }
 
   /**
+   * The run of a completion that is delivered once more, by the versions of now.
+   * @param by who has raised its last event
+   * @returns null where none would run, also because the variables are others by now
+   */
+  again({ entry, eventArgs, argsJson }: Completion, by: string): RunReference | null {
+    const args = (JSON.parse(argsJson) as unknown[]).map((arg) => JSON.stringify(arg));
+    const { variables } = this.#shape;
+    if (args.length !== variables.length) return null;
+    const context = new GivenContext(this.triggers, { args, events: eventArgs });
+    // The rule may have got another editor since.
+    const mayTake = (variable: string): boolean => {
+      const value = context.payload(variable);
+      const paths = this.triggers.flatMap((trigger) => (trigger.variable === variable ? trigger.paths : []));
+      return value === null || paths.some((path) => this.mayTake(path, value, by));
+    };
+    return variables.every(mayTake) ? this.#choose(() => context, entry) : null;
+  }
+
+  /**
    * The youngest version whose RULE WHERE holds now that all variables are bound (language.md V8), and those to try where programs decide.
    */
-  #choose(bindings: Bindings, entry: Completion['entry']): RunReference | null {
+  #choose(context: () => EvaluationContext, entry: Completion['entry']): RunReference | null {
     this.#byYouth ??= [...this.#versions.values()].sort((a, b) => byVersionDescending(a.compiled, b.compiled));
     const tried: CorrelatedRule[] = [];
     for (const version of this.#byYouth) {
-      if (!this.#mayRun(version, bindings)) continue;
+      if (!this.#mayRun(version, context)) continue;
       tried.push(version);
       if (askedIn(version.compiled.where).length === 0) break;
     }
@@ -423,11 +443,11 @@ export class VersionGroup {
   }
 
   /** As far as that can be told without a program. */
-  #mayRun({ compiled }: CorrelatedRule, bindings: Bindings): boolean {
+  #mayRun({ compiled }: CorrelatedRule, context: () => EvaluationContext): boolean {
     const where = withoutAsked(compiled.where);
     if (!where) return true;
     try {
-      return this.#whereOf(compiled, where)(new BindingsContext(bindings, this.triggers, this.#values, this.#host.namespace));
+      return this.#whereOf(compiled, where)(context());
     } catch (error) {
       this.#host.failed(compiled.fullName, error);
       return false;

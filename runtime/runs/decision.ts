@@ -48,7 +48,7 @@ export async function holds(
     throw error;
   }
   if (condition === null) return true;
-  const context = new AskedContext(triggers, given, known);
+  const context = new GivenContext(triggers, given, known);
   for (;;)
     try {
       return withAnswers(known, () => conditionOf(condition, triggers, host.conditions)(context));
@@ -93,13 +93,14 @@ const question = (executable: Executable, n: number, { args, events }: Given, ca
   snapshot: 'always',
 });
 
-class AskedContext implements EvaluationContext {
+/** The values of a rule's variables, as conditions read them. */
+export class GivenContext implements EvaluationContext {
   readonly asked: ReadonlyMap<string, Value>;
   readonly #variables: readonly string[];
   readonly #given: Given;
   readonly #values = new Map<string, Value>();
 
-  constructor(triggers: Undecided['triggers'], given: Given, asked: ReadonlyMap<string, Value>) {
+  constructor(triggers: Undecided['triggers'], given: Given, asked: ReadonlyMap<string, Value> = new Map()) {
     this.#variables = [...new Set(triggers.map(({ variable }) => variable))];
     this.#given = given;
     this.asked = asked;

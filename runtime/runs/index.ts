@@ -3,7 +3,7 @@
 export { Contention } from './contention.ts';
 export { ErrorBreaker } from './error-breaker.ts';
 export { ExecutionTimes } from './execution-times.ts';
-export { choose, type Given, holds } from './decision.ts';
+export { choose, type Given, GivenContext, holds } from './decision.ts';
 export { type DirectCall, runDirect } from './direct-run.ts';
 export { DurableRun } from './durable-run.ts';
 export { describe } from './error-location.ts';
