@@ -21,7 +21,7 @@ export const asksPrograms = (triggers: readonly TriggerSpec[], { correlation }: 
 const constraintsOf = (spec: number | CorrelationSpec | null): (ConditionData | null)[] =>
   spec === null || typeof spec === 'number' ? [] : [spec.constraint, ...constraintsOf(spec.left), ...constraintsOf(spec.right)];
 
-interface Arrival {
+export interface Arrival {
   readonly event: StoredEvent;
   readonly matched: MatchedEvent;
   /** The triggers whose conditions the event satisfies as far as the index can decide. */
@@ -30,7 +30,7 @@ interface Arrival {
 }
 
 /** What programs have decided about an arrival. */
-interface Decided {
+export interface Decided {
   readonly places: readonly number[];
   readonly answers: Answers;
 }

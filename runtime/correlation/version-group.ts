@@ -33,7 +33,7 @@ import {
   type EvaluationContext,
   withoutAsked,
 } from '../triggers/index.ts';
-import { asksPrograms, Asking, givenBy } from './asking.ts';
+import { type Arrival, asksPrograms, Asking, type Decided, givenBy } from './asking.ts';
 import { Correlation } from './correlation.ts';
 import { ExpectEvery, ExpectWithin } from './expectations.ts';
 import { insertion, type Owner, removal } from './evaluation-store.ts';
@@ -112,6 +112,8 @@ export class VersionGroup {
   #timer: { readonly timer: Timer; readonly timeMs: number } | null = null;
   #reportedFullMs = Number.NEGATIVE_INFINITY;
   #isEnded = false;
+  /** Ended because the service stops: the next owner goes on, so nothing is given up. */
+  #isStopped = false;
   /** RULE WHERE of the versions, as compiled for the types that there are. */
   #wheres = new WeakMap<CompiledRule, (context: EvaluationContext) => boolean>();
 
@@ -201,20 +203,28 @@ export class VersionGroup {
   /** As `arrive`, when programs have told what they are asked: after all that came before, and stored at once. */
   #arriveAsked(asking: Asking, event: StoredEvent, matched: MatchedEvent, places: readonly number[], isReplayed: boolean): void {
     this.#line = this.#line.then(async () => {
-      if (this.#isEnded) return;
-      try {
-        const decided = await asking.decide({ event, matched, places, isReplayed });
-        if (this.#isEnded) return;
-        this.#values.expect(matched);
-        const isNeeded = decided.places.length > 0;
-        this.#enqueue(isNeeded ? this.#machine.arrive(matched, decided.places, isReplayed, decided.answers) : NOTHING, matched);
-        this.flush();
-      } catch (error) {
-        if (!(error instanceof Fenced))
-          this.#host.log.error({ err: error, rule: this.owner.rule }, 'what a condition asks for could not be told');
-      }
+      const decided = await this.#decide(asking, { event, matched, places, isReplayed });
+      if (this.#isStopped || decided === 'fenced') return;
+      // Otherwise a restart would take the event up again, for a rule that has been changed since.
+      if (this.#isEnded || !decided) return this.#host.committer.markDone(this.#runFor(matched));
+      this.#values.expect(matched);
+      const isNeeded = decided.places.length > 0;
+      this.#enqueue(isNeeded ? this.#machine.arrive(matched, decided.places, isReplayed, decided.answers) : NOTHING, matched);
+      this.flush();
     });
     this.#busy.track(this.#line);
+  }
+
+  /** Asks again for as long as only the store is away. @returns null where it cannot be told, or is no longer of interest */
+  async #decide(asking: Asking, arrival: Arrival): Promise<Decided | 'fenced' | null> {
+    if (this.#isEnded) return null;
+    try {
+      return await retryUntilAvailable(() => asking.decide(arrival), { isWanted: () => !this.#isEnded });
+    } catch (error) {
+      if (error instanceof Fenced) return 'fenced';
+      if (!this.#isEnded) this.#host.log.error({ err: error, rule: this.owner.rule }, 'what a condition asks for could not be told');
+      return null;
+    }
   }
 
   /** Moves what the journal has held for long to the store. */
@@ -237,6 +247,7 @@ export class VersionGroup {
 
   /** The service stops: what is open goes on at the next start. */
   stop(): void {
+    this.#isStopped = true;
     this.#isEnded = true;
     this.#timer?.timer.cancel();
   }

@@ -105,7 +105,7 @@ class DirectRun implements RunObserver {
       this.#host,
       this.#call.identity,
       () => this.#go(),
-      (error) => (isRetryable(error) ? this.#reject(error) : this.fail(toWireError(error))),
+      (error) => (isRetryable(error) ? this.#giveUp(error) : this.fail(toWireError(error))),
     );
   }
 
@@ -241,8 +241,8 @@ class DirectRun implements RunObserver {
     this.#answer(answer, at);
   }
 
-  /** Ends it: the run that it is part of starts again. */
-  #giveUp(reason: RestartRun): void {
+  /** Ends it without a record: who has called it starts again. */
+  #giveUp(reason: unknown): void {
     this.#unwatch();
     if (this.#open) this.#host.sandbox.drop(this.#open);
     this.#host.release(this.#id);
