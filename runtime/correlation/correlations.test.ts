@@ -96,6 +96,32 @@ test('EXPECT WITHIN: the time-out runs once after an event that none follows, wi
   expect(await noted('beat', 4)).toContain('came 3');
 });
 
+test('V8: the TIMEOUT of a version runs only while no younger one is chosen, with a TIMEOUT or without', async () => {
+  const rule = (version: string, rest: string): Promise<unknown> =>
+    t.program('rules', `RULE late:${version} WHEN EVENT OCCURS ON "/topics/late" EXPECT WITHIN 10 seconds ${rest}`);
+  const note = (what: string): string => `INSERT Seen(by: "late", what: "${what}")`;
+  await rule('2', note('2 came'));
+  await rule('1', `${note('1 came')} TIMEOUT ${note('1 missed')}`);
+  await publish('/late', 1);
+  await pass(10_000);
+  expect(await noted('late', 1)).toEqual(['2 came']);
+  await publish('/late', 1);
+  expect(await noted('late', 2)).toEqual(['2 came', '2 came']);
+  await t.ask('delete', 'rules', { id: 'late:2' });
+  await pass(10_000);
+  expect(await noted('late', 3)).toEqual(['1 missed', '2 came', '2 came']);
+  await rule('1', note('1 came'));
+  await rule('2', `${note('2 came')} TIMEOUT ${note('2 missed')}`);
+  await publish('/late', 1);
+  await pass(10_000);
+  expect(await noted('late', 5)).toEqual(['1 missed', '2 came', '2 came', '2 came', '2 missed']);
+  await publish('/late', 1);
+  await t.ask('delete', 'rules', { id: 'late:2' });
+  await pass(10_000);
+  await publish('/late', 1);
+  expect(await noted('late', 7)).toEqual(['1 came', '1 missed', '2 came', '2 came', '2 came', '2 came', '2 missed']);
+});
+
 test('EXPECT EVERY: at the end of each interval without an event the time-out runs, without a variable', async () => {
   await t.program(
     'rules',

@@ -6,7 +6,7 @@ import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import { TaskTracker } from '../../platform/structures/index.ts';
 import { readCompletion, type RunReference, type StoredEvent } from '../transactions/index.ts';
 import { type Explanation, type IndexedRule, TriggerIndex } from '../triggers/index.ts';
-import { type CorrelatedRule, type CorrelationHost, VersionGroup, whenOf } from './version-group.ts';
+import { type CorrelatedRule, type CorrelationHost, VersionGroup, waits, whenOf } from './version-group.ts';
 import { EVALUATIONS, EVALUATION_TEXTS, fromStored } from './evaluation-store.ts';
 import type { Evaluation } from './types.ts';
 
@@ -16,6 +16,8 @@ export class Correlations implements AsyncDisposable {
   readonly #host: CorrelationHost;
   readonly #busy = new TaskTracker();
   readonly #groups = new Map<string, VersionGroup>();
+  /** Families with EXPECT of which no version has a TIMEOUT: they cost nothing, and are put in force with the first that has one. */
+  readonly #idle = new Map<string, ReadonlyMap<string, CorrelatedRule>>();
   readonly #index: TriggerIndex;
   /** Decoded values of events that are being committed, so that their texts are not read again. */
   readonly #payloads = new WeakMap<RunReference, Value>();
@@ -47,16 +49,22 @@ export class Correlations implements AsyncDisposable {
 
   /** Puts a version of a rule in force. Evaluations stay when the rule is unchanged, or when other versions share them. */
   put(rule: CorrelatedRule): void {
-    const { compiled, baseName, executable } = rule;
+    const { compiled, baseName } = rule;
     const known = this.#groups.get(baseName);
     if (known && known.owner.when === whenOf(compiled)) {
       const before = known.versions.get(compiled.fullName);
       const isOnly = known.versions.size === 1 && before !== undefined;
-      if (!isOnly || isSame(before, rule)) return known.put(rule);
+      if (!isOnly || isSame(before, rule)) {
+        known.put(rule);
+        return this.#restIfIdle(known);
+      }
     }
     this.#end(known);
+    const versions = new Map(this.#idle.get(baseName)).set(compiled.fullName, rule);
+    if (![...versions.values()].some(waits)) return void this.#idle.set(baseName, versions);
+    this.#idle.delete(baseName);
     const group = new VersionGroup(this.#host, this.#busy, rule);
-    group.put({ compiled, baseName, executable });
+    for (const version of versions.values()) group.put(version);
     this.#groups.set(baseName, group);
     this.#index.add({ name: baseName, baseName, version: null, triggers: group.triggers, where: null, payload: group });
     if (this.#early === null) group.start();
@@ -64,11 +72,20 @@ export class Correlations implements AsyncDisposable {
 
   /** Takes a version out of force. */
   remove(baseName: string, fullName: string): void {
+    const idle = new Map(this.#idle.get(baseName));
+    if (idle.delete(fullName)) return void (idle.size > 0 ? this.#idle.set(baseName, idle) : this.#idle.delete(baseName));
     const group = this.#groups.get(baseName);
     if (!group?.versions.has(fullName)) return;
     group.remove(fullName);
-    if (group.versions.size > 0) return;
+    this.#restIfIdle(group);
+  }
+
+  /** Ends a family that waits for nothing any more. */
+  #restIfIdle(group: VersionGroup): void {
+    const { versions, owner } = group;
+    if ([...versions.values()].some(waits)) return;
     this.#end(group);
+    if (versions.size > 0) this.#idle.set(owner.rule, versions);
   }
 
   retype(typeName: string): void {

@@ -519,9 +519,11 @@ export class VersionGroup {
   }
 }
 
-/** Whether a rule waits for anything beyond the event that starts it. */
-export const isCorrelated = ({ correlation, expect, hasTimeout }: CompiledRule): boolean =>
-  correlation !== null || (expect !== null && hasTimeout);
+/** Whether a rule has a trigger that may wait for anything beyond the event that starts it. */
+export const isCorrelated = ({ correlation, expect }: CompiledRule): boolean => correlation !== null || expect !== null;
+
+/** Whether it does wait: EXPECT without TIMEOUT is for the choice of the version alone (language.md 6.3, V8). */
+export const waits = ({ compiled: { correlation, hasTimeout } }: CorrelatedRule): boolean => correlation !== null || hasTimeout;
 
 /** What is the same as long as a restart may go on with the evaluations of before. */
 export const whenOf = ({ triggers, correlation, constraint, expect }: CompiledRule): string =>
