@@ -118,7 +118,8 @@ export async function openTestEngine({
     },
     async eventually(resource, where, count, withinMs = 60_000) {
       // Waits longer and longer, as who asks often makes the engine slow.
-      for (let [until, pauseMs] = [performance.now() + withinMs, 10]; ; await sleep((pauseMs = Math.min(pauseMs * 1.5, 200)))) {
+      const until = performance.now() + withinMs;
+      for (let pauseMs = 10; ; await sleep((pauseMs = Math.min(pauseMs * 1.5, 200)))) {
         const found = await rows(resource, where);
         if (found.length === count) return found;
         if (performance.now() > until)
