@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from './testing/engine.ts';
 
-// spec: resources-and-api.md 2.5, 2.6, 2.8
+// spec: resources-and-api.md 2.5, 2.6, 2.8, 4.1
 
 let t: TestEngine;
 beforeAll(async () => {
@@ -70,4 +70,19 @@ test('who expects a version that is no longer the present one is told the presen
   }
   codes.delete('cascade.resource.not.found');
   expect([...codes]).toEqual([]);
+});
+
+test('types are renamed at the same time as others that are held by the same type, and one of them gets a name', async () => {
+  const rename = (id: string, newName: string) => t.ask('rename', 'types', { id, body: JSON.stringify({ newName }), custom: false });
+  const names = ['Left', 'Right', 'Middle'];
+  for (const name of names) await t.type(name, { n: { type: 'Integer' } });
+  await t.type('Holding', Object.fromEntries(names.map((name) => [name.toLowerCase(), { type: name }])));
+  await Promise.all(names.map((name) => rename(name, `${name}Renamed`)));
+  const [holding] = (await t.rows('types', { name: 'Holding' })) as { properties: Record<string, { type: string }>; ars_version: number }[];
+  expect(Object.values(holding?.properties ?? {}).map(({ type }) => type)).toEqual(names.map((name) => `${name}Renamed`));
+  expect(holding?.ars_version).toBe(1 + names.length);
+  const results = await Promise.allSettled(names.map((name) => rename(`${name}Renamed`, 'Shared')));
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  for (const result of results)
+    if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'cascade.resource.duplicate.key', status: 409 });
 });

@@ -7,13 +7,30 @@ import { apiError } from '../../model/errors/index.ts';
 import { checkName } from '../../model/types/index.ts';
 import { raise } from '../../runtime/events/index.ts';
 import { stampChanged } from '../../resources/representation/index.ts';
-import { type DefinitionResource, type Namespace, definitionWrite } from '../../resources/catalog/index.ts';
-import { findDefinition, following, type Named } from '../../resources/definitions/index.ts';
+import { accompanied, admit } from '../../resources/access/index.ts';
+import { type Change, type DefinitionResource, type Namespace, definitionWrite } from '../../resources/catalog/index.ts';
+import { findDefinition, following, lineOf, type Named } from '../../resources/definitions/index.ts';
+import { changedInTurn } from '../../resources/instances/index.ts';
 import { typeChanged } from './changed.ts';
 import { loadType } from './types-kind.ts';
 
 /** @param data `{newName}` @throws cascade.type.name.reserved, cascade.resource.duplicate.key, cascade.resource.not.found */
 export async function renameType(
+  space: Namespace,
+  kind: DefinitionResource,
+  id: string,
+  data: Value | undefined,
+  actor: Actor,
+): Promise<ObjectValue> {
+  const line = lineOf(kind, space.catalog.definitions.find(kind.name, id)?.name ?? id);
+  return changedInTurn(
+    space,
+    () => line,
+    () => renameOnce(space, kind, id, data, actor),
+  );
+}
+
+async function renameOnce(
   space: Namespace,
   kind: DefinitionResource,
   id: string,
@@ -29,7 +46,9 @@ export async function renameType(
   if (space.catalog.definitions.get('types', newName)) throw apiError('cascade.resource.duplicate.key', 'types', `name=${newName}`);
   const object = naming({ ...stored, name: newName }, name, newName) ?? { ...stored, name: newName };
   const renamed = stampChanged(object, stored, actor);
-  return rename(space, { name, stored, newName, renamed }, actor);
+  const change: Change = { operation: 'update', resource: kind, before: stored, after: renamed, initiator: actor };
+  await admit(space, change);
+  return rename(space, { name, stored, newName, renamed, change }, actor);
 }
 
 interface Rename {
@@ -37,6 +56,7 @@ interface Rename {
   readonly stored: ObjectValue;
   readonly newName: string;
   readonly renamed: ObjectValue;
+  readonly change: Change;
 }
 
 /** The definition of a type, changed to refer to another's new name; null where it does not refer to it. */
@@ -70,7 +90,7 @@ function othersNaming(space: Namespace, { name, newName }: Rename, actor: Actor)
 }
 
 async function rename(space: Namespace, renaming: Rename, actor: Actor): Promise<ObjectValue> {
-  const { name, stored, newName, renamed } = renaming;
+  const { name, stored, newName, renamed, change } = renaming;
   const others = othersNaming(space, renaming, actor);
   const events = [
     ...raise(space, '/types/system.types/delete', stored, actor),
@@ -81,7 +101,7 @@ async function rename(space: Namespace, renaming: Rename, actor: Actor): Promise
     definitionWrite('types', named, next, before, { collection: space.catalog.definitions.collectionOf(before) });
   const writes = [write(newName, renamed, stored), ...others.map((one) => write(one.other, one.changed, one.stored))];
   const changed = [name, newName, ...others.map(({ other }) => other)].map((one): Named => ['types', one]);
-  await following(space, changed, actor.commit({ writes, events }, { ok: encodeInner(renamed) }));
+  await following(space, changed, actor.commit(accompanied(space, change, { writes, events }), { ok: encodeInner(renamed) }));
   space.catalog.definitions.remove('types', name);
   space.catalog.definitions.put('types', newName, renamed);
   space.catalog.types.delete(name);

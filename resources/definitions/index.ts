@@ -12,6 +12,7 @@ export {
   definitionJson,
   deleteDefinition,
   findDefinition,
+  lineOf,
   matching,
   matchingStored,
   putDefinition,

@@ -43,7 +43,7 @@ export async function putDefinition(
 }
 
 /** The queue of those who change a definition. */
-const lineOf = (kind: DefinitionResource, name: string): string => `definitions/${kind.name}/${name}`;
+export const lineOf = (kind: DefinitionResource, name: string): string => `definitions/${kind.name}/${name}`;
 
 /** An UPSERT finds by the natural key, which a program's text has in it. @throws cascade.upsert.key.missing */
 function requireKey({ name, type }: DefinitionResource, body: ObjectValue): void {
