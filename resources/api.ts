@@ -170,6 +170,8 @@ export interface SubscribeOptions {
   /** The subscription outlives the socket: a new one, or the stored one of that name (8.5). */
   persistent?: boolean;
   subscriptionName?: string;
+  /** Only asks whether the subscription is possible: it counts for no quota, and a refusal is no attempt of somebody's. */
+  probes?: true;
 }
 
 export interface Subscription {

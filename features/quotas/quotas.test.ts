@@ -80,6 +80,9 @@ test('each quota refuses changes beyond it, and names itself in the error', asyn
   const listen = () => t.engine.subscribe(boss, '/types/Pump/insert', {}, () => undefined);
   const subscription = await listen();
   await expect(listen()).rejects.toMatchObject(exceeded('subscriptions', 1));
+  const probe = await t.engine.subscribe(boss, '/types/Pump/insert', { probes: true }, () => undefined); // whether it still may
+  probe.close();
+  await expect(listen()).rejects.toMatchObject(exceeded('subscriptions', 1));
   subscription.close();
   (await listen()).close();
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type CascadeError, apiError } from '../../model/errors/api-errors.ts';
 import type { Identity } from '../../resources/api.ts';
 import { Ended } from './login.ts';
@@ -43,6 +43,42 @@ test.each([
   expect(reported).toMatchObject(errors);
   expect(sent.map((text) => JSON.parse(text))).toMatchObject(messages);
   expect(subscriptions.size).toBe(0);
+});
+
+test.each([
+  ['a quota is used up', apiError('cascade.quota.exceeded', 'subscriptions', 1)],
+  ['the store is away', new Error('connection refused')],
+])('a subscription goes on while its right cannot be looked up, and is looked at again: %s', async (_why, failure) => {
+  vi.useFakeTimers();
+  try {
+    const sent: string[] = [];
+    const asked: object[] = [];
+    let refusal: Error | null = null;
+    const subscriptions = new Subscriptions({
+      engine: {
+        subscribe: async (_identity: Identity, _path: string, options: object) => {
+          asked.push(options);
+          if (refusal) throw refusal;
+          return { close: () => undefined };
+        },
+      },
+      login: () => ({ username: 'ann', identify: async () => ANN }),
+      send: (text: string) => void sent.push(text),
+    } as unknown as ConstructorParameters<typeof Subscriptions>[0]);
+    const message = { op: 'subscribe', resourceName: 'events', resourceId: '/topics/a', parameters: { requestId: 'a' } };
+    await subscriptions.subscribe(message as never, ANN);
+    refusal = failure;
+    await subscriptions.recheck();
+    expect([sent, subscriptions.size]).toEqual([[], 1]);
+    refusal = apiError('cascade.authorization.denied', 'subscribe', '/topics/a');
+    await vi.runOnlyPendingTimersAsync();
+    expect(sent).toHaveLength(1);
+    expect(subscriptions.size).toBe(0);
+    expect(asked.slice(1)).toEqual([{ probes: true }, { probes: true }]);
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('a subscription keeps to the login that it was made under, whichever follows', async () => {

@@ -9,6 +9,9 @@ import { required } from './requests.ts';
 
 const MOST = 1_000;
 
+/** After which rights that could not be looked up are looked up again. */
+const LOOK_AGAIN_MS = 1_000;
+
 /** A subscription by namespace, path and request id; null while it begins. */
 interface Entry {
   readonly path: string;
@@ -43,6 +46,7 @@ export class Subscriptions {
   readonly #options: SubscriptionsOptions;
   readonly #entries = new Map<string, Entry>();
   #closed = false;
+  #lookingAgain: NodeJS.Timeout | undefined;
   /** Notices that wait until the rights are looked up; null: notices are sent at once. */
   #held: (() => void)[] | null = null;
   #holds = 0;
@@ -192,8 +196,12 @@ export class Subscriptions {
     return false;
   }
 
-  /** Ends those that the login they were made under has no right to any more. */
+  /**
+   * Ends those that the login they were made under has no right to any more. Where nothing can be found out, as the store is away, they go on,
+   * since an end loses events, and are looked at again.
+   */
   async recheck(): Promise<void> {
+    let isUnknown = false;
     const identities = new Map<By, Map<string, Promise<Identity>>>(); // one look-up per login and namespace
     const identityOf = ({ login, namespace }: Entry): Promise<Identity> => {
       const ofLogin = identities.get(login) ?? new Map<string, Promise<Identity>>();
@@ -204,13 +212,23 @@ export class Subscriptions {
     };
     for (const entry of [...this.#entries.values()])
       try {
-        const probe = await this.#options.engine.subscribe(await identityOf(entry), entry.path, {}, () => undefined);
+        const probe = await this.#options.engine.subscribe(await identityOf(entry), entry.path, { probes: true }, () => undefined);
         probe.close();
       } catch (error) {
         if (this.#entries.get(entry.key) !== entry) continue; // ended meanwhile
+        isUnknown ||= !saysThatItEnds(error);
+        if (!saysThatItEnds(error)) continue;
         this.#end(entry);
         if (!this.#closed) this.#notifyEnd(entry, error);
       }
+    if (isUnknown && !this.#closed) this.#lookAgain();
+  }
+
+  #lookAgain(): void {
+    clearTimeout(this.#lookingAgain);
+    this.#lookingAgain = setTimeout(() => {
+      this.recheck().catch((error: unknown) => this.#options.failed(error));
+    }, LOOK_AGAIN_MS);
   }
 
   get size(): number {
@@ -219,6 +237,7 @@ export class Subscriptions {
 
   closeAll(): void {
     this.#closed = true;
+    clearTimeout(this.#lookingAgain);
     for (const entry of [...this.#entries.values()]) this.#end(entry);
   }
 
@@ -242,6 +261,10 @@ export class Subscriptions {
     else this.#entries.delete(entry.key);
   }
 }
+
+/** Whether the error of a look-up is about the right or the path, not about looking it up. */
+const saysThatItEnds = (error: unknown): boolean =>
+  error instanceof Ended || (error instanceof CascadeError && error.status < 500 && error.status !== 429);
 
 const keyOf = ({ namespace }: Identity, path: string, headers: string): string => `${namespace}\n${path}\n${headers}`;
 
