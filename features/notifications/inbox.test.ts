@@ -1,8 +1,9 @@
-// spec: integrations.md 7.2
+// spec: integrations.md 7.2 7.3
 // The inbox of a device through an engine (integrations.md 7.4): all that is pending, no faster than it is read, then what happens.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
-import type { Notice } from '../../resources/api.ts';
+import { parseJson } from '../../model/values/index.ts';
+import type { Identity, Notice } from '../../resources/api.ts';
 
 /** More than one reading takes, and more than there once was room for. */
 const MESSAGES = 1_023;
@@ -77,16 +78,42 @@ test('Notification.listPending lists all of it', async () => {
   expect((await t.ask('execute', 'procedures', { id: 'waiting' })).body).toBe(String(MESSAGES - 1));
 });
 
-test('only admins hear the events of messages, which show all recipients', async () => {
+async function member(name: string, profile: string): Promise<Identity> {
   const { namespace } = t.identity;
-  const username = `kim.${namespace}`;
-  const profiles = ['user', 'user__system'];
+  const username = `${name}.${namespace}`;
+  const profiles = [profile, 'user__system'];
   await t.engine.identity.createUser({ username, password: 'correct horse', namespace, profiles, createdBy: 'ann' });
-  const kim = { username, namespace, profiles, token: '000000000000000000000001' };
+  return { username, namespace, profiles, token: '000000000000000000000001' };
+}
+
+test('only admins hear the events of messages, which show all recipients', async () => {
+  const kim = await member('kim', 'user');
   for (const operation of ['insert', 'update', 'delete']) {
     const path = `/types/ArsPayloadMessage/${operation}`;
     const denied = { code: 'cascade.authorization.denied', status: 403 };
     await expect(t.engine.subscribe(kim, path, {}, () => undefined)).rejects.toMatchObject(denied);
     (await t.engine.subscribe(t.identity, path, {}, () => undefined)).close();
   }
+});
+
+test('a message is replaced by who may use the source that it was sent with', async () => {
+  await t.ask('insert', 'profiles', { body: '{"name":"sender","dml":{},"invoke":["publish","executeProcedure"]}' });
+  const max = await member('max', 'sender');
+  await t.ask('insert', 'groups', { body: '{"name":"hr"}' });
+  await t.ask('insert', 'sources', { body: '{"name":"pay","type":"PUSH_NOTIF","direction":"SINK","config":{},"ars_group":"hr"}' });
+  await t.program(
+    'procedures',
+    'PROCEDURE sends(source, id, title) return Notification.sendPayload(source, id, "", title, {responseTopic: "/r"}, ["ann"])._id',
+  );
+  const sends = async (identity: Identity, ...args: unknown[]) => {
+    const object = parseJson(JSON.stringify(args));
+    const request = { identity, op: 'execute', resourceName: 'procedures', resourceId: 'sends', custom: null, object, parameters: {} };
+    return JSON.parse((await t.engine.execute(request)).body ?? '') as string;
+  };
+  const [ofGroup, ofAll] = [await sends(t.identity, 'pay', null, 'Pay'), await sends(t.identity, 'forms', null, 'Form')];
+  const refused = sends(max, 'forms', ofGroup, 'Mine');
+  await expect(refused).rejects.toMatchObject({ code: 'cascade.authorization.denied', status: 403 });
+  expect(await t.rows('ArsPayloadMessage', { _id: ofGroup })).toMatchObject([{ title: 'Pay', source: 'pay' }]);
+  expect(await sends(max, 'forms', ofAll, 'Mine')).toBe(ofAll);
+  expect(await sends(t.identity, 'forms', ofGroup, 'Other')).toBe(ofGroup);
 });

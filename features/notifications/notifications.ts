@@ -68,6 +68,8 @@ export async function storeMessage(
     sentBy: batching.identity.username,
   };
   const before = messageId === null ? null : await readAt(space, PAYLOAD_MESSAGES, String(messageId));
+  // Its recipients lose what is replaced, as by `retractPayload`: who may use the source that it was sent with may do so.
+  if (before) requirePublishToSource(space, String(own(before, 'source')), batching.identity);
   const after = before
     ? await updateOne(space, PAYLOAD_MESSAGES, async () => before, changeOf(PAYLOAD_MESSAGES, { ...AS_NEW, ...record }), batching)
     : await insertOne(space, PAYLOAD_MESSAGES, record, batching);
