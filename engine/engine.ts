@@ -194,6 +194,7 @@ export async function openEngine({
       lasting: store.namespace('system'),
       databaseOf: (name) => store.namespace(name),
       reopen: (name) => cluster.forwarding.reopen(name),
+      forgetUser: (name, username, by) => cluster.forwarding.forgetUser(name, username, by),
       drop,
     };
     const local = openLocalEngine({

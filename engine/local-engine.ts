@@ -84,6 +84,7 @@ export function openLocalEngine({ clock, scheduler, quotas, security, isSure, dr
     },
     unsubscribe: async ({ space }, identity, path, name) => unsubscribe(space, identity, path, name),
     audit: ({ space }, event) => auditSecurity(space, event, clock),
+    forgetUser: ({ space }, username, by) => space.catalog.features.forgetUser(space, username, by),
     drop,
     closeSoon({ space: { name } }) {
       close(name).catch((err: unknown) => log.error({ err, namespace: name }, 'a namespace could not be closed'));

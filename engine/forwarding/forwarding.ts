@@ -27,6 +27,7 @@ export interface LocalEngine {
   acknowledge(space: OpenNamespace, identity: Identity, acknowledgement: Acknowledgement): Promise<void>;
   unsubscribe(space: OpenNamespace, identity: Identity, path: string, name: string): Promise<void>;
   audit(space: OpenNamespace, event: SecurityEvent): Promise<void>;
+  forgetUser(space: OpenNamespace, username: string, by: Identity): Promise<void>;
   /** Closes it once its requests in flight have ended; later requests wait until it is opened again. */
   closeSoon(space: OpenNamespace): void;
   /** Closes it and removes its data. */
@@ -128,6 +129,15 @@ export class Forwarding {
     );
   }
 
+  forgetUser(namespace: string, username: string, by: Identity): Promise<void> {
+    return this.#routes.at(
+      namespace,
+      (space) => this.#local.forgetUser(space, username, by),
+      async (owner) => void (await this.#calls().call(owner, 'forgetUser', { namespace, username, identity: by })),
+      true,
+    );
+  }
+
   /** Lets the owner of a namespace close it and open it anew. */
   async reopen(namespace: string): Promise<void> {
     await this.#routes.at(
@@ -209,6 +219,11 @@ export class Forwarding {
       audit: (_from, message) =>
         enter(named(message), async (space) => {
           await local.audit(space, message.head[AUDITED] as SecurityEvent);
+          return DONE;
+        }),
+      forgetUser: (_from, message) =>
+        enter(named(message), async (space) => {
+          await local.forgetUser(space, String(message.head['username']), identityIn(message));
           return DONE;
         }),
       reopen: (_from, message) =>

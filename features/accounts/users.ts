@@ -87,10 +87,23 @@ export const USERS: AccountResource = {
     const user = await space.installation.directory.user(username, placeOf(space, caller));
     if (!user || !manages(space, caller, user)) throw denied('delete');
     await requireAnotherAdmin(space, username, user.home);
-    await space.catalog.features.forgetUser(space, username, caller);
+    await forgetIn(space, username, caller);
     await space.installation.identity.deleteUser(username, (session) => along(session, username));
   },
 };
+
+/** Takes what a user has by its name from it in all of its namespaces, whichever the request is in. */
+async function forgetIn(space: Namespace, username: string, caller: Identity): Promise<void> {
+  const { installation } = space;
+  await space.catalog.features.forgetUser(space, username, caller);
+  for (const { namespace } of await installation.directory.namespaces(username, false)) {
+    if (namespace === space.name) continue;
+    // What passes to somebody passes to one who administers the namespace, which the caller need not do.
+    const admin = (await adminsOf(space, namespace)).find((one) => one.username !== username);
+    const heir = admin ? { username: admin.username, profiles: [...admin.profiles] } : { username: caller.username, profiles: [] };
+    await installation.forgetUser(namespace, username, { ...heir, namespace });
+  }
+}
 
 /** @throws cascade.quota.exceeded */
 async function requireRoom(space: Namespace): Promise<void> {
@@ -133,9 +146,13 @@ async function requireOldPassword(space: Namespace, username: string, oldPasswor
 
 /** @throws cascade.namespace.last.admin */
 export async function requireAnotherAdmin(space: Namespace, username: string, namespace: string): Promise<void> {
-  const users = await space.installation.directory.users(namespace);
-  const admins = users.filter(({ profiles, active, isInvited }) => active && !isInvited && profiles.includes('admin'));
+  const admins = await adminsOf(space, namespace);
   if (admins.length > 0 && admins.every((one) => one.username === username)) throw apiError('cascade.namespace.last.admin', username);
+}
+
+async function adminsOf(space: Namespace, namespace: string): Promise<UserRecord[]> {
+  const users = await space.installation.directory.users(namespace);
+  return users.filter(({ profiles, active, isInvited }) => active && !isInvited && profiles.includes('admin'));
 }
 
 function detailsIn(body: ObjectValue): Partial<Record<UserDetail, string | null>> {

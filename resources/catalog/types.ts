@@ -43,6 +43,8 @@ export interface Installation {
   databaseOf(namespace: string): Db;
   /** Closes an open namespace and opens it anew, so that what its database holds is in force. */
   reopen(namespace: string): Promise<void>;
+  /** Takes what a user has by its name in a namespace from it, as FeatureRegistry does, whichever process owns the namespace. */
+  forgetUser(namespace: string, username: string, by: Identity): Promise<void>;
   /** Closes a namespace that was deleted and removes its data. */
   drop(namespace: string): Promise<void>;
 }

@@ -1,0 +1,72 @@
+// spec: resources-and-api.md 4.11, 4.14: whoever has the name of a deleted user later has nothing of it, wherever that was.
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ApiReply, Identity } from '../../resources/api.ts';
+import { openOwnDatabase, type OwnDatabase } from '../../engine/testing/database.ts';
+import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { openLocalNetwork } from '../../platform/bus/index.ts';
+
+const PASSWORD = 'correct horse';
+const ADMIN = ['admin', 'user__system'];
+const mark = randomBytes(4).toString('hex');
+const SYSTEM: Identity = { username: 'system', namespace: 'system', profiles: ['admin', 'admin__system'], system: true };
+const FIRST: Identity = { username: `first${mark}`, namespace: `Makers_${mark}`, profiles: ADMIN, installationAdmin: true };
+const [home, other] = [`Home_${mark}`, `Other_${mark}`];
+
+let database: OwnDatabase;
+let [here, there]: TestEngine[] = [];
+beforeAll(async () => {
+  database = await openOwnDatabase();
+  const network = openLocalNetwork();
+  here = await openTestEngine({ mongoUri: database.uri, bus: network.connect() });
+  there = await openTestEngine({ mongoUri: database.uri, bus: network.connect() });
+  for (const namespace of [home, other])
+    await send(here, FIRST, 'insert', 'namespaces', { object: { namespace, username: bossOf(namespace).username, password: PASSWORD } });
+});
+afterAll(async () => {
+  await there?.[Symbol.asyncDispose]();
+  await here?.[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const bossOf = (namespace: string): Identity => ({ username: `boss.${namespace}`.toLowerCase(), namespace, profiles: ADMIN });
+
+const send = (engine: TestEngine | undefined, identity: Identity, op: string, resourceName: string, rest: object = {}): Promise<ApiReply> =>
+  engine!.engine.execute({ identity, op, resourceName, custom: false, parameters: {}, ...rest });
+
+/** @param by who deletes it @param on the process that is asked */
+async function deleted(username: string, by: Identity, on: TestEngine | undefined): Promise<unknown[]> {
+  await send(here, bossOf(home), 'insert', 'users', { object: { username, password: PASSWORD } });
+  await here!.engine.identity.authorizeUser(username, other, ['user', 'user__system'], { isConsented: true });
+  // Each namespace is first asked for at another process, which owns it from then on.
+  for (const [engine, namespace] of [[here, home] as const, [there, other] as const]) {
+    const boss = bossOf(namespace);
+    await send(engine, boss, 'insert', 'groups', { object: { name: `${username}1`, members: [username] } });
+    await send(engine, boss, 'insert', 'groups', { object: { name: `${username}2`, owner: username, members: [username] } });
+  }
+  await send(on, by, 'delete', 'users', { resourceId: username });
+  const groups = [];
+  for (const namespace of [home, other])
+    for (const name of [`${username}1`, `${username}2`]) {
+      const { body } = await send(here, bossOf(namespace), 'select', 'groups', { resourceId: name });
+      const { owner, members } = JSON.parse(body ?? '') as { owner: string; members: string[] };
+      groups.push([namespace, owner, members]);
+    }
+  return groups;
+}
+
+const inherited = [home, other].flatMap((namespace) => {
+  const { username } = bossOf(namespace);
+  return [
+    [namespace, username, [username]],
+    [namespace, username, [username]],
+  ];
+});
+
+test('a user that an admin at home deletes leaves the groups of the namespaces of other processes, too', async () => {
+  expect(await deleted('ivy', bossOf(home), here)).toEqual(inherited);
+});
+
+test('a user that the system admin deletes leaves the groups of its own namespace', async () => {
+  expect(await deleted('bob', SYSTEM, there)).toEqual(inherited);
+});
