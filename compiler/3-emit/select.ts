@@ -92,7 +92,7 @@ function gathering(node: Select, plan: Plan, cardinality: string, module: Module
     return b.array([b.literal(aggregate.name), b.literal(aggregate.function), read]);
   });
   const groupBy = b.array(plan.groupBy.map((path) => b.literal(path)));
-  return [groupBy, b.array(wanted), b.literal(cardinality), option('limit'), option('skip')];
+  return [groupBy, b.array(wanted), b.literal(cardinality), option('limit'), option('skip'), emitType(node.from, module)];
 }
 
 export interface NodeSelect {
@@ -112,7 +112,7 @@ export function nodeSelect(node: Select, module: ModuleWriter): NodeSelect | es.
   return {
     kind: 'select',
     payload: payload(node, plan, plan.local ? 'array' : cardinality, module),
-    gathering: plan.local ? gathering(node, plan, cardinality, module) : null,
+    gathering: plan.local ? gathering(node, plan, cardinality === 'array' ? 'rows' : cardinality, module) : null,
     projection: projection(plan, node, module),
   };
 }

@@ -38,14 +38,14 @@ const ABSENT: ReadonlySet<string> = new Set(['null', 'missing', 'undefined']);
 /** Kinds for which a pipeline's least and greatest are those of programs, where all values are of one kind. */
 const ORDERED: ReadonlySet<string> = new Set(['string', 'date', 'decimal']);
 
-/** @throws errors of `page` and `pipeline`; cascade.query.aggregate.value, cascade.query.limit.range */
+/** The groups: of a SELECT ONE all there are. @throws errors of `page` and `pipeline`; cascade.query.aggregate.value, cascade.query.limit.range */
 export async function aggregated(space: Namespace, statement: ObjectValue, rows: NodeRows): Promise<Value[]> {
   const groupBy = (own(statement, 'groupBy') ?? []) as string[];
   const wanted = Object.entries(own(statement, 'aggregates') ?? {}) as unknown as Wanted;
   const found = (await byPipeline(wanted, groupBy, statement, rows)) ?? (await byRows(space, wanted, groupBy, statement, rows));
   const single = ['one', 'exactlyOne'].includes(String(own(statement, 'cardinality')));
   const [limit, skip] = [whole(statement, 'limit'), whole(statement, 'skip') ?? 0];
-  return single ? found.slice(0, 1) : found.slice(skip, limit === null ? undefined : skip + limit);
+  return single ? found : found.slice(skip, limit === null ? undefined : skip + limit);
 }
 
 /** Computes the aggregates from all rows of the node, reading only the properties that they need. */

@@ -209,15 +209,13 @@ async function* selected(space: Namespace, asked: Asked, send: Send, from: numbe
     const pageOf = (query: ObjectValue, skip: number): Promise<Value[]> => page(space, query, send, skip, PAGE_ROWS);
     const pipeline = async (stages: Value[]): Promise<Value[]> =>
       rowsIn(await send({ op: 'aggregate', ...resourceOf(space, statement), object: json(stages, true) }));
-    yield await aggregated(space, statement, { page: pageOf, pageRows: PAGE_ROWS, pipeline, order: sortOf(statement) });
+    const groups = await aggregated(space, statement, { page: pageOf, pageRows: PAGE_ROWS, pipeline, order: sortOf(statement) });
+    yield checked(space, statement, groups);
     return;
   }
   if (cardinality === 'one' || cardinality === 'exactlyOne') {
     if (from > 0) return;
-    const rows = await page(space, statement, send, skip, 2);
-    if (rows.length > 1) throw apiError('cascade.query.not.unique', text(statement, 'resource'));
-    if (rows.length === 0 && cardinality === 'exactlyOne') throw notFound(space, statement);
-    yield rows;
+    yield checked(space, statement, await page(space, statement, send, skip, 2));
     return;
   }
   const most = limit ?? (streams || gathers ? Number.POSITIVE_INFINITY : USUAL_ROWS);
@@ -229,6 +227,15 @@ async function* selected(space: Namespace, asked: Asked, send: Send, from: numbe
     if (rows.length < PAGE_ROWS) break;
   }
   if (gathers) yield [all];
+}
+
+/** The rows of a SELECT, of which one with ONE or EXACTLY ONE may have one only. @throws cascade.query.not.unique, cascade.resource.not.found */
+function checked(space: Namespace, statement: ObjectValue, rows: Value[]): Value[] {
+  const cardinality = getOwn(statement, 'cardinality');
+  if (cardinality !== 'one' && cardinality !== 'exactlyOne') return rows;
+  if (rows.length > 1) throw apiError('cascade.query.not.unique', text(statement, 'resource'));
+  if (rows.length === 0 && cardinality === 'exactlyOne') throw notFound(space, statement);
+  return rows;
 }
 
 /** As it is told here (resources/instances): what a type of the node has as its key is not known. */

@@ -169,16 +169,16 @@ async function select(space: Namespace, asked: ObjectValue, actor: Actor): Promi
   const [resource, payload, partOf] = readable(space, asked, 'select', actor.identity);
   const cardinality = getOwn(payload, 'cardinality');
   const single = cardinality === 'one' || cardinality === 'exactlyOne';
-  const groups = await groupsOf(space, resource, payload, partOf, actor);
-  if (groups) return single ? { ok: await innerText(space, groups[0] ?? null) } : { list: await innerText(space, within(groups, payload)) };
   const limit = wholeOption(payload, 'limit') ?? ARRAY_ROWS;
   if (limit > MOST_ARRAY_ROWS) throw apiError('cascade.query.limit.range', 'limit', 0, MOST_ARRAY_ROWS);
+  const groups = await groupsOf(space, resource, payload, partOf, actor);
   const query = { ...queryOf(payload, single ? 2 : limit), partOf };
-  const rows = limit === 0 ? [] : await rowsOf(space, resource, query, actor);
-  if (!single) return { list: `[${rows.join(',')}]` };
+  const rows = groups ?? (limit === 0 ? [] : await rowsOf(space, resource, query, actor));
+  if (!single) return { list: groups ? await innerText(space, within(groups, payload, limit)) : `[${rows.join(',')}]` };
   if (rows.length > 1) throw apiError('cascade.query.not.unique', resource.name);
   if (rows.length === 0 && cardinality === 'exactlyOne') throw await notFoundBy(space, resource, getOwn(asked, 'where'), actor, false);
-  return { ok: rows[0] ?? 'null' };
+  const [row = 'null'] = rows;
+  return { ok: typeof row === 'string' ? row : await innerText(space, row) };
 }
 
 function queryOf(payload: ObjectValue, limit: number): ProgramQuery {
@@ -259,9 +259,9 @@ async function groupsOf(
 }
 
 /** Of the groups those that the options `skip` and `limit` leave. */
-function within(groups: ObjectValue[], payload: ObjectValue): ObjectValue[] {
-  const [from, most] = [wholeOption(payload, 'skip') ?? 0, wholeOption(payload, 'limit') ?? groups.length];
-  return groups.slice(from, from + most);
+function within(groups: ObjectValue[], payload: ObjectValue, limit = wholeOption(payload, 'limit') ?? groups.length): ObjectValue[] {
+  const from = wholeOption(payload, 'skip') ?? 0;
+  return groups.slice(from, from + limit);
 }
 
 // ---------------------------------------------------------------- changes
@@ -404,11 +404,11 @@ async function updateDefinitions(
   const failures: Failures | null = onError ? { failed: [], show: (object) => shownDefinition(space, resource, object) } : null;
   const change = (name: string, part: Actor): Promise<ObjectValue> => changeDefinition(space, resource, name, values, part);
   const results = await eachDefinition(found, actor, change, failures);
-  if (failures && found.length > 0) return outcome(results.length, failures.failed);
+  if (failures && found.length + results.length > 0) return outcome(results.length, failures.failed);
   if (results.length > 1) return results.length;
   if (results[0]) return results[0];
   unlessNamed(resource, where, actor);
-  return failures ? outcome(results.length, []) : null;
+  return failures ? outcome(0, []) : null;
 }
 
 /** Of a statement with ON ERROR. */

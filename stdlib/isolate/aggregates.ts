@@ -15,7 +15,15 @@ interface Group {
   readonly columns: readonly Value[][];
 }
 
-/** One row for each distinct combination of the grouped paths, in order of appearance; without them just one. */
+/** Bounds of the rows of an Array (language.md E3), as the host has them for rows that it reads. */
+const ARRAY_ROWS = 1_000;
+const MOST_ARRAY_ROWS = 10_000;
+
+/**
+ * One row for each distinct combination of the grouped paths, in order of appearance; without them just one.
+ * @param cardinality as in a SELECT's request; 'rows': of a node, whose rows have no bound of their own
+ * @param resource for errors
+ */
 export function* aggregateRows(
   run: Run,
   rows: Sequence,
@@ -24,6 +32,7 @@ export function* aggregateRows(
   cardinality: string,
   limit: Value,
   skip: Value,
+  resource: Value = null,
 ): Steps<Value> {
   const groups = new Map<string, Group>();
   const begin = (key: ObjectValue): Group => ({ key, rows: 0, columns: wanted.map(() => []) });
@@ -41,9 +50,11 @@ export function* aggregateRows(
     run.charge(wanted.length * 16);
   }
   const made = [...groups.values()].map((group) => rowOf(group, wanted));
-  if (cardinality === 'one' || cardinality === 'exactlyOne') return made[0] ?? null;
+  if (cardinality === 'one' || cardinality === 'exactlyOne') return single(made, cardinality, resource);
   const from = whole('skip', skip) ?? 0;
-  const shown = made.slice(from, from + (whole('limit', limit) ?? made.length));
+  const most = whole('limit', limit) ?? (cardinality === 'array' ? ARRAY_ROWS : made.length);
+  if (most > MOST_ARRAY_ROWS && limit !== null && cardinality !== 'sequence') throw outOfRange('limit');
+  const shown = made.slice(from, from + most);
   if (cardinality !== 'sequence') return resultList(shown);
   run.madeSequence = true;
   return new Sequence(() => new ListCursor(shown));
@@ -63,5 +74,17 @@ function valueAt(row: Value, path: string): Value {
 function whole(name: string, value: Value): number | null {
   if (value === null) return null;
   if (isInteger(value) && Number(value) >= 0) return Number(value);
-  throw new CascadeError('cascade.query.limit.range', `${name} must be between 0 and 10000.`, [name, 0, 10_000]);
+  throw outOfRange(name);
+}
+
+const outOfRange = (name: string): CascadeError =>
+  new CascadeError('cascade.query.limit.range', `${name} must be between 0 and ${MOST_ARRAY_ROWS}.`, [name, 0, MOST_ARRAY_ROWS]);
+
+/** The row of a SELECT ONE (E2). @throws cascade.query.not.unique, cascade.resource.not.found */
+function single(made: readonly ObjectValue[], cardinality: 'one' | 'exactlyOne', resource: Value): ObjectValue | null {
+  if (made.length > 1)
+    throw new CascadeError('cascade.query.not.unique', `The condition matches more than one instance of ${resource}.`, [resource], 400);
+  if (made.length === 0 && cardinality === 'exactlyOne')
+    throw new CascadeError('cascade.resource.not.found', `/${resource} was not found.`, [`/${resource}`], 404);
+  return made[0] ?? null;
 }

@@ -10,7 +10,7 @@ import { type Cursor, ListCursor, Sequence } from './sequence.ts';
 import { slice, type Steps } from './steps.ts';
 
 /** The arguments of `aggregateRows` behind the rows; null: there is nothing to gather. */
-type Gathering = readonly [readonly string[], never, string, Value, Value] | null;
+type Gathering = readonly [readonly string[], never, string, Value, Value, Value?] | null;
 type Projection = ((row: Value) => Value) | null;
 
 interface Item {
