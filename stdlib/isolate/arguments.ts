@@ -80,12 +80,18 @@ export function returned(info: ProcedureInfo, value: Value): Value {
   const { returns } = info;
   if (!info.private && !(value instanceof Sequence) && isLocal(value))
     return fail('cascade.procedure.parameter.type', info.name, 'the result', 'data', typeOf(value));
-  if (returns === null || returns.type === 'Any' || value === null || value instanceof Sequence || isDescribed(returns.type)) return value;
-  const { type, scale, maxLength } = returns;
+  if (returns === null || value === null) return value;
+  const { type, scale, maxLength, cardinality } = returns;
+  if (value instanceof Sequence)
+    return cardinality === null && type !== 'Any' ? fail('cascade.lang.conversion', typeOf(value), type) : value;
+  if (cardinality !== null && !Array.isArray(value)) return fail('cascade.lang.conversion', typeOf(value), `${type} ARRAY`);
+  if (type === 'Any' || isDescribed(type)) return value;
   const one = (element: Value): Value => {
     const result = convert(element, { type, scale }, 'return');
     return isTooLong(result, maxLength) ? unconvertible(result, bounded(type, maxLength), 'range') : result;
   };
-  if (returns.cardinality === null) return one(value);
-  return Array.isArray(value) ? value.map(one) : fail('cascade.lang.conversion', typeOf(value), `${returns.type} ARRAY`);
+  if (cardinality === null || !Array.isArray(value)) return one(value);
+  const all = value.map(one);
+  if (all.every((element, index) => element === value[index])) return value; // the same Array, where nothing had to be converted
+  return isResultList(value) ? resultList(all) : all; // Q7
 }
