@@ -208,9 +208,10 @@ const run: HostBuiltin = async (space, [name = null, id = null, activity = null,
   return answer;
 };
 
+/** Null stands for a value that is not given: the default remains. */
 function merged(defaults: ObjectValue, config: ObjectValue): ObjectValue {
   const result: ObjectValue = {};
-  for (const source of [defaults, config]) for (const key of Object.keys(source)) setOwn(result, key, getOwn(source, key));
+  for (const key of [...Object.keys(defaults), ...Object.keys(config)]) setOwn(result, key, own(config, key) ?? own(defaults, key));
   return result;
 }
 

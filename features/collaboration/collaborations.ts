@@ -9,12 +9,14 @@ import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { isAdmin } from '../../resources/access/index.ts';
 import { deleteOne, read, readAt, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
 import { PAYLOAD_MESSAGES, notifyDevices, usersOf, withdrawn } from '../notifications/index.ts';
+import { inBatches } from './batches.ts';
 import { COLLABORATIONS, TRACKS } from './service-types.ts';
 import type { Namespace, HostBuiltin, HostBuiltins } from '../../resources/catalog/index.ts';
 import { outOfRange } from '../../resources/operations/index.ts';
 
 /** Role names become part of queries. */
 const ROLE = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+/** Limits what findByEntity gives. */
 const MOST = 1_000;
 
 /** Computes the changed properties of a collaboration that was read; null where nothing changes. */
@@ -76,8 +78,8 @@ export async function assigned(space: Namespace, collaboration: ObjectValue, rol
 export async function closed(space: Namespace, collaboration: ObjectValue, status: Value, batching: Actor): Promise<ObjectValue> {
   if (status !== 'completed' && status !== 'failed') throw outOfRange('status', status);
   const own = { collaborationId: String(getOwn(collaboration, 'id')) };
-  for (const track of await read(space, TRACKS, own, MOST)) await deleteOne(space, TRACKS, async () => track, batching);
-  for (const message of await read(space, PAYLOAD_MESSAGES, own, MOST)) {
+  for await (const track of inBatches(space, TRACKS, own)) await deleteOne(space, TRACKS, async () => track, batching);
+  for await (const message of inBatches(space, PAYLOAD_MESSAGES, own)) {
     const changes = withdrawn(message, []);
     if (!changes) continue;
     await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), batching);
@@ -111,7 +113,12 @@ const getCollaboration: HostBuiltin = async (space, [id = null], actor) => {
 
 const findByEntity: HostBuiltin = async (space, [role = null, entityRef = null, activeOnly = null], actor) => {
   const filter = { [`entities.${roleOf(role)}`]: referenceOf(entityRef), ...(activeOnly === true ? { status: 'active' } : {}) };
-  return { ok: encodeInner((await read(space, COLLABORATIONS, filter, MOST)).filter((one) => isOwn(one, actor))) };
+  const found: ObjectValue[] = [];
+  for await (const one of inBatches(space, COLLABORATIONS, filter)) {
+    if (isOwn(one, actor)) found.push(one);
+    if (found.length >= MOST) break;
+  }
+  return { ok: encodeInner(found) };
 };
 
 const closeCollaboration: HostBuiltin = async (space, [id = null, status = null], actor) =>

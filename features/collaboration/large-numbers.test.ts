@@ -1,0 +1,103 @@
+// More rooms, messages, tracks and collaborations than one look at the store gives. They are copies of one that a program made.
+import { type Db, type Document, MongoClient, ObjectId } from 'mongodb';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { evaluator } from '../builtins/testing/value.ts';
+import { ACTIVITY_PATTERNS, CHAT_MESSAGES, CHATS, COLLABORATIONS, TRACKS } from './service-types.ts';
+
+let t: TestEngine;
+let client: MongoClient;
+let db: Db;
+beforeAll(async () => {
+  t = await openTestEngine();
+  client = await MongoClient.connect(process.env['CASCADE_TEST_MONGO'] as string, { promoteLongs: false });
+  db = client.db(`cascade_ns_${t.identity.namespace}`);
+});
+afterAll(async () => {
+  await client.close();
+  await t[Symbol.asyncDispose]();
+});
+const value = evaluator(() => t);
+
+/** Adds copies of the only record that matches. @param changes what the copy of that number has of its own */
+async function copied({ collection }: { collection: string }, filter: Document, count: number, changes: (n: number) => Document) {
+  const one = (await db.collection(collection).findOne(filter)) as Document;
+  const copies = Array.from({ length: count }, (_, n) => ({ ...one, _id: new ObjectId(), ...changes(n) }));
+  await db.collection(collection).insertMany(copies);
+}
+
+test('a client gets all messages of a room with more than one call gives, each once', async () => {
+  const id = String(await value('return Chat.createChatroom(null, "t", ["reader"])'));
+  const first = (await db.collection(CHAT_MESSAGES.collection).findOne({ chatId: id })) as Document;
+  const startMs = (first['timestamp'] as Date).getTime();
+  const at = (n: number): Date => new Date(startMs + n + 1);
+  await copied(CHAT_MESSAGES, { chatId: id }, 1_200, (n) => ({ sequence: n + 2, timestamp: at(n) }));
+  await db.collection(CHATS.collection).updateOne({ topic: 't' }, { $set: { modifiedAt: at(1_200) } });
+  const seen = (await value(
+    `var seen = [] var known = [] var more = true
+     while (more) {
+       var found = Chat.updateChatrooms("reader", known).changed
+       more = found.size() > 0
+       for (room in found) {
+         for (m in room.messages) { push(seen, m.sequence) }
+         known = [{_id: room._id, modifiedAt: room.modifiedAt}]
+       }
+     }
+     return seen`,
+  )) as number[];
+  expect(seen).toEqual(Array.from({ length: 1_201 }, (_, n) => n + 1));
+});
+
+test('rooms beyond the first thousand are not told to be gone, and come with a later call', async () => {
+  await value('return Chat.createChatroom(null, "many", ["joiner"])');
+  await copied(CHATS, { topic: 'many' }, 1_001, () => ({}));
+  const told = await value(
+    `var known = [] var first = Chat.updateChatrooms("joiner")
+     for (room in first.changed) { push(known, {_id: room._id, modifiedAt: room.modifiedAt}) }
+     var second = Chat.updateChatrooms("joiner", known)
+     for (room in second.changed) { push(known, {_id: room._id, modifiedAt: room.modifiedAt}) }
+     push(known, {_id: "0123456789abcdef01234567", modifiedAt: now()})
+     var third = Chat.updateChatrooms("joiner", known)
+     return [first.changed.size(), second.changed.size(), second.deleted, third]`,
+  );
+  expect(told).toEqual([1_000, 2, [], { changed: [], deleted: ['0123456789abcdef01234567'] }]);
+});
+
+test('a collaboration that ends takes all of its tracks with it', async () => {
+  const id = String(await value('return CollaborationUtils.createCollaboration("c").id'));
+  await value(`return ActivityPattern.run("Track", "${id}", "go", {user: "walker", reportingTopic: "/walks"}) != null`);
+  await copied(TRACKS, { collaborationId: id }, 1_001, () => ({}));
+  await value(`return CollaborationUtils.closeCollaboration("${id}", "completed").status`);
+  expect(await db.collection(TRACKS.collection).countDocuments({ collaborationId: id })).toBe(0);
+});
+
+test('who takes part in a late one of many collaborations of an entity finds it', async () => {
+  const id = String(await value('return CollaborationUtils.createCollaboration("e", {pump: "/Pump/1"}).id'));
+  const others = { ars_createdBy: 'somebody', collaborators: {} };
+  await copied(COLLABORATIONS, { id }, 1_001, (n) => ({ ...others, id: `other${n}` }));
+  await copied(COLLABORATIONS, { id }, 1, () => ({ ...others, id: 'late', collaborators: { worker: 'cyd' } }));
+  const identity = { ...t.identity, username: 'cyd', profiles: ['user', 'user__system'] };
+  await t.engine.identity
+    .createUser({ username: 'cyd', password: 'correct horse', namespace: 'tests', createdBy: 'tests' })
+    .catch(() => undefined); // exists
+  await t.engine.identity.authorizeUser('cyd', t.identity.namespace, identity.profiles, { isConsented: true });
+  await t.program('procedures', 'PROCEDURE mine() WITH profiles = ["user"] return CollaborationUtils.findByEntity("pump", "/Pump/1").id');
+  const reply = await t.engine.execute({
+    identity,
+    op: 'execute',
+    resourceName: 'procedures',
+    resourceId: 'mine',
+    custom: false,
+    parameters: {},
+    object: [],
+  });
+  expect(JSON.parse(reply.body ?? 'null')).toEqual(['late']);
+});
+
+test('a null in the configuration of a step leaves the default', async () => {
+  await t.program('procedures', 'PROCEDURE told(event, config, collaboration) return config.x');
+  const id = String(await value('return CollaborationUtils.createCollaboration("d").id'));
+  const ran = `ActivityPattern.define("P", "told", ["x"], {x: 5})  return [ActivityPattern.run("P", "${id}", "a", {x: null}), ActivityPattern.run("P", "${id}", "b", {x: 6})]`;
+  expect(await value(ran)).toEqual([5, 6]);
+  expect(await db.collection(ACTIVITY_PATTERNS.collection).countDocuments({})).toBe(1);
+});
