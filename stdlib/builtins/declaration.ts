@@ -23,6 +23,7 @@ interface Described {
 export type DeclaredCode =
   | LangCode
   | 'cascade.authorization.denied'
+  | 'cascade.document.too.large'
   | 'cascade.namespace.not.authorized'
   | 'cascade.notification.payload'
   | 'cascade.notification.source'

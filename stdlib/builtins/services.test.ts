@@ -49,7 +49,6 @@ expectCases('builtins.md 28.1, 18: refused', [
   [FORMAT, [deep(), { a: 1 }], RANGE],
   [FORMAT, [5, {}], { error: 'cascade.procedure.parameter.type' }],
   [FORMAT, [{ a: 5, b: null, c: [true] }, {}], { a: 5, b: null, c: [true] }],
-  ['io.service.text.Template.documentReference', ['a'], { error: 'cascade.resource.not.found', params: ['/documents/a'] }],
   ['Hash.md5', [null, 'documents/a'], { error: 'cascade.resource.not.found' }],
   ['Hash.md5', [null, 'a'], RANGE],
   ['Hash.md5', [], { error: 'cascade.procedure.argument.count', params: ['Hash.md5', 0] }],

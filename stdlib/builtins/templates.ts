@@ -3,7 +3,6 @@ import { fail } from '../errors.ts';
 import { failDeep, getOwn, isObject, LocalValue, MAX_DEPTH, type ObjectValue, setOwn, text, typeOf, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
-import { missingDocument } from './documents.ts';
 import { made, refuseLength } from './growth.ts';
 
 type Part = string | { readonly path: readonly string[] } | { readonly repeat: readonly string[]; readonly body: readonly Part[] };
@@ -45,7 +44,13 @@ function variable(input: ObjectValue, path: readonly string[]): Value {
     if (!isObject(value) || !Object.hasOwn(value, step)) return fail('cascade.template.variable', path.join('.'));
     value = getOwn(value, step);
   }
-  return value;
+  return documentText(value) ?? value;
+}
+
+/** The text of a document that documentReference has read; null for other values. */
+function documentText(value: Value): string | null {
+  const content = isObject(value) && Object.hasOwn(value, 'ars_documentReference') ? getOwn(value, 'text') : null;
+  return typeof content === 'string' ? content : null;
 }
 
 /** What FOR goes through (language.md F1); null for what it does not. Shared Maps are their contents here. */
@@ -74,7 +79,8 @@ function fill(parts: readonly Part[], input: ObjectValue): string {
 /** A text filled in, or a structure whose texts are. */
 function format(context: BuiltinContext, template: Value, input: ObjectValue, whole = template, depth = 0): Value {
   if (depth > MAX_DEPTH) failDeep('template', whole);
-  if (typeof template === 'string') return made(context, fill(parseTemplate(template), input));
+  const source = typeof template === 'string' ? template : documentText(template);
+  if (source !== null) return made(context, fill(parseTemplate(source), input));
   if (Array.isArray(template)) return template.map((element) => format(context, element, input, whole, depth + 1));
   if (!isObject(template)) return template;
   const result: ObjectValue = {};
@@ -98,8 +104,8 @@ export const templates: readonly Declaration[] = [
   {
     call: 'io.service.text.Template.documentReference(docName: String) => Object',
     forms: 'S',
-    about: 'A document as a template or an input value; refused, as this version keeps no documents.',
-    errors: ['cascade.resource.not.found'],
-    run: (_, docName: string) => missingDocument(`/documents/${docName}`),
+    about: 'A document, up to 1 MiB, as a template, inside one, or as an input value: its text as it is now.',
+    errors: ['cascade.resource.not.found', 'cascade.document.too.large', 'cascade.authorization.denied'],
+    effect: 'suspends',
   },
 ];
