@@ -51,7 +51,7 @@ test('a client gets all messages of a room with more than one call gives, each o
 test('rooms beyond the first thousand are not told to be gone, and come with a later call', async () => {
   await value('return Chat.createChatroom(null, "many", ["joiner"])');
   await copied(CHATS, { topic: 'many' }, 1_001, () => ({}));
-  const told = await value(
+  const answers = await value(
     `var known = [] var first = Chat.updateChatrooms("joiner")
      for (room in first.changed) { push(known, {_id: room._id, modifiedAt: room.modifiedAt}) }
      var second = Chat.updateChatrooms("joiner", known)
@@ -60,7 +60,7 @@ test('rooms beyond the first thousand are not told to be gone, and come with a l
      var third = Chat.updateChatrooms("joiner", known)
      return [first.changed.size(), second.changed.size(), second.deleted, third]`,
   );
-  expect(told).toEqual([1_000, 2, [], { changed: [], deleted: ['0123456789abcdef01234567'] }]);
+  expect(answers).toEqual([1_000, 2, [], { changed: [], deleted: ['0123456789abcdef01234567'] }]);
 });
 
 test('a collaboration that ends takes all of its tracks with it', async () => {
