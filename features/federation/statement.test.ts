@@ -35,6 +35,39 @@ test('the result that must not be asked for twice is in the first page, however 
   expect(found.filter(([, kind]) => kind === 'value').map(([name]) => name)).toHaveLength(41);
 });
 
+test('nodes that were not begun when nobody waits any more are not begun; at the end of the time they are, to tell what became of them', async () => {
+  const begun: string[] = [];
+  const statementOf = (withinMs: number) =>
+    new NodeStatement(
+      Array.from({ length: 40 }, (_, i) => ({ name: `a${i}`, pages: 0 })),
+      {
+        run: 'r',
+        withinMs,
+        room: () => new Egress().outletOf('main').answerRoom(),
+        async *begin({ name }, signal) {
+          begun.push(name);
+          await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+          yield [name];
+        },
+        failure: (name) => apiError('cascade.federation.unreachable', name, ''),
+        late: async (name) => apiError('io.service.federation.request.timeout', name, 1),
+      },
+    );
+  const left = statementOf(60_000);
+  const atATime = begun.length;
+  expect(atATime).toBeLessThan(40);
+  left.abort();
+  const late = statementOf(1);
+  let told = 0;
+  for (let open = 40; open > 0; ) {
+    const page = await late.next();
+    told += page.items.length;
+    open = page.left.length;
+  }
+  expect(told).toBe(40);
+  expect(begun.length - atATime).toBe(40);
+});
+
 test('a page holds the room of its answer until it has been handed on, or nobody takes it any more', async () => {
   const MIB = 1024 * 1024;
   const received = new ReceivedBudget();
