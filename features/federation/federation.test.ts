@@ -75,6 +75,17 @@ test('pages are fetched until one is short, and only while the block takes rows'
   expect(asked()).toHaveLength(3);
 });
 
+test.each(['{periodic: true, interval: 5000}', '{name: "x", interval: 5000, active: true}'])(
+  'what is no schedule here is none there: %s',
+  async (given) => {
+    const code = 'cascade.scheduledevent.schedule.invalid';
+    const publish = `PUBLISH {a: 1} TO TOPIC "/t" SCHEDULE ${given}`;
+    await expect(run(`${publish}\nreturn 1`)).rejects.toMatchObject({ code });
+    await expect(run(`${publish} PROCESSED BY name == "far" { }\nreturn 1`)).rejects.toMatchObject({ code });
+    expect(asked()).toEqual([]);
+  },
+);
+
 test('a 401 with a token causes one new login and one retry', async () => {
   const before = logins;
   respond = ({ headers }, response) =>

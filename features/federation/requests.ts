@@ -7,6 +7,7 @@ import { type InstanceQuery, instanceQuery, namedPath, parseWhere } from '../../
 import { toTypedJson, Untransferable } from '../../model/values/index.ts';
 import { own } from '../../resources/operations/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
+import { scheduleOfStatement } from '../schedules/index.ts';
 import { errorIn, type NodeAnswer, type NodeRequest } from './node-client.ts';
 
 export const PAGE_ROWS = 1_000;
@@ -107,7 +108,7 @@ const writes: Readonly<Record<string, Write>> = {
     const [topic, message] = [text(statement, 'topic'), getOwn(statement, 'value')];
     if (schedule === null) return { request: { op: 'publish', resource: 'topics', id: topic, object: json(message) }, result: nothing };
     return {
-      request: { op: 'insert', resource: 'scheduledevents', object: json({ ...scheduled(schedule), topic, message }) },
+      request: { op: 'insert', resource: 'scheduledevents', object: json({ ...scheduleOfStatement(schedule), topic, message }) },
       result: nothing,
     };
   },
@@ -141,12 +142,6 @@ export function definitionRequest(kind: string, body: Value, active: boolean | n
   if (isProgram)
     return { op: 'insert', resource: kind, ...(active !== null && { parameters: { active: String(active) } }), object: json(body) };
   return { op: 'upsert', resource: kind, object: json(active === null || !isObject(body) ? body : { ...body, active }) };
-}
-
-/** @throws cascade.scheduledevent.schedule.invalid */
-function scheduled(schedule: Value): ObjectValue {
-  if (!isObject(schedule)) throw apiError('cascade.scheduledevent.schedule.invalid', '', 'SCHEDULE takes an Object');
-  return schedule;
 }
 
 /** The request of a write. @throws cascade.federation.value */

@@ -47,6 +47,7 @@ export const SCHEDULED_EVENTS: DefinitionResource = {
     else scheduleOf(space).remove(name);
   },
   define: async (space, body, stored, { identity }) => defined(space, body, stored, { past: 'refused', editor: identity }),
+  ofNodes: () => BY_STATEMENT,
   show: (_space, stored) => omit(stored, [LAST]),
   async remove(space, stored) {
     return { apply: () => scheduleOf(space).remove(String(getOwn(stored, 'name'))) };
@@ -70,14 +71,19 @@ const KEYS_OF_STATEMENT: ReadonlySet<string> = new Set(['name', 'periodic', 'int
  * @throws cascade.scheduledevent.schedule.invalid, cascade.topic.name.invalid, .reserved
  */
 export async function scheduleByStatement(space: Namespace, topic: string, message: Value, schedule: Value, actor: Actor): Promise<void> {
+  const body: ObjectValue = { ...scheduleOfStatement(schedule), topic };
+  setOwn(body, 'message', message);
+  await putDefinition(space, BY_STATEMENT, body, actor, false);
+}
+
+/** What stands after SCHEDULE. @throws cascade.scheduledevent.schedule.invalid */
+export function scheduleOfStatement(schedule: Value): ObjectValue {
   if (!isObject(schedule)) throw invalid('', 'SCHEDULE takes an Object');
   const name = Object.hasOwn(schedule, 'name') ? getOwn(schedule, 'name') : null;
   const unknown = Object.keys(schedule).find((key) => !KEYS_OF_STATEMENT.has(key));
   if (unknown !== undefined) throw invalid(name, `${unknown} is not part of a schedule`);
   if (getOwn(schedule, 'periodic') === true && name === null) throw invalid(name, 'a periodic event needs a name here');
-  const body: ObjectValue = { ...schedule, topic };
-  setOwn(body, 'message', message);
-  await putDefinition(space, BY_STATEMENT, body, actor, false);
+  return schedule;
 }
 
 interface Defining {

@@ -203,6 +203,8 @@ export interface DefinitionResource {
    * @throws CascadeError, CascadeErrors when it is invalid
    */
   define(space: Namespace, body: ObjectValue, stored: ObjectValue | null, actor: Actor): Promise<Defined>;
+  /** In its place for what the statement of another node inserts. */
+  ofNodes?(): DefinitionResource;
   /** The type as `types` lists it, where some properties are hidden. */
   readonly listed?: TypeDefinition;
   /** Definitions of the service itself, by name: listed with the others, never changed. */

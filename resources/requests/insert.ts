@@ -38,7 +38,8 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
     if (done) return done;
   }
   const one = (object: Value, by: Actor): Promise<ObjectValue | null> => {
-    if (resource.kind === 'definitions') return putDefinition(space, resource, object, by, upsert);
+    if (resource.kind === 'definitions')
+      return putDefinition(space, (request.federation && resource.ofNodes?.()) ?? resource, object, by, upsert);
     return upsert ? upsertOne(space, resource, object, by) : insertOne(space, resource, object, by);
   };
   const textOf = (stored: ObjectValue): string =>
