@@ -27,7 +27,7 @@ beforeAll(async () => {
   await as(FIRST, 'insert', 'namespaces', { body: { namespace: HOME, username: ANN, password: PASSWORD } });
   await as(FIRST, 'insert', 'namespaces', { body: { namespace: FOREIGN, username: `eve.${mark}`, password: PASSWORD } });
   [eve, atHome] = await Promise.all([login(`eve.${mark}`), login(ANN)]);
-  await as(eve!, 'authorizeUser', 'namespaces', { id: FOREIGN, body: { username: ANN, profiles: ADMIN } });
+  await as(eve, 'authorizeUser', 'namespaces', { id: FOREIGN, body: { username: ANN, profiles: ADMIN } });
   visiting = await login(ANN, FOREIGN);
 });
 afterAll(() => t[Symbol.asyncDispose]());

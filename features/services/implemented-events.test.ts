@@ -7,7 +7,7 @@ import type { Identity, Notice } from '../../resources/api.ts';
 
 let t: TestEngine;
 let kim: Identity;
-let heard: string[] = [];
+let received: string[] = [];
 
 beforeAll(async () => {
   t = await openTestEngine();
@@ -36,14 +36,14 @@ const following = (path: string) => ({ eventTypes: { seen: { direction: 'OUTBOUN
 
 const listen = (service: string) =>
   t.engine.subscribe(kim, `/services/${service}/seen`, {}, (notice: Notice) => {
-    if (notice.kind === 'event') heard.push(notice.valueJson);
+    if (notice.kind === 'event') received.push(notice.valueJson);
   });
 
 /** What is heard of inserts, which are delivered before they are answered. */
 async function inserted(type: string, n: number): Promise<number[]> {
-  heard = [];
+  received = [];
   await t.ask('insert', type, { body: JSON.stringify({ n }), custom: true });
-  return heard.map((json) => (JSON.parse(json) as { n: number }).n);
+  return received.map((json) => (JSON.parse(json) as { n: number }).n);
 }
 
 test('a service does not follow a path whose events its editor may not see', async () => {
