@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Db, type Document, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { apiError } from '../model/errors/index.ts';
 import { openIdentity } from './open-identity.ts';
 import type { IdentityStore } from './types.ts';
 
@@ -534,4 +535,26 @@ test('a login renews a hash of a lower cost, and its sessions go on', async () =
   expect(await dearer.verify(token)).toMatchObject({ username: 'ann@plant.example' });
   await store.login('ann@plant.example', 'correct horse', HERE); // one of a lower cost leaves it as it is
   expect(await costOf()).toBe('2048');
+});
+
+// spec: resources-and-api.md 2, 7.4
+test('who may not enter a namespace is told so, whether or not its organization has room for a session', async () => {
+  await withAnn();
+  const asked: string[] = [];
+  const full = openIdentity(db, () => now, {
+    passwordCost,
+    async requireSessionRoom(namespace) {
+      asked.push(namespace);
+      if (namespace !== 'main') throw apiError('cascade.quota.exceeded', 'sessions', 50);
+    },
+  });
+  const ann = (namespace: string) => full.login('ann@plant.example', 'correct horse', HERE, namespace);
+  const { token } = await ann('main');
+  const denied = refusal('cascade.namespace.not.authorized');
+  await expect(ann('system')).rejects.toEqual(denied);
+  await expect(ann('nowhere')).rejects.toEqual(denied);
+  await expect(full.loginWithToken(token, 'system')).rejects.toEqual(denied);
+  expect(asked).toEqual(['main']);
+  await full.authorizeUser('ann@plant.example', 'system', ['user'], { isConsented: true });
+  await expect(ann('system')).rejects.toEqual(refusal('cascade.quota.exceeded'));
 });

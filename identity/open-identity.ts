@@ -5,7 +5,7 @@ import { type ClientSession, type Db, ObjectId } from 'mongodb';
 import type { Along, Identity } from './types.ts';
 import { CascadeError, apiError } from '../model/errors/index.ts';
 import { changeUser, inTransaction, insertUser, isInvited, normalName, refusingDuplicates } from './accounts.ts';
-import { collectionsOf, ensureIndexes, type UserDocument } from './documents.ts';
+import { collectionsOf, ensureIndexes, type TokenDocument, type UserDocument } from './documents.ts';
 import { firstStart } from './first-start.ts';
 import { PasswordHashing } from './hashing.ts';
 import { invitationWith, invite, redeem } from './invitations.ts';
@@ -116,6 +116,17 @@ export function openIdentity(
     security?.refused({ username, namespace, address: null, operation: 'enter', resource: 'namespaces', code: error.code });
   }
 
+  /** Who may not enter a namespace is not told of the quota there. @throws as `requireSessionRoom` */
+  async function requireRoomFor(user: UserDocument, token: TokenDocument | null, namespace: string): Promise<void> {
+    if (!isInvited(user, namespace))
+      try {
+        identityIn(user, token, namespace);
+      } catch {
+        return; // the session is refused for that
+      }
+    await requireRoom(namespace);
+  }
+
   /** A session for who has shown a password or token; told of either way. */
   async function entered(username: string, address: string | null, issuing: Promise<Session>, byPassword = false): Promise<Session> {
     let session: Session;
@@ -148,7 +159,7 @@ export function openIdentity(
       const user = await authenticate(username, password, address);
       if (user && !user.active) await security?.loginFailed(user.username, address, 'inactive');
       if (!user?.active) throw apiError('io.service.security.authentication.failed');
-      await requireRoom(targetNamespace ?? user.namespace);
+      await requireRoomFor(user, null, targetNamespace ?? user.namespace);
       const session = await entered(user.username, address, sessions.issue(user, targetNamespace ?? user.namespace, null), true);
       await users.updateOne({ _id: user._id }, { $set: { lastLogin: date() } });
       return session;
@@ -161,7 +172,7 @@ export function openIdentity(
         throw apiError('io.service.security.authentication.failed');
       }
       const { user, token } = verified;
-      await requireRoom(targetNamespace ?? token.namespace);
+      await requireRoomFor(user, token, targetNamespace ?? token.namespace);
       const issuing = sessions.issue(user, targetNamespace ?? token.namespace, token, sessions.sessionUntil(token));
       return entered(user.username, address, issuing);
     },
