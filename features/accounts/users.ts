@@ -100,8 +100,8 @@ async function forgetIn(space: Namespace, username: string, caller: Identity): P
     if (namespace === space.name) continue;
     // What passes to somebody passes to one who administers the namespace, which the caller need not do.
     const admin = (await adminsOf(space, namespace)).find((one) => one.username !== username);
-    const heir = admin ? { username: admin.username, profiles: [...admin.profiles] } : { username: caller.username, profiles: [] };
-    await installation.forgetUser(namespace, username, { ...heir, namespace });
+    const successor = admin ? { username: admin.username, profiles: [...admin.profiles] } : { username: caller.username, profiles: [] };
+    await installation.forgetUser(namespace, username, { ...successor, namespace });
   }
 }
 
