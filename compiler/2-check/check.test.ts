@@ -129,7 +129,7 @@ test('P8 the options of a procedure take what they are for', () => {
   for (const option of [...wrong, 'ars_relationships = {}']) expect(taken(option), option).toEqual(['lang.syntax']);
 });
 
-test('DEFAULT holds what can be worked out: signs, whole arithmetic, texts', () => {
+test('DEFAULT holds what can be worked out: signs, arithmetic, texts', () => {
   const text = (value: string): unknown => unit<CompiledProcedure>(`PROCEDURE f(a DEFAULT ${value})`).parameters[0]?.default;
   for (const [written, kept] of [
     ['-1.5', '-1.5'],
@@ -139,11 +139,19 @@ test('DEFAULT holds what can be worked out: signs, whole arithmetic, texts', () 
     ['6 / 2', '3'],
     ['2 + 3 * 4 - 1', '13'],
     ['9223372036854775806 + 1', '"\\u0001i9223372036854775807"'],
+    ['7 / 2', '3.5'],
+    ['1.5 + 1', '2.5'],
+    ['1.5 * 2', '"\\u0001r3"'],
+    ['-7 % 3', '-1'],
+    ['2 ** 10', '1024'],
     ['"a" + "b"', '"ab"'],
     ['[1, {b: null}]', '[1,{"b":null}]'],
   ] as const)
     expect(text(written), written).toBe(kept);
-  for (const value of ['7 / 2', '1 / 0', '9223372036854775807 + 1', '-"a"', '+true', '1.5 + 1', '"a" + 1', '[now()]'])
+  for (const value of [
+    ...['1 / 0', '1 % 0', '1.0 / 0', '1e308 * 10', '9223372036854775807 + 1', '9223372036854775807 / 2', '2 ** 63', '2 ** -1'],
+    ...['-"a"', '+true', '"a" + 1', '[now()]'],
+  ])
     expect(found(`PROCEDURE f(a DEFAULT ${value})`), value).toEqual(['lang.syntax 1:23']);
 });
 

@@ -35,6 +35,7 @@ const folders: Folders = {
     const left = fold(node.left);
     const right = fold(node.right);
     if (typeof left === 'bigint' && typeof right === 'bigint') return integerArithmetic(node.operator, left, right);
+    if (isNumberConstant(left) && isNumberConstant(right)) return realArithmetic(node.operator, asDouble(left), asDouble(right));
     return node.operator === '+' && typeof left === 'string' && typeof right === 'string' ? left + right : undefined;
   },
 };
@@ -45,13 +46,38 @@ export function fold(node: { readonly type: string }): Constant | undefined {
   return folder?.(node);
 }
 
-function integerArithmetic(operator: string, left: bigint, right: bigint): bigint | undefined {
+/** A power of more is left to the program: no Integer but 0, 1 and -1 has one. */
+const MOST_EXPONENT = 64n;
+
+function integerArithmetic(operator: string, left: bigint, right: bigint): Constant | undefined {
   if (operator === '+') return inRange(left + right);
   if (operator === '-') return inRange(left - right);
   if (operator === '*') return inRange(left * right);
-  return operator === '/' && right !== 0n && left % right === 0n ? inRange(left / right) : undefined;
+  if (operator === '**') return right >= 0n && right <= MOST_EXPONENT ? inRange(left ** right) : undefined;
+  if (right === 0n) return undefined;
+  if (operator === '%') return left % right;
+  if (operator !== '/') return undefined;
+  return left % right === 0n ? inRange(left / right) : realArithmetic(operator, asDouble(left), asDouble(right));
 }
 
+const REALS: Readonly<Record<string, (left: number, right: number) => number>> = {
+  '+': (left, right) => left + right,
+  '-': (left, right) => left - right,
+  '*': (left, right) => left * right,
+  '/': (left, right) => left / right,
+};
+
+/** What is no finite number is an error at run time, and no constant. */
+function realArithmetic(operator: string, left: number, right: number): Constant | undefined {
+  const result = Object.hasOwn(REALS, operator) ? REALS[operator]?.(left, right) : undefined;
+  return result !== undefined && Number.isFinite(result) ? { real: result } : undefined;
+}
+
+/** NaN for an Integer that is no double. */
+const asDouble = (value: bigint | { readonly real: number }): number =>
+  typeof value !== 'bigint' ? value.real : Number.isSafeInteger(Number(value)) ? Number(value) : Number.NaN;
+const isNumberConstant = (value: Constant | undefined): value is bigint | { readonly real: number } =>
+  typeof value === 'bigint' || isRealConstant(value);
 const inRange = (value: bigint): bigint | undefined => (BigInt.asIntN(64, value) === value ? value : undefined);
 const isRealConstant = (value: Constant | undefined): value is { readonly real: number } =>
   typeof value === 'object' && value !== null && 'real' in value;
