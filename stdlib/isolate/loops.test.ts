@@ -50,3 +50,13 @@ test('merge reads its parts in turn, those that ask the host, too, and closes th
   const some = openLane().eval('var s = SELECT SEQUENCE FROM T  for (x in merge({a: [7], b: s}) until x.b != null) { }', [], host);
   expect(some.failure ?? some.ops.map(({ kind }) => kind)).toEqual(['open', 'close']);
 });
+
+test('FILTER and MAP close what they read once their UNTIL holds, whether it waits or not', () => {
+  const host: Host = (kind) => (kind === 'open' ? { ok: { cursor: 'c', rows: [{ n: 1 }, { n: 2 }], done: false } } : { ok: null });
+  const lane = openLane();
+  lane.load('PROCEDURE isTwo(n) return n == 2');
+  for (const until of ['r.n == 2', 'isTwo(r.n)']) {
+    const { failure, value: read, ops } = lane.eval(`toArray(MAP (r in SELECT FROM T until ${until}) { return r.n })`, [], host);
+    expect(failure ?? { read, kinds: ops.map(({ kind }) => kind) }).toEqual({ read: [1], kinds: ['open', 'close'] });
+  }
+});

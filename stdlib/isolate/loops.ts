@@ -82,6 +82,8 @@ class AdapterCursor implements Cursor {
   /** Where the sequence was made: its bodies call and ask as the code there does, wherever they are read. */
   readonly #place: Place;
   #ended = false;
+  /** UNTIL held in `step`, which cannot close the source: `pull` does. */
+  #isReached = false;
 
   constructor(run: Run, source: Cursor, adapter: Adapter, place: Place) {
     this.#run = run;
@@ -94,17 +96,17 @@ class AdapterCursor implements Cursor {
   step(): boolean {
     const { body, until, flags } = this.#adapter;
     if (flags !== 0) return false;
-    while (!this.#ended && this.#run.fuel > 0 && this.#source.step()) {
+    while (!this.#ended && !this.#isReached && this.#run.fuel > 0 && this.#source.step()) {
       this.#run.fuel--;
       const element = this.#source.value;
-      if (until?.(element) === true) this.#ended = true;
+      if (until?.(element) === true) this.#isReached = true;
       else if (this.#take(element, body(element) as Value)) return true;
     }
     return false;
   }
 
   *pull(): Steps<boolean> {
-    while (!this.#ended) {
+    while (!this.#ended && !this.#isReached) {
       if (--this.#run.fuel < 0) yield* slice(this.#run);
       if (!this.#source.step() && !(yield* this.#source.pull())) break;
       const found = yield* this.#turn(this.#source.value);
