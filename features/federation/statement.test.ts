@@ -58,13 +58,13 @@ test('nodes that were not begun when nobody waits any more are not begun; at the
   expect(atATime).toBeLessThan(40);
   left.abort();
   const late = statementOf(1);
-  let told = 0;
+  let count = 0;
   for (let open = 40; open > 0; ) {
     const page = await late.next();
-    told += page.items.length;
+    count += page.items.length;
     open = page.left.length;
   }
-  expect(told).toBe(40);
+  expect(count).toBe(40);
   expect(begun.length - atATime).toBe(40);
 });
 
