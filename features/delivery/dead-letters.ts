@@ -44,7 +44,7 @@ export type KeptEvent = Pick<StoredEvent, 'uuid' | 'path' | 'value' | 'at' | 'by
  * letters.
  */
 export function deadLetter(space: Namespace, dead: Dead): Pick<UnitOfWork, 'writes' | 'events'> {
-  if (dead.event.path === DEAD_LETTER_PATH) return { writes: [], events: [] };
+  if (dead.event.path === DEAD_LETTER_PATH || completesOnDeadLetters(space, dead.event.path)) return { writes: [], events: [] };
   const { uuid, path, value, at, by, sequence, transport } = dead.event;
   const open = withoutEncrypted(space, path, value);
   const truncated = open.length > LONGEST_VALUE;
@@ -78,6 +78,13 @@ export function deadLetter(space: Namespace, dead: Dead): Pick<UnitOfWork, 'writ
     writes: [{ collection: DEAD_LETTERS.collection, op: 'insert', document }],
     events: raise(space, DEAD_LETTER_PATH, stamped, actor),
   };
+}
+
+/** Whether an event is what completed a rule over several events, of which one may have been a dead letter. */
+function completesOnDeadLetters(space: Namespace, path: string): boolean {
+  const rule = path.startsWith('/rules/') ? space.catalog.definitions.get('rules', path.slice('/rules/'.length)) : undefined;
+  const triggers = rule?.['triggers'];
+  return Array.isArray(triggers) && triggers.some((trigger) => (trigger as ObjectValue)['path'] === DEAD_LETTER_PATH);
 }
 
 /** The value of an event as the dead letter shows it: properties that are encrypted at rest are not readable here. */
