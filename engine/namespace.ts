@@ -35,17 +35,9 @@ import {
 } from '../runtime/programs/index.ts';
 import { dropOrphans, loadTypes, undoHalfRenames } from '../features/types/index.ts';
 import { loadScalars } from '../features/scalars/index.ts';
-import {
-  INDEX_BUILDS,
-  IndexBuilds,
-  indexBuildsOf,
-  resumeBuilds,
-  present,
-  refusalOf,
-  indexDependents,
-} from '../resources/instances/index.ts';
+import { INDEX_BUILDS, IndexBuilds, indexBuildsOf, resumeBuilds, refusalOf, indexDependents } from '../resources/instances/index.ts';
 import { pureBuiltins } from '../resources/host-context.ts';
-import { changeAtOnce, perform } from '../resources/operations/index.ts';
+import { changeAtOnce, perform, present } from '../resources/operations/index.ts';
 import { acting, AUDITS, RULE_RIGHTS, RuleRights } from '../resources/access/index.ts';
 import { IDEMPOTENCY_RECORDS, indexIdempotencyRecords } from '../resources/requests/index.ts';
 import { NODES_OUTLET } from '../features/nodes/index.ts';

@@ -85,6 +85,24 @@ export async function changeUser(
   });
 }
 
+/**
+ * What goes along with a change that takes an admin of a namespace away: of several at once, which each leave another one, the last is refused.
+ * They all write the namespace's document, so that their transactions meet.
+ * @throws, when it is called, namespace.last.admin
+ */
+export const keepingAnAdmin =
+  ({ users, namespaces }: IdentityCollections, namespace: string, username: string, now: Date, along?: Along): Along =>
+  async (session, id) => {
+    await namespaces.updateOne({ namespace }, { $set: { adminsChangedAt: now } }, { session });
+    const elsewhere = { authorizations: { $elemMatch: { namespace, profiles: 'admin', invited: { $ne: true } } } };
+    const left = await users.findOne(
+      { active: true, $or: [{ namespace, profiles: 'admin' }, elsewhere] },
+      { session, projection: { _id: 1 } },
+    );
+    if (!left) throw apiError('cascade.namespace.last.admin', username);
+    await along?.(session, id);
+  };
+
 /** The stages that count a change, with when it was and by whom. */
 export const changedNow = (now: Date, by: string | undefined): Document => ({
   version: { $add: [{ $ifNull: ['$version', 1] }, 1] },

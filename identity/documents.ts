@@ -93,6 +93,8 @@ export interface NamespaceDocument extends Tagged {
   organization: string | null;
   createdAt: Date;
   createdBy: string;
+  /** Written by each change that takes an admin away: of several at once one waits for the other. */
+  adminsChangedAt?: Date;
 }
 
 /** An invitation that is not addressed to anybody: a user with its code may redeem it, once (4.9). */

@@ -11,7 +11,7 @@ export {
 export { TOKEN_TYPES, type TokenType, USER_DETAILS, type UserDetail } from './documents.ts';
 export { openIdentity } from './open-identity.ts';
 export { generatePassword, isCheap, type PasswordCost, passwordCostOf } from './passwords.ts';
-export type { FirstStart, FirstStartOptions, Identity, IdentityStore, NewAccessToken, NewUser, Session } from './types.ts';
+export type { Along, FirstStart, FirstStartOptions, Identity, IdentityStore, NewAccessToken, NewUser, Session } from './types.ts';
 export { namespaceAndProfiles, type RightsOf } from './rights.ts';
 export { type SecurityEvent, SecurityLog } from './security-log.ts';
 export { narrowed } from './sessions.ts';

@@ -4,7 +4,7 @@ import { deleteNamespace } from './delete-namespace.ts';
 import { type ClientSession, type Db, ObjectId } from 'mongodb';
 import type { Along, Identity } from './types.ts';
 import { CascadeError, apiError } from '../model/errors/index.ts';
-import { changeUser, inTransaction, insertUser, isInvited, normalName, refusingDuplicates } from './accounts.ts';
+import { changeUser, inTransaction, insertUser, isInvited, keepingAnAdmin, normalName, refusingDuplicates } from './accounts.ts';
 import { collectionsOf, ensureIndexes, type TokenDocument, type UserDocument } from './documents.ts';
 import { firstStart } from './first-start.ts';
 import { PasswordHashing } from './hashing.ts';
@@ -232,6 +232,7 @@ export function openIdentity(
     async namespaceDropped(namespace) {
       await collections.deleted.deleteOne({ _id: namespace });
     },
+    keepingAnAdmin: (namespace, username, along) => keepingAnAdmin(collections, namespace, username, date(), along),
     async deleteUser(name, along) {
       const username = normalName(name);
       const removal = inTransaction(collections.client, async (session) => {

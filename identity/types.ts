@@ -169,6 +169,8 @@ export interface IdentityStore {
    * @param address null: no client asks, but a program of the user @throws security.rate.limited
    */
   checkPassword(username: string, password: string, address: string | null): Promise<boolean>;
+  /** What goes along with a change that takes the user's rights as an admin of the namespace away. @throws, along with it, namespace.last.admin */
+  keepingAnAdmin(namespace: string, username: string, along?: Along): Along;
   /** With its tokens. */
   deleteUser(username: string, along?: Along): Promise<void>;
   /**

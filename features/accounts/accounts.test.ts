@@ -327,3 +327,38 @@ test('users, tokens, namespaces and organizations have ars_properties; who may n
     code: 'cascade.resource.key.immutable',
   });
 });
+
+// spec: resources-and-api.md 4.9
+test('of admins who take each other away at the same time one is left, whatever the way', async () => {
+  const names = [0, 1, 2].map((n) => `chief${n}.${north}`.toLowerCase());
+  for (const username of names) await as(northAdmin!, 'insert', 'users', { body: { username, password: PASSWORD, profiles: ADMIN } });
+  const chiefs = await Promise.all(names.map((username) => login(username)));
+  await as(chiefs[0]!, 'update', 'users', { id: `boss.${north}`, body: { profiles: USER } });
+  const done = await Promise.allSettled([
+    as(chiefs[0]!, 'delete', 'users', { id: names[1]! }),
+    as(chiefs[1]!, 'update', 'users', { id: names[2]!, body: { active: false } }),
+    as(chiefs[2]!, 'authorizeUser', 'namespaces', { id: north, body: { username: names[0], profiles: USER } }),
+  ]);
+  expect(done.some(({ status }) => status === 'rejected')).toBe(true);
+  await withMongo(async (client) => {
+    const admins = { namespace: north, profiles: 'admin', active: true };
+    expect(await client.db('cascade').collection('users').countDocuments(admins)).toBeGreaterThan(0);
+  });
+});
+
+// spec: resources-and-api.md 4.9 4.11
+test('the system admin gives custom profiles of other namespaces, and sends back a user who has one', async () => {
+  const system = { ...SYSTEM, namespace: 'system' };
+  await vi.waitFor(() => seenBy(system, bob!.username), { timeout: 30_000, interval: 100 }); // another test's engine may have it
+  await as(southAdmin!, 'insert', 'profiles', { body: { name: 'clerk', dml: {} } });
+  const { username } = bob!;
+  const clerk = ['clerk', 'user__system'];
+  await as(system, 'authorizeUser', 'namespaces', { id: south, body: { username, profiles: clerk } });
+  expect(await seenBy(southAdmin!, username)).toMatchObject({ profiles: clerk });
+  await as(system, 'update', 'users', { id: username, body: { profiles: clerk, firstName: 'Rob' } });
+  await as(system, 'update', 'users', { id: username, body: { profiles: USER } });
+  await as(system, 'update', 'users', { id: username, body: { profiles: clerk } });
+  expect(await seenBy(southAdmin!, username)).toMatchObject({ profiles: clerk, firstName: 'Rob' });
+  const none = as(system, 'authorizeUser', 'namespaces', { id: north, body: { username, profiles: clerk } });
+  await expect(none).rejects.toMatchObject({ code: 'cascade.user.profiles.invalid' });
+});

@@ -1,4 +1,5 @@
-// spec: resources-and-api.md 4.11, 4.14: whoever has the name of a deleted user later has nothing of it, wherever that was.
+// spec: resources-and-api.md 4.11 4.14
+// Whoever has the name of a deleted user later has nothing of it, wherever that was.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiReply, Identity } from '../../resources/api.ts';

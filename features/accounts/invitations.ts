@@ -6,6 +6,7 @@ import { apiError } from '../../model/errors/index.ts';
 import { definitionJson } from '../../resources/definitions/index.ts';
 import { reply } from '../../resources/requests/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
+import type { Along } from '../../identity/index.ts';
 import { audited } from '../../resources/access/index.ts';
 import { AuditAlong } from './along.ts';
 import { requireAnotherAdmin } from './users.ts';
@@ -22,12 +23,13 @@ export async function redeemInvitation(space: Namespace, { op, resourceId, addre
   const offered = await installation.identity.invitation(resourceId);
   if (!offered) throw apiError('cascade.resource.not.found', `/${INVITATIONS}/…`);
   const { namespace, profiles } = offered;
-  if (!profiles.includes('admin')) await requireAnotherAdmin(space, identity.username, namespace);
   const message = `authorized ${identity.username} as ${profiles.join(', ')} by an invitation`;
   const audit = new AuditAlong(space.storage.db, () =>
     audited(space, { entity: `/namespaces/${namespace}`, op: 'authorized', message }, actor),
   );
-  await installation.identity.redeem(resourceId, identity.username, (session) => audit.store(session, namespace));
+  const stored: Along = (session) => audit.store(session, namespace);
+  const wholly = profiles.includes('admin') ? stored : await requireAnotherAdmin(space, identity.username, namespace, stored);
+  await installation.identity.redeem(resourceId, identity.username, wholly);
   if (audit.events.length > 0) await actor.commit({ writes: [], events: audit.events });
   const { username, namespace: from } = identity;
   const by = { username, namespace: from, address: address ?? null };

@@ -6,7 +6,7 @@ import { convert } from '../../stdlib/convert/index.ts';
 import { DateTime, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
 import { apiError, type CascadeError } from '../../model/errors/index.ts';
-import type { NamespaceRecord, UserRecord } from '../../identity/index.ts';
+import type { Along, NamespaceRecord, UserRecord } from '../../identity/index.ts';
 import { NAMESPACE_SHAPE, type Namespace } from '../../resources/catalog/index.ts';
 import type { AccountResource } from './account-resource.ts';
 import { profilesIn } from './rights.ts';
@@ -102,17 +102,17 @@ export const NAMESPACES: AccountResource = {
       requireKnown('namespaces', body, ['username', 'profiles']);
       const username = requiredText('namespaces', body, 'username').toLowerCase();
       const given = getOwn(body, 'profiles');
-      const profiles = given === null ? DEFAULT_PROFILES : profilesIn(space, given, caller);
+      const profiles = given === null ? DEFAULT_PROFILES : await profilesIn(space, given, caller, namespace);
       const user = await space.installation.directory.user(username, namespace);
       if (!user) throw apiError('cascade.user.not.found', username);
       const isMember = user.home !== namespace && user.profiles.length > 0 && !user.isInvited;
       if (!isMember) requireInvitable(user, caller);
       // Whose account the caller may not change, has its profiles at home left alone here, too.
       if (user.home === namespace && username !== caller.username && !manages(space, caller, user)) throw denied('authorizeUser');
-      if (!profiles.includes('admin')) await requireAnotherAdmin(space, username, namespace);
+      const alongside: Along = (session) => along(session, namespace);
       await space.installation.identity.authorizeUser(username, namespace, profiles, {
         isConsented: username === caller.username,
-        along: (session) => along(session, namespace),
+        along: profiles.includes('admin') ? alongside : await requireAnotherAdmin(space, username, namespace, alongside),
       });
       return { result: {}, user: shownUser(user, namespace, profiles) };
     },
@@ -122,7 +122,7 @@ export const NAMESPACES: AccountResource = {
       const body = objectOf(data);
       requireKnown('namespaces', body, ['profiles', 'requireExisting', 'expiresAt', 'timeout']);
       const given = getOwn(body, 'profiles');
-      const profiles = given === null ? DEFAULT_PROFILES : profilesIn(space, given, caller);
+      const profiles = given === null ? DEFAULT_PROFILES : await profilesIn(space, given, caller, namespace);
       const requireExisting = getOwn(body, 'requireExisting'); // every redeemer is logged in, so that the user exists in any case
       if (requireExisting !== null && typeof requireExisting !== 'boolean') throw invalid('requireExisting', 'no Boolean');
       const expiresAt = expiryIn(body);
@@ -143,11 +143,11 @@ export const NAMESPACES: AccountResource = {
       if (!user) throw apiError('cascade.user.not.found', username);
       if (user.home === namespace)
         throw apiError('cascade.namespace.home.revoke', 'namespaces', 'username', 'the namespace is the home of the user');
-      await requireAnotherAdmin(space, username, namespace);
+      const wholly = await requireAnotherAdmin(space, username, namespace, (session) => along(session, namespace));
       if (transfers) await transferResources(space, username, caller);
       await space.installation.identity.revokeAuthorization(username, namespace, {
         ...(transfers && { to: caller.username }),
-        along: (session) => along(session, namespace),
+        along: wholly,
       });
       return { result: {}, user: shownUser(user, namespace, user.profiles) };
     },

@@ -41,7 +41,7 @@ export const TOKENS: AccountResource = {
     const isPersonal = given === null || (Array.isArray(given) && given.length === 0);
     // Who acts under profiles other than the user's cannot create a token with all of the user's rights.
     if (isPersonal && (caller.restricted || caller.lent)) throw apiError('cascade.profile.escalation', caller.username);
-    const profiles = isPersonal ? undefined : profilesIn(space, withSystem(given), caller);
+    const profiles = isPersonal ? undefined : await profilesIn(space, withSystem(given), caller, space.name);
     const singleNamespace = caller.bound === true || getOwn(body, 'singleNamespace') === true;
     const seconds = getOwn(body, 'tokenTimeout');
     if (seconds !== null && (!isInteger(seconds) || seconds <= 0))

@@ -4,7 +4,7 @@ import { isServiceSet } from '../../model/types/index.ts';
 import { DateTime, getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../resources/api.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { USER_DETAILS, type UserDetail, type UserRecord } from '../../identity/index.ts';
+import { type Along, USER_DETAILS, type UserDetail, type UserRecord } from '../../identity/index.ts';
 import { USER_SHAPE, type Namespace } from '../../resources/catalog/index.ts';
 import { isAdmin, mayInvoke, requireAdmin } from '../../resources/access/index.ts';
 import type { AccountResource } from './account-resource.ts';
@@ -29,7 +29,7 @@ export const USERS: AccountResource = {
     requireKnown('users', body, KNOWN);
     const username = requiredText('users', body, 'username').toLowerCase();
     const password = requiredText('users', body, 'password');
-    const profiles = profilesIn(space, getOwn(body, 'profiles') ?? ['user', 'user__system'], caller);
+    const profiles = await profilesIn(space, getOwn(body, 'profiles') ?? ['user', 'user__system'], caller, space.name);
     const details = detailsIn(body);
     const active = activeIn(body) ?? true;
     const properties = propertiesIn('users', body) ?? null;
@@ -60,14 +60,17 @@ export const USERS: AccountResource = {
     const properties = propertiesIn('users', changes);
     const active = changed(activeIn(changes), user.active);
     if (active !== undefined && !isManaged) throw denied('update');
-    const profiles = Object.hasOwn(changes, 'profiles')
-      ? changed(profilesIn(space, getOwn(changes, 'profiles'), caller), user.profiles)
-      : undefined;
-    if (profiles && (!isAdmin(caller) || (user.home === (place ?? user.home) && !isSelf && !isManaged))) throw denied('update');
+    const namespace = place ?? user.home;
+    const given = Object.hasOwn(changes, 'profiles') ? getOwn(changes, 'profiles') : user.profiles;
+    // Who sends back what it has selected need not be able to give it.
+    const isGiven = !Array.isArray(given) || String(given) !== String(user.profiles);
+    const profiles = isGiven ? changed(await profilesIn(space, given, caller, namespace), user.profiles) : undefined;
+    if (profiles && (!isAdmin(caller) || (user.home === namespace && !isSelf && !isManaged))) throw denied('update');
     const password = Object.hasOwn(changes, 'password') ? requiredText('users', changes, 'password') : null;
     if (password !== null && isOwn) await requireOldPassword(space, username, textIn('users', changes, 'oldPassword'), address);
-    const namespace = place ?? user.home;
-    if (active === false || (profiles && !profiles.includes('admin'))) await requireAnotherAdmin(space, username, namespace);
+    const stored: Along = (session) => along(session, username);
+    const takesAdmin = active === false || (profiles && !profiles.includes('admin'));
+    const wholly = takesAdmin ? await requireAnotherAdmin(space, username, namespace, stored) : stored;
     const change = {
       details,
       ...(properties !== undefined && { properties }),
@@ -78,7 +81,7 @@ export const USERS: AccountResource = {
       ...(profiles && { authorization: { namespace, profiles, isConsented: isOwn } }),
     };
     if (Object.keys(changes).every(isServiceSet)) return;
-    await identity.changeUser(username, change, (session) => along(session, username));
+    await identity.changeUser(username, change, wholly);
   },
   async remove(space, object, caller, along) {
     requireAdmin(caller, 'delete', 'users');
@@ -86,9 +89,9 @@ export const USERS: AccountResource = {
     if (username === caller.username) throw apiError('cascade.user.self.delete', username);
     const user = await space.installation.directory.user(username, placeOf(space, caller));
     if (!user || !manages(space, caller, user)) throw denied('delete');
-    await requireAnotherAdmin(space, username, user.home);
+    const wholly = await requireAnotherAdmin(space, username, user.home, (session) => along(session, username));
     await forgetIn(space, username, caller);
-    await space.installation.identity.deleteUser(username, (session) => along(session, username));
+    await space.installation.identity.deleteUser(username, wholly);
   },
 };
 
@@ -144,10 +147,17 @@ async function requireOldPassword(space: Namespace, username: string, oldPasswor
   if (!holds) throw apiError('cascade.user.password.mismatch', 'oldPassword');
 }
 
-/** @throws cascade.namespace.last.admin */
-export async function requireAnotherAdmin(space: Namespace, username: string, namespace: string): Promise<void> {
+/**
+ * Before a change that takes a user's rights as an admin of a namespace away.
+ * @param along what goes along with the change
+ * @returns what goes along with it then: others may take other admins away at the same time
+ * @throws cascade.namespace.last.admin
+ */
+export async function requireAnotherAdmin(space: Namespace, username: string, namespace: string, along: Along): Promise<Along> {
   const admins = await adminsOf(space, namespace);
   if (admins.length > 0 && admins.every((one) => one.username === username)) throw apiError('cascade.namespace.last.admin', username);
+  const isAdmin = admins.some((one) => one.username === username);
+  return isAdmin ? space.installation.identity.keepingAnAdmin(namespace, username, along) : along;
 }
 
 async function adminsOf(space: Namespace, namespace: string): Promise<UserRecord[]> {

@@ -10,11 +10,8 @@ import { StateKey } from '../states.ts';
 /** Bound of retries against writers of other processes; those of this process queue up. */
 const TRIES = 50;
 
-/** An actor whose commits are collected for a unit that is committed later. */
-interface BatchingActor extends Actor {
-  readonly batching: true;
-}
-const isBatching = (actor: Actor): actor is BatchingActor => 'batching' in actor;
+/** Whether the actor's commits are collected for a unit that is committed later. */
+const isBatching = (actor: Actor): boolean => 'batching' in actor;
 
 /**
  * Carries out `change` and commits all its changes as one unit. `change` is called again when another writer has changed an instance in
@@ -31,7 +28,7 @@ export async function atomically(
     for (let tries = 1; ; tries++) {
       const gathered: UnitOfWork[] = [];
       // The program gets nothing that the change reads, so nothing counts as read by the run (language.md U7).
-      const batching: BatchingActor = { ...committing(actor, async (unit) => void gathered.push(unit), { readSet: null }), batching: true };
+      const batching = { ...committing(actor, async (unit) => void gathered.push(unit), { readSet: null }), batching: true };
       const answer = { ok: encodeInner(await change(batching)) };
       if (gathered.length === 0) return answer;
       const [writes, events] = [gathered.flatMap((one) => one.writes), gathered.flatMap((one) => one.events)];

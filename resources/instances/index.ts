@@ -25,7 +25,6 @@ export { convertedInserts, type ReadyInsert, insertAtOnce, insertInPieces, inser
 export { innerText, innerValue, instanceIn, LONG_TEXT } from './in-pieces.ts';
 export { upsertKeys } from './natural-key.ts';
 export { followedInstance } from './pending-instances.ts';
-export { present } from './present.ts';
 export { asApiError, duplicateOf, tooFull } from './refusals.ts';
 export { type ProgramQuery, type Selected, type WalkPage, mostRowsOf, pageOf, selectPage, selectPages, selectRows } from './select.ts';
 export { refusalOf } from './stale-writes.ts';

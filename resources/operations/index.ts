@@ -4,3 +4,4 @@ export { adminOnly, nameList, outOfRange, own, sourceNamed, timeAfter, userList 
 export { typeName } from './payload.ts';
 export { changeAtOnce, perform } from './perform.ts';
 export { noteFailure, outcome } from './on-error.ts';
+export { present } from './present.ts';

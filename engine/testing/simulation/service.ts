@@ -11,7 +11,7 @@ import { compiledRule } from '../../../runtime/correlation/testing/machine.ts';
 import { BATCH } from '../../../resources/instances/bulk.ts';
 import { deleteMany } from '../../../resources/instances/delete.ts';
 import { insertAtOnce, insertOne } from '../../../resources/instances/insert.ts';
-import { present } from '../../../resources/instances/present.ts';
+import { present } from '../../../resources/operations/present.ts';
 import { updateOne } from '../../../resources/instances/update.ts';
 import { carryOutIdempotently } from '../../../resources/requests/idempotency.ts';
 import { DEFINITIONS, DefinitionStore } from '../../../resources/catalog/definition-store.ts';
