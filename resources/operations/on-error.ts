@@ -1,6 +1,7 @@
 // UPDATE … ON ERROR (language.md U6): what the statement answers, for instances of types and for system resources alike. A program takes it
 // apart: the block runs for each failure, the value is the count.
-import { CascadeError } from '../../stdlib/errors.ts';
+import { refusalOfOne } from '../../model/errors/index.ts';
+import type { CascadeError } from '../../stdlib/errors.ts';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 
 /** The answer of an UPDATE with ON ERROR. */
@@ -18,6 +19,7 @@ export const failureOf = ({ code, message, params }: CascadeError, instance: Val
  * @throws `error` where it is no failure of that instance alone
  */
 export function noteFailure(failed: Value[] | null, error: unknown, instance: Value): void {
-  if (!failed || !(error instanceof CascadeError)) throw error;
-  failed.push(failureOf(error, instance));
+  const refusal = failed && refusalOfOne(error);
+  if (!failed || !refusal) throw error;
+  failed.push(failureOf(refusal, instance));
 }

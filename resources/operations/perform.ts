@@ -9,7 +9,7 @@ import { type Actor, type Initiator, checkpointing, committing } from '../../run
 import type { Identity } from '../api.ts';
 import type { Answer, UnitOfWork } from '../../runtime/transactions/index.ts';
 import { type InstanceQuery, instanceQuery, namedPath, parseSort, toFilter } from '../../model/query/index.ts';
-import { apiError } from '../../model/errors/index.ts';
+import { apiError, refusalOfOne } from '../../model/errors/index.ts';
 import { runDurably, runDirect } from '../../runtime/runs/index.ts';
 import { aggregateRows } from '../aggregate/index.ts';
 import {
@@ -381,8 +381,9 @@ async function asCounted(
     const answering = committing(actor, (unit, answer, part) => actor.commit(unit, answer && done, part));
     return (await change(followed, answering)) ? done.ok : await resultOf(0, []);
   } catch (error) {
-    if (!last.instance || !(error instanceof CascadeError)) throw error;
-    return resultOf(0, [{ error, instance: last.instance }]);
+    const refusal = refusalOfOne(error);
+    if (!last.instance || !refusal) throw error;
+    return resultOf(0, [{ error: refusal, instance: last.instance }]);
   }
 }
 
