@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { countSlices } from '../../platform/structures/testing/count-slices.ts';
-import { amount } from '../../scripts/testing/amount.ts';
 
 let t: TestEngine;
 const properties = { n: { type: 'Integer' }, o: { type: 'Object' }, a: { type: 'Integer', multi: true } };
@@ -14,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => t[Symbol.asyncDispose]());
 
-const COUNT = amount(30_000, 60_000);
+const COUNT = 60_000;
 const numbers = Array.from({ length: COUNT }, (_, index) => index);
 const objects = Object.fromEntries(numbers.slice(0, 6_000).map((index) => [`k${index}`, { a: index, b: [1.5, `t${index}`], c: null }]));
 type Shown = { _id: string; n: number; o?: unknown; a?: unknown; ars_version: number };
