@@ -388,4 +388,5 @@ test('Y6 what initialises state has the one that it is named after', () => {
   expect(state('PRIVATE PROCEDURE S.initializeGlobalState()\nlevel = 1')).toEqual(['cascade.lang.variable.undeclared']);
   expect(state('PROCEDURE S.initializeGlobalState()')).toEqual(['cascade.service.state.modifier']);
   expect(state('PRIVATE PROCEDURE S.initializeGlobalState(a)')).toEqual(['cascade.service.state.modifier']);
+  for (const name of ['toString', 'constructor', 'valueOf']) expect(state(`PROCEDURE S.${name}(k String)\nreturn level`)).toBe('partition');
 });

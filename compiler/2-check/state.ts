@@ -12,10 +12,10 @@ export interface StateFacts {
 }
 
 /** Called by the system when state is made, and by nobody else. */
-const INITIALIZERS: Readonly<Record<string, StateFacts['access']>> = {
-  initializeGlobalState: 'global',
-  initializePartitionedState: 'partition',
-};
+const INITIALIZERS: ReadonlyMap<string, StateFacts['access']> = new Map([
+  ['initializeGlobalState', 'global'],
+  ['initializePartitionedState', 'partition'],
+]);
 const KEY_TYPES: ReadonlySet<string> = new Set(['String', 'Integer', 'Decimal', 'Currency', 'DateTime', 'ResourceReference', 'Any']);
 
 /** @returns null for a procedure without state */
@@ -32,7 +32,7 @@ export function checkState(
   if (access === 'multiPartition' && !declared?.partitioned)
     report(node.name, 'cascade.service.state.modifier', 'MULTI PARTITION needs a partitioned state of the service');
   if (!declared || access === 'stateless') return null;
-  const initializer = INITIALIZERS[facts.name.slice(facts.name.lastIndexOf('.') + 1)];
+  const initializer = INITIALIZERS.get(facts.name.slice(facts.name.lastIndexOf('.') + 1));
   if (initializer) return checkInitializer(node, initializer, declared, report);
   if (access === 'global' || (access === null && !declared.partitioned))
     return declared.global && { access: 'global', names: declared.global };

@@ -63,7 +63,8 @@ const NOBODY: Members = { members: [], tokens: {} };
 /** Who is a member already stays it, also when the user or token is gone. @throws cascade.group.member.unknown */
 async function membersIn(space: Namespace, given: Value, stored: ObjectValue | null, caller: Identity): Promise<Members> {
   if (!Array.isArray(given)) throw invalidField('groups', 'members', 'no array');
-  const isUntouched = stored !== null && given === own(stored, 'members');
+  // What the service takes out of a group names nobody anew.
+  const isUntouched = stored !== null && (given === own(stored, 'members') || caller.ofService === true);
   const members = new Set<string>();
   const tokens: ObjectValue = {};
   for (const one of given) {
@@ -76,7 +77,7 @@ async function membersIn(space: Namespace, given: Value, stored: ObjectValue | n
       if (!before) await knownUser(space, member, 'members');
     } else {
       const bound = before && own(tokensOf(before), member);
-      setOwn(tokens, member, isUntouched ? (bound ?? null) : await tokenNamed(space, name, bound ?? null, caller));
+      setOwn(tokens, member, isUntouched ? (bound ?? null) : await tokenNamed(space, name, bound ?? null, caller, before !== null));
     }
   }
   return { members: [...members], tokens };
@@ -85,14 +86,16 @@ async function membersIn(space: Namespace, given: Value, stored: ObjectValue | n
 /**
  * The `_id` of the token that a member names; names are unique for each user only.
  * @param bound that of the member until now: it stays the same while it is there, whatever it is called
+ * @param isMember it is a member already, and stays one when nobody has the name any more
  * @throws cascade.group.member.unknown
  */
-async function tokenNamed(space: Namespace, name: string, bound: Value, caller: Identity): Promise<string> {
+async function tokenNamed(space: Namespace, name: string, bound: Value, caller: Identity, isMember: boolean): Promise<Value> {
   const tokens = await space.installation.directory.tokens(space.name);
   const kept = tokens.find(({ _id }) => _id === bound);
   if (kept) return kept._id;
   const named = tokens.filter((token) => token.name === name);
   const [found, other] = named;
+  if (!found && isMember) return bound;
   if (!found) throw unknown('members', `/tokens/${name}`);
   if (!other) return found._id;
   const mine = named.find(({ username }) => username === caller.username);

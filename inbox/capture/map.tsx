@@ -62,7 +62,11 @@ export function MapView({ field, value, onChange }: MapProps) {
   const box = useRef<HTMLDivElement>(null);
   const height = view.width / RATIO;
   const zoom = (factor: number): void => setView({ ...view, width: Math.min(WIDEST, Math.max(NARROWEST, view.width * factor)) });
+  // Counts what was chosen: a place that was looked for meanwhile, or behind a closed map, comes too late.
+  const chosen = useRef(0);
+  useEffect(() => () => void chosen.current++, []);
   const choose = (place: Place): void => {
+    chosen.current++;
     setCross(null);
     onChange?.(limited(place));
   };
@@ -83,14 +87,17 @@ export function MapView({ field, value, onChange }: MapProps) {
     } else return;
     event.preventDefault();
   };
-  const here = (): void =>
+  const here = (): void => {
+    const before = chosen.current;
     void whereAmI().then(
       (place) => {
-        setView({ ...view, ...place, width: Math.min(view.width, 1) });
+        if (chosen.current !== before) return;
+        setView((now) => ({ ...now, ...place, width: Math.min(now.width, 1) }));
         choose(place);
       },
       (error: Error) => setFault(error.message),
     );
+  };
   const type = textOf(field.source, 'maptype', 'Standard');
   return (
     <div class={`map ${type.toLowerCase()}`}>

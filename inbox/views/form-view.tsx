@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { readable } from '../form/colors.ts';
 import { type Problems, problemsOf } from '../form/check.ts';
 import { choicesOf, fieldsOf, footerButtons, hasValue, shownValue } from '../form/form.ts';
-import type { Entered, Field, FieldType, JsonObject } from '../form/types.ts';
+import type { Entered, Field, FieldType, Json, JsonObject } from '../form/types.ts';
 import { exactOf, isNumber, textOf } from '../form/types.ts';
 import { CheckBox, DateField, DropList, NumberField, RadioButtons, TextField } from '../fields/entries.tsx';
 import { buttonStyle, type FieldProps, Label, problemText } from '../fields/label.tsx';
@@ -71,9 +71,13 @@ export function FormView({ payload, entered, refused, isBusy, onChange, onSubmit
     if (found.size > 0 || notRead.length > 0) setTries(tries + 1);
     else onSubmit(value);
   };
-  const change = (values: Entered): void => {
+  // A field may tell of its value long after it was shown (a place that is looked for): it changes what is entered by then.
+  const latest = useRef(entered);
+  latest.current = entered;
+  const change = (id: string, value: Json): void => {
     if (unread.length > 0) setUnread([]);
-    onChange(values);
+    latest.current = { ...latest.current, [id]: value };
+    onChange(latest.current);
   };
   return (
     <form
@@ -152,8 +156,9 @@ function unreadable(form: HTMLFormElement | null): string[] {
   return controls.flatMap((control) => control.closest<HTMLElement>('[data-field]')?.dataset['field'] ?? []);
 }
 
-interface OneFieldProps extends Omit<FormProps, 'payload' | 'refused'> {
+interface OneFieldProps extends Omit<FormProps, 'payload' | 'refused' | 'onChange'> {
   readonly field: Field;
+  readonly onChange: (id: string, value: Json) => void;
   readonly problems: Problems;
 }
 
@@ -188,7 +193,7 @@ function OneField({ field, entered, problems, isBusy, onChange, onSubmit }: OneF
       field={field}
       value={hasValue(field) ? shownValue(field, entered) : null}
       problem={problems.get(field.id) ?? null}
-      onChange={(value) => onChange({ ...entered, [field.id]: value })}
+      onChange={(value) => onChange(field.id, value)}
     />
   );
 }

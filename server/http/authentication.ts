@@ -8,7 +8,7 @@ import type { HttpReply, HttpRequest } from './types.ts';
 
 /** `GET /authenticate`, with a name and password or with a token. */
 export async function authenticate(http: HttpRequest, query: Query, store: IdentityStore): Promise<HttpReply> {
-  const target = targetNamespace(http, query);
+  const target = targetNamespace(http.headers, query);
   const credentials = authorization(http);
   if (credentials?.scheme === 'bearer') return sessionReply(await store.loginWithToken(credentials.value, target, http.address));
   const basic = credentials?.scheme === 'basic' ? nameAndPassword(credentials.value) : null;
@@ -34,7 +34,7 @@ export async function revoke(http: HttpRequest, store: IdentityStore): Promise<H
 export function identify(http: HttpRequest, query: Query, store: IdentityStore): MaybePromise<Identity> {
   const token = presentedToken(http, query);
   if (!token) throw apiError('cascade.security.credentials.missing');
-  const found = store.verify(token, targetNamespace(http, query));
+  const found = store.verify(token, targetNamespace(http.headers, query));
   return found instanceof Promise ? found.then(valid) : valid(found);
 }
 
@@ -63,8 +63,9 @@ function nameAndPassword(encoded: string): { username: string; password: string 
   return colon < 0 ? null : { username: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-const targetNamespace = (http: HttpRequest, query: Query): string | undefined =>
-  http.headers.get('x-target-namespace') || textParameter(query, 'targetNamespace') || undefined;
+/** The namespace that a request names, by its header or else by its parameter. */
+export const targetNamespace = (headers: HttpRequest['headers'], query: Query): string | undefined =>
+  headers.get('x-target-namespace') || textParameter(query, 'targetNamespace') || undefined;
 
 async function bodyToken(http: HttpRequest): Promise<string> {
   const token = Buffer.from(await http.body())

@@ -48,6 +48,18 @@ test('the target namespace of a batch applies to its requests, unless they name 
   expect(server.requests.map(({ identity }) => identity.namespace).sort()).toEqual(['main', 'plant']);
 });
 
+test('a target namespace is named by header or parameter, of a batch and of its requests', async () => {
+  const headers = { Authorization: `Bearer ${TOKEN}` };
+  const namespaces = () => server.requests.splice(0).map(({ identity }) => identity.namespace);
+  const one = async (query: string, more: Record<string, string>, uri: string) => {
+    await batch([{ uri }], { ...headers, ...more }, query);
+    return namespaces();
+  };
+  expect(await one('?targetNamespace=plant', {}, '/types')).toEqual(['plant']);
+  expect(await one('?targetNamespace=plant', {}, '/types?targetNamespace=main')).toEqual(['main']);
+  expect(await one('', { 'X-Target-Namespace': 'plant' }, '/types?targetNamespace=main')).toEqual(['main']);
+});
+
 test('what changes something in a batch with a request id has an id of its own there, or the one that it names', async () => {
   const headers = { Authorization: `Bearer ${TOKEN}`, 'X-Cascade-Request-Id': 'whole' };
   const named = { method: 'POST', uri: '/topics//b', headers: { 'x-cascade-request-id': 'own' } };

@@ -5,6 +5,8 @@ import { isLong } from '../../model/types/index.ts';
 import { toJson, toJsonInPieces } from '../../model/values/index.ts';
 import { finishInSlices, type MaybePromise } from '../../platform/structures/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { targetNamespace } from './authentication.ts';
+import { readQuery } from './parameters.ts';
 import { readBody } from './read-body.ts';
 import { RESOURCES } from './routes.ts';
 import { replyOf } from './texts.ts';
@@ -15,8 +17,6 @@ const MOST_REQUESTS = 100;
 const MOST_ROWS = 1_000;
 /** Methods whose answers are not kept: a repeated batch reads again. */
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** Headers that a request inherits from the batch, where it has none of its own. */
-const INHERITED = ['authorization', 'x-target-namespace'] as const;
 
 /**
  * @param namespace of the caller
@@ -45,10 +45,11 @@ function readRequest(value: Value, index: number, outer: HttpRequest, namespace:
   const [, path = '', query = ''] = /^\/?([^?]*)\??(.*)$/s.exec(uri) ?? [];
   const headers = readHeaders(memberOf(value, 'headers') ?? {}, invalid);
   const isOwn = headers.has('authorization') || /(?:^|&)token=/.test(query);
-  for (const name of INHERITED) {
-    const inherited = outer.headers.get(name);
-    if (inherited !== undefined && !headers.has(name) && !(isOwn && name === 'authorization')) headers.set(name, inherited);
-  }
+  const authorization = outer.headers.get('authorization');
+  if (authorization !== undefined && !isOwn) headers.set('authorization', authorization);
+  // The namespace of the batch, by header or parameter, unless the request names one by either.
+  const target = targetNamespace(outer.headers, readQuery(outer.query));
+  if (target !== undefined && targetNamespace(headers, readQuery(query)) === undefined) headers.set('x-target-namespace', target);
   const token = /(?:^|&)(token=[^&]*)/.exec(outer.query)?.[1];
   const withToken =
     token && !isOwn && outer.headers.get('authorization') === undefined ? `${query}${query === '' ? '' : '&'}${token}` : query;

@@ -36,6 +36,9 @@ export function dataIn(body: unknown): Buffer | null {
   return Buffer.isBuffer(content) ? content : Buffer.concat((content as Buffer[]) ?? []);
 }
 
+/** What rhea's wrappers of a value and its encoding descend from: members named `type` and `value` may be a sender's own. */
+const TYPED = Object.getPrototypeOf(rhea.types.wrap_long(0)) as object;
+
 /** Converts a value of AMQP to one of the language. */
 export function valueOf(body: unknown): Value {
   if (body === null || body === undefined) return null;
@@ -43,8 +46,6 @@ export function valueOf(body: unknown): Value {
   if (body instanceof Date) return new DateTime(body.getTime());
   if (Buffer.isBuffer(body)) return { contentType: 'application/octet-stream', size: body.length, base64: body.toString('base64') };
   if (Array.isArray(body)) return body.map(valueOf);
-  const members: Record<string, unknown> = { ...body };
-  // rhea's wrapper for values whose type is encoded.
-  if (members['type'] !== undefined && members['value'] !== undefined) return valueOf(members['value']);
-  return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, valueOf(member)]));
+  if (Object.getPrototypeOf(body) === TYPED) return valueOf((body as { value: unknown }).value);
+  return Object.fromEntries(Object.entries(body).map(([name, member]) => [name, valueOf(member)]));
 }
