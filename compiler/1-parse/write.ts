@@ -4,7 +4,7 @@ import { startsWhere, where } from './conditions.ts';
 import type { Cursor } from './cursor.ts';
 import { ref, startsRef } from './names.ts';
 import { options } from './options.ts';
-import { errorHandler, processedBy } from './processed-by.ts';
+import { errorHandler, processedBy, startsProcessedBy } from './processed-by.ts';
 import { STRING } from './tokens.ts';
 import { value } from './values.ts';
 
@@ -40,6 +40,7 @@ export function update(p: Cursor): Update {
   const given = options(p);
   const filter = requiredWhere(p, 'UPDATE', start);
   const onError = errorHandler(p, 'local');
+  if (onError && startsProcessedBy(p)) p.fail('ON ERROR of nodes stands behind PROCESSED BY');
   return p.node(start, { type: 'Update', target, values, options: given, where: filter, onError, processedBy: processedBy(p) });
 }
 

@@ -307,6 +307,11 @@ export class BodyChecker {
     if (node.async) this.#refuseNodes(node, 'EXECUTE ASYNC');
     this.#arguments(node.arguments);
     this.#visitAll(node.options);
+    for (const { key, keySpan } of node.options.filter((option) => option.key.toLowerCase() === 'partitionkey')) {
+      // Neither nodes nor the procedures of a condition are told of a partition.
+      if (node.processedBy) this.#report(keySpan, 'cascade.federation.statement.unsupported', `nodes take no ${key}`);
+      else if (!node.procedure) this.#report(keySpan, 'cascade.lang.option.unknown', `'${key}' is no option of EXECUTE *`);
+    }
     if (node.where) this.#condition(node.where, null);
     const { processing } = node;
     if (processing)

@@ -390,3 +390,15 @@ test('Y6 what initialises state has the one that it is named after', () => {
   expect(state('PRIVATE PROCEDURE S.initializeGlobalState(a)')).toEqual(['cascade.service.state.modifier']);
   for (const name of ['toString', 'constructor', 'valueOf']) expect(state(`PROCEDURE S.${name}(k String)\nreturn level`)).toBe('partition');
 });
+
+test('no partition is named for what nodes, or the procedures of a condition, do', () => {
+  const inProcedure = (statement: string) => found(`PROCEDURE f()\n${statement}`);
+  expect(inProcedure('EXECUTE M.count("a") WITH partitionKey = "b"')).toEqual([]);
+  expect(inProcedure('EXECUTE M.count("a") WITH partitionKey = "b" PROCESSED BY ALL')).toEqual(['federation.statement.unsupported 2:27']);
+  expect(inProcedure('EXECUTE * ("a") WHERE name == "count" WITH PartitionKey = "b"')).toEqual(['lang.option.unknown 2:44']);
+});
+
+test('ON ERROR of an UPDATE at nodes stands behind PROCESSED BY', () => {
+  const inProcedure = (statement: string) => found(`PROCEDURE f()\n${statement}`);
+  expect(inProcedure('UPDATE T(a: 1) WHERE {} ON ERROR (e) { log.warn(e.code) } PROCESSED BY ALL')).toEqual(['lang.syntax 2:59']);
+});
