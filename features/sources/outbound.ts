@@ -47,9 +47,8 @@ export async function publishToSource(
   const name = requireOutwards(source);
   if (own(source, 'direction') === 'SOURCE') throw apiError('cascade.source.direction', name, 'nothing is sent to it');
   if (!isObject(value)) throw noObject(value);
-  const written: ObjectValue = {};
-  for (const part of [value, isObject(using) ? using : {}]) for (const key of Object.keys(part)) setOwn(written, key, getOwn(part, key));
-  const request = mergedRequest(source, written, 'publish');
+  const written = withUsing(source, value, isObject(using) ? using : {});
+  const request = mergedRequest(source, written);
   if (isMocked(source)) await mock(space, source, 'publish', 'pubDesc', request, actor);
   else {
     protocolOf(String(own(source, 'type')))?.checkPublish?.(name, withoutNamedSecrets(own(source, 'config') as ObjectValue), request);
@@ -85,15 +84,24 @@ export async function querySource(
   const source = sourceNamed(space, id);
   const name = requireOutwards(source);
   if (own(source, 'direction') === 'SINK') throw apiError('cascade.source.direction', name, 'it cannot be asked');
-  if (isMocked(source)) return mock(space, source, 'query', 'queryDesc', mergedRequest(source, request, 'query'), actor);
+  if (isMocked(source)) return mock(space, source, 'query', 'queryDesc', mergedRequest(source, request), actor);
   if (protocolOf(String(own(source, 'type')))?.hasQuery !== true)
     throw apiError('cascade.source.query.unsupported', name, 'it has no queries');
   return through(space, name, (connection) => connection.query?.(request, caller, room) ?? refusedPublish(name));
 }
 
 /** The request that mocks and echoes see: the definition has no secrets in it, which they must not see. */
-const mergedRequest = (source: ObjectValue, request: ObjectValue, operation: 'query' | 'publish'): ObjectValue =>
-  protocolOf(String(own(source, 'type')))?.merged?.(own(source, 'config') as ObjectValue, request, operation) ?? request;
+/** What is sent, with what USING gives in its place: headers and query of a request key by key (integrations.md 2.2). */
+function withUsing(source: ObjectValue, value: ObjectValue, using: ObjectValue): ObjectValue {
+  const protocol = protocolOf(String(own(source, 'type')));
+  if (protocol?.merged) return protocol.merged({}, [value, using]);
+  const written: ObjectValue = {};
+  for (const part of [value, using]) for (const key of Object.keys(part)) setOwn(written, key, getOwn(part, key));
+  return written;
+}
+
+const mergedRequest = (source: ObjectValue, request: ObjectValue): ObjectValue =>
+  protocolOf(String(own(source, 'type')))?.merged?.(own(source, 'config') as ObjectValue, [request]) ?? request;
 
 /** The config without the fields that name a secret: what they stand for is known to the connection alone. */
 function withoutNamedSecrets(config: ObjectValue): ObjectValue {

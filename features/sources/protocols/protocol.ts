@@ -46,7 +46,7 @@ export interface Protocol {
    * Merges a request with the config, where mocks see more than the caller's request; absent: the request is used unchanged. The connection
    * gets the caller's request alone and merges it itself, since only it knows the config with its secrets.
    */
-  merged?(config: ObjectValue, request: ObjectValue, operation: 'query' | 'publish'): ObjectValue;
+  merged?(config: ObjectValue, documents: readonly ObjectValue[]): ObjectValue;
   /**
    * Opens the source; resolves when it is connected. When `context.signal` is aborted before, it releases everything that it has opened. What
    * does it, with its libraries, is loaded by the first source of the type. Absent: this build has no connections of the type.

@@ -101,6 +101,6 @@ export const REMOTE: Protocol = {
   },
   hosts: (config) => [...hostsIn(config, 'uri', 'serverURIs'), ...proxyHosts(config)],
   isStanding: (config, direction) => direction !== 'SINK' && Number(own(config, 'pollingInterval') ?? 0) > 0,
-  merged: (config, request) => mergedRequest(config, request),
+  merged: (config, documents) => mergedRequest(config, ...documents),
   open: async (context) => (await import('./connection.ts')).openRemote(context),
 };

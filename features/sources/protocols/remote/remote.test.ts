@@ -105,11 +105,14 @@ test('defaults hold secrets: a query, a SELECT, a publish and a poll send them, 
   await t.program('procedures', 'PROCEDURE asksHushed()\n  return SELECT ONE FROM SOURCE hushed');
   expect(JSON.parse((await t.ask('execute', 'procedures', { id: 'asksHushed', body: '[]' })).body ?? '')).toMatchObject(sent);
   await t.ask('publish', 'sources', { id: 'hushed', body: '{"body":1}' });
-  await t.program('procedures', 'PROCEDURE tellsHushed()\n  PUBLISH { body: 1 } TO SOURCE hushed USING { headers: { "x-site": "8" } }');
+  await t.program(
+    'procedures',
+    'PROCEDURE tellsHushed()\n  PUBLISH { body: 1, headers: { "X-Kept": "k", "X-Site": "6" }, query: { kept: 1 } } TO SOURCE hushed USING { headers: { "x-site": "8" }, query: { more: 2 } }',
+  );
   await t.ask('execute', 'procedures', { id: 'tellsHushed', body: '[]' });
   expect(server.sent.slice(-2)).toMatchObject([
     { ...sent, body: '1' },
-    { url: sent.url, headers: { ...sent.headers, 'x-site': '8' } },
+    { url: `${sent.url}&kept=1&more=2`, headers: { ...sent.headers, 'x-kept': 'k', 'x-site': '8' } },
   ]);
   expect((await query('hushed', { headers: { authorization: 'Other' } })).headers).toMatchObject({
     authorization: 'Other',
