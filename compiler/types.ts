@@ -1,4 +1,5 @@
 // The compiler's public types: what compile() takes and gives. All of it is plain data, fit to be kept in a store.
+import type { BinaryOperator } from './ast.ts';
 import type { Diagnostic } from './diagnostics.ts';
 export type { Diagnostic } from './diagnostics.ts';
 export type { BuiltinForm, RuntimeName } from './runtime-names.ts';
@@ -168,7 +169,7 @@ export type ExpressionData =
   | { readonly k: 'const'; readonly v: unknown }
   | { readonly k: 'path'; readonly root: string; readonly p: readonly string[] }
   | { readonly k: 'unary'; readonly op: '+' | '-' | '!'; readonly a: ExpressionData }
-  | { readonly k: 'binary'; readonly op: string; readonly a: ExpressionData; readonly b: ExpressionData }
+  | { readonly k: 'binary'; readonly op: BinaryOperator; readonly a: ExpressionData; readonly b: ExpressionData }
   | { readonly k: 'logical'; readonly op: '&&' | '||'; readonly a: ExpressionData; readonly b: ExpressionData }
   | { readonly k: 'ternary'; readonly c: ExpressionData; readonly a: ExpressionData; readonly b: ExpressionData }
   | { readonly k: 'asked'; readonly n: number; readonly text: string }

@@ -90,7 +90,6 @@ export async function querySource(
   return through(space, name, (connection) => connection.query?.(request, caller, room) ?? refusedPublish(name));
 }
 
-/** The request that mocks and echoes see: the definition has no secrets in it, which they must not see. */
 /** What is sent, with what USING gives in its place: headers and query of a request key by key (integrations.md 2.2). */
 function withUsing(source: ObjectValue, value: ObjectValue, using: ObjectValue): ObjectValue {
   const protocol = protocolOf(String(own(source, 'type')));
@@ -100,6 +99,7 @@ function withUsing(source: ObjectValue, value: ObjectValue, using: ObjectValue):
   return written;
 }
 
+/** The request that mocks and echoes see: the definition has no secrets in it, which they must not see. */
 const mergedRequest = (source: ObjectValue, request: ObjectValue): ObjectValue =>
   protocolOf(String(own(source, 'type')))?.merged?.(own(source, 'config') as ObjectValue, [request]) ?? request;
 

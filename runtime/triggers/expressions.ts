@@ -12,7 +12,7 @@ export type Evaluate = (context: EvaluationContext) => Value;
 /** The kind of value that a variable holds: a whole event object, or an event's value. */
 export type Binds = (variable: string) => 'event' | 'value' | null;
 
-const BINARY: Readonly<Record<string, (a: Value, b: Value) => Value>> = {
+const BINARY: Readonly<Record<Extract<ExpressionData, { k: 'binary' }>['op'], (a: Value, b: Value) => Value>> = {
   '+': add,
   '-': sub,
   '*': mul,
@@ -52,9 +52,7 @@ export function compileExpression(data: ExpressionData, binds: Binds, outside: C
       return (context) => operate(a(context));
     }
     case 'binary': {
-      const operate = BINARY[data.op];
-      if (!operate) throw new Error(`no operator ${data.op} in conditions`); // the compiler emits no such operator
-      const [a, b] = [compile(data.a), compile(data.b)];
+      const [operate, a, b] = [BINARY[data.op], compile(data.a), compile(data.b)];
       return (context) => operate(a(context), b(context));
     }
     case 'logical': {

@@ -60,6 +60,13 @@ test('a target namespace is named by header or parameter, of a batch and of its 
   expect(await one('', { 'X-Target-Namespace': 'plant' }, '/types?targetNamespace=main')).toEqual(['main']);
 });
 
+test('a malformed namespace of one request is an error of that request', async () => {
+  const headers = { Authorization: `Bearer ${TOKEN}`, 'X-Target-Namespace': 'plant' };
+  const malformed = ['/types?targetNamespace=%zz', '/types?targetNamespace=main&targetNamespace=plant'];
+  const replies = await batch([{ uri: '/types' }, ...malformed.map((uri) => ({ uri }))], headers);
+  expect(replies.map(({ status }) => status)).toEqual([200, 400, 400]);
+});
+
 test('what changes something in a batch with a request id has an id of its own there, or the one that it names', async () => {
   const headers = { Authorization: `Bearer ${TOKEN}`, 'X-Cascade-Request-Id': 'whole' };
   const named = { method: 'POST', uri: '/topics//b', headers: { 'x-cascade-request-id': 'own' } };

@@ -29,13 +29,15 @@ export async function batch(http: HttpRequest, namespace: string, answer: (one: 
   const requests = await readBody(await http.body(), namespace);
   if (!Array.isArray(requests)) throw apiError('cascade.request.body.invalid', 'an array of requests is expected', 0);
   if (requests.length > MOST_REQUESTS) throw apiError('cascade.request.too.many.instances', MOST_REQUESTS);
-  const read = requests.map((one, index) => readRequest(one, index, http, namespace));
+  const target = targetNamespace(http.headers, readQuery(http.query));
+  const read = requests.map((one, index) => readRequest(one, index, http, target, namespace));
   const replies = await Promise.all(read.map(answer));
   const texts = replies.map((reply, index) => replyText(reply, read[index]!.method === 'HEAD'));
   return replyOf(['[', ...texts.map((text, index) => (index === 0 ? text : `,${text}`)), ']']);
 }
 
-function readRequest(value: Value, index: number, outer: HttpRequest, namespace: string): HttpRequest {
+/** @param target the namespace that the batch names, by header or parameter */
+function readRequest(value: Value, index: number, outer: HttpRequest, target: string | undefined, namespace: string): HttpRequest {
   const invalid = (reason: string) => apiError('cascade.request.body.invalid', `request ${index}: ${reason}`, 0);
   if (!isObject(value)) throw invalid('an object is expected');
   const method = memberOf(value, 'method') ?? 'GET';
@@ -47,9 +49,7 @@ function readRequest(value: Value, index: number, outer: HttpRequest, namespace:
   const isOwn = headers.has('authorization') || /(?:^|&)token=/.test(query);
   const authorization = outer.headers.get('authorization');
   if (authorization !== undefined && !isOwn) headers.set('authorization', authorization);
-  // The namespace of the batch, by header or parameter, unless the request names one by either.
-  const target = targetNamespace(outer.headers, readQuery(outer.query));
-  if (target !== undefined && targetNamespace(headers, readQuery(query)) === undefined) headers.set('x-target-namespace', target);
+  if (target !== undefined && !namesNamespace(headers, query)) headers.set('x-target-namespace', target);
   const token = /(?:^|&)(token=[^&]*)/.exec(outer.query)?.[1];
   const withToken =
     token && !isOwn && outer.headers.get('authorization') === undefined ? `${query}${query === '' ? '' : '&'}${token}` : query;
@@ -78,6 +78,13 @@ function readRequest(value: Value, index: number, outer: HttpRequest, namespace:
     },
   };
 }
+
+/** Whether a request names a namespace of its own; one that is malformed is refused when that request is answered, not with the batch. */
+const namesNamespace = (headers: ReadonlyMap<string, string>, query: string): boolean =>
+  Boolean(headers.get('x-target-namespace')) ||
+  readQuery(query)
+    .raw.get('targetNamespace')
+    ?.some((text) => text !== '') === true;
 
 function readHeaders(value: Value, invalid: (reason: string) => Error): Map<string, string> {
   if (!isObject(value)) throw invalid('headers is no object');
