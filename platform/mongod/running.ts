@@ -106,6 +106,8 @@ export async function startOn(
     '--keyFile': folder.keyFile,
     '--networkMessageCompressors': 'snappy,zstd', // zlib's headers have a known flaw in 6.0.5
     '--wiredTigerCacheSizeGB': cacheSizeGb(totalmem()),
+    // A start reads the journal's last file to its end: 0.5 s and more than half of its processor time with the 100 MB that are usual.
+    '--wiredTigerEngineConfigString': 'log=(file_max=8MB)',
     '--logpath': folder.logFile,
   };
   // A process group of its own: Ctrl-C in the terminal is for the service, which then stops mongod in its turn.
