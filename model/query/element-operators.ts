@@ -3,6 +3,7 @@ import type { Document } from 'mongodb';
 import type { Value } from '../../stdlib/values/index.ts';
 import { toBson } from '../values/index.ts';
 import { apiError } from '../errors/index.ts';
+import { equalsConstant } from './compare.ts';
 import { isMoneyText, moneyOperands, moneyPatterns } from './money-text.ts';
 import { orderings } from './same-data.ts';
 import type { ConditionPath, Constant, Test } from './types.ts';
@@ -10,7 +11,7 @@ import type { ConditionPath, Constant, Test } from './types.ts';
 /** Tests on one element; each operator occurs once, as it did in the condition. */
 export function elementOperators(tests: readonly Test[], path: ConditionPath): Document {
   const operators: Document = {};
-  for (const test of tests) {
+  for (const test of isMoneyText(path) ? tests : withoutDecidedLists(tests, path)) {
     const added = (isMoneyText(path) && moneyOperator(test, path)) || operatorOf(test, path);
     for (const [name, operand] of Object.entries(added)) {
       const before: unknown = operators[name];
@@ -20,11 +21,20 @@ export function elementOperators(tests: readonly Test[], path: ConditionPath): D
   return operators;
 }
 
-/** Both operands of an operator that two tests became: of the store's each occurs once. */
+/** Equality decides every list of values beside it, and may become a list itself, of which the store takes one. */
+function withoutDecidedLists(tests: readonly Test[], { kind }: ConditionPath): readonly Test[] {
+  const eq = tests.find((test) => test.op === 'eq');
+  if (!eq) return tests;
+  const isIn = (values: readonly Constant[]): boolean => values.some((value) => equalsConstant(kind, eq.value, value));
+  if (tests.some((test) => test.op === 'in' && !isIn(test.values))) return [{ op: 'in', values: [] }];
+  return tests.filter((test) => test.op !== 'in');
+}
+
+/** Both operands of an operator that two tests became: of the store's each occurs once. An empty list, which nothing matches, stays. */
 function joined(name: string, one: unknown, other: unknown): unknown {
   if (name === '$nin') return [...(one as unknown[]), ...(other as unknown[])];
   if (name === '$regex') return `(?=${one as string})(?=${other as string})`;
-  return name === '$in' && (one as unknown[]).length === 0 ? one : other;
+  return (one as unknown[]).length === 0 ? one : other;
 }
 
 /** A test of a text that stands for a Currency; null where it is that of any other value. */

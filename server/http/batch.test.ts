@@ -161,3 +161,9 @@ test('others have turns while the body of a request is made, which is the same',
   expect(body).toBe(JSON.stringify({ list, r: 1 }));
   expect(turns).toBeGreaterThan(2);
 });
+
+test('what is a page for a browser is data within a batch, whose answer is always JSON', async () => {
+  server.answer = () => ({ status: 200, body: '{"title":"a","category":"","payload":{}}' });
+  const [part] = await batch([{ uri: '/custom/ArsPayloadMessage/0123456789abcdef01234567/preview' }]);
+  expect([part!.headers['Content-Type'], part!.body]).toEqual(['application/json', { title: 'a', category: '', payload: {} }]);
+});

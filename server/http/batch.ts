@@ -106,9 +106,10 @@ function bytesOf(body: Value, contentType: string | undefined, namespace: string
   return Buffer.from(typeof body === 'string' && !isJson ? body : toJson(body));
 }
 
-function replyText({ status, headers = {}, body }: HttpReply, isHead: boolean): string {
-  const all = { ...headers, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
-  return `{"status":${status},"headers":${JSON.stringify(all)}${body === undefined || isHead ? '' : `,"body":${body}`}}`;
+function replyText({ status, headers = {}, body, contentType = 'application/json' }: HttpReply, isHead: boolean): string {
+  const all = { ...headers, ...(body === undefined ? {} : { 'Content-Type': contentType }) };
+  const written = contentType === 'application/json' ? body : JSON.stringify(body);
+  return `{"status":${status},"headers":${JSON.stringify(all)}${body === undefined || isHead ? '' : `,"body":${written}`}}`;
 }
 
 const memberOf = (object: ObjectValue, name: string): Value => (Object.hasOwn(object, name) ? getOwn(object, name) : null);

@@ -144,7 +144,8 @@ export function openBinding({
     request.streams = http.mostRows === undefined;
     try {
       const done = await within(action === 'execute' ? null : deadlines, engine.execute(request));
-      if (action === 'preview' && !wantsJson(http.headers.get('accept'))) return inbox.preview(done.body ?? '{}');
+      const isPart = http.mostRows !== undefined; // of a batch, whose answer is JSON
+      if (action === 'preview' && !isPart && !wantsJson(http.headers.get('accept'))) return inbox.preview(done.body ?? '{}');
       return resourceReply(done);
     } catch (error) {
       const reply = errorReply(error, log);

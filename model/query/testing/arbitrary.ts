@@ -149,6 +149,7 @@ function operators(constant: fc.Arbitrary<Value>, ordered: boolean, text: boolea
     nullable.map((value) => ({ $ne: value })),
     fc.array(nullable, { maxLength: 3 }).map((values) => ({ $in: values })),
     fc.array(nullable, { maxLength: 3 }).map((values) => ({ $nin: values })),
+    fc.tuple(nullable, fc.array(nullable, { maxLength: 3 })).map(([$eq, $in]) => ({ $eq, $in })),
     fc.boolean().map((exists) => ({ $exists: exists })),
   ];
   if (ordered) choices.push(fc.tuple(range, constant).map(([operator, value]) => single(operator, value)));
