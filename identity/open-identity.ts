@@ -291,12 +291,12 @@ export function openIdentity(
       });
       return token;
     },
-    async deleteAccessToken(tokenOrName, username, along) {
-      const token = await tokens.findOne({ kind: 'permanent', username, $or: [{ hash: hashToken(tokenOrName) }, { name: tokenOrName }] });
-      if (!token) return false;
+    async deleteAccessToken(id, username, along) {
+      const wanted = { _id: new ObjectId(id), kind: 'permanent' as const, username };
+      if (!(await tokens.findOne(wanted))) return false;
       const removal = inTransaction(collections.client, async (session) => {
-        const { deletedCount } = await tokens.deleteOne({ _id: token._id }, { session });
-        if (deletedCount > 0) await along?.(session, token._id.toHexString());
+        const { deletedCount } = await tokens.deleteOne(wanted, { session });
+        if (deletedCount > 0) await along?.(session, id);
       });
       await ending(username, removal);
       return true;

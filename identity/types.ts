@@ -188,8 +188,8 @@ export interface IdentityStore {
   revokeAuthorization(username: string, namespace: string, options?: { to?: string; along?: Along }): Promise<void>;
   /** A long-lived token (4.12). @returns the token, which is not kept. */
   createAccessToken(token: NewAccessToken, along?: Along): Promise<string>;
-  /** A long-lived token and the sessions made from it. @returns whether there was one */
-  deleteAccessToken(tokenOrName: string, username: string, along?: Along): Promise<boolean>;
+  /** A long-lived token of the user, by its `_id`, and the sessions made from it. @returns whether there was one */
+  deleteAccessToken(id: string, username: string, along?: Along): Promise<boolean>;
 }
 
 /** Who asks, for one namespace (resources-and-api.md 6 and 7.2). */

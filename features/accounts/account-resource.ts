@@ -1,5 +1,5 @@
 // The common interface of users, tokens, namespaces and organizations, the resources of the installation.
-import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+import { getOwn, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import type { Identity } from '../../resources/api.ts';
@@ -12,8 +12,13 @@ export interface AccountResource {
   readonly type: TypeDefinition;
   /** The objects that the caller may see, in their shown form. */
   list(space: Namespace, caller: Identity): Promise<ObjectValue[]>;
-  /** Whether this is a key of the object, besides its `_id`. */
-  isNamed(space: Namespace, id: string, object: ObjectValue): Promise<boolean> | boolean;
+  /** That of all objects at an address (resources-and-api.md 1.2): `byKey`, where keys are unique. @throws cascade.resource.ambiguous */
+  at(
+    space: Namespace,
+    all: readonly ObjectValue[],
+    id: string,
+    caller: Identity,
+  ): Promise<ObjectValue | undefined> | ObjectValue | undefined;
   insert?(space: Namespace, body: ObjectValue, caller: Identity, along: Audited): Promise<ObjectValue>;
   update?(space: Namespace, stored: ObjectValue, changes: ObjectValue, caller: Identity, how: HowChanged): Promise<void>;
   /** UPSERT is supported (4.22). */
@@ -32,6 +37,12 @@ export interface AccountResource {
    */
   readonly needs?: Readonly<Partial<Record<'read' | 'insert' | 'update' | 'delete' | 'command', Need>>>;
 }
+
+/** The object with this key, else the one with this `_id`. */
+export const byKey =
+  (key: string, spelled = (id: string): string => id): AccountResource['at'] =>
+  (_space, all, id) =>
+    all.find((object) => getOwn(object, key) === spelled(id)) ?? all.find((object) => getOwn(object, '_id') === id);
 
 type Need = (space: Namespace, caller: Identity) => boolean;
 

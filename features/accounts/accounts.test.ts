@@ -362,3 +362,28 @@ test('the system admin gives custom profiles of other namespaces, and sends back
   const none = as(system, 'authorizeUser', 'namespaces', { id: north, body: { username, profiles: clerk } });
   await expect(none).rejects.toMatchObject({ code: 'cascade.user.profiles.invalid' });
 });
+
+test('a token is known by its _id and its text, then by its name: the own one, or the only one', async () => {
+  const [eve, joe] = await Promise.all(
+    ['eve', 'joe'].map(async (name) => {
+      await as(southAdmin!, 'insert', 'users', { body: { username: `${name}.${south}`, password: PASSWORD, profiles: ADMIN } });
+      return login(`${name}.${south}`);
+    }),
+  );
+  const make = async (by: Identity, name: string) =>
+    (await json(as(by, 'insert', 'tokens', { body: { name } }))) as { _id: string; accessToken: string };
+  const names = async () =>
+    ((await json(as(joe!, 'select', 'tokens'))) as { name: string; username: string }[]).map(
+      ({ name, username }) => `${name} of ${username.split('.')[0]}`,
+    );
+  const first = await make(southAdmin!, 'edge');
+  const decoy = await make(eve!, first._id);
+  await make(eve!, 'edge');
+  await expect(as(joe!, 'delete', 'tokens', { id: 'edge' })).rejects.toMatchObject({ code: 'cascade.resource.ambiguous', status: 409 });
+  await as(eve!, 'delete', 'tokens', { id: 'edge' });
+  expect(await names()).toEqual(['edge of boss', `${first._id} of eve`]);
+  await as(eve!, 'delete', 'tokens', { id: first._id });
+  expect(await names()).toEqual([`${first._id} of eve`]);
+  await as(joe!, 'delete', 'tokens', { id: decoy.accessToken });
+  expect(await names()).toEqual([]);
+});

@@ -211,14 +211,9 @@ function predicateOf(space: Namespace, resource: AccountResource, where: Value, 
 const queryOf = (space: Namespace, resource: AccountResource, where: Value, caller: Identity): InstanceQuery | null =>
   instanceQuery(predicateOf(space, resource, where, caller), resource.type);
 
-/**
- * The object at an address: that with this key, else with this `_id` (resources-and-api.md 1.2).
- * @throws cascade.resource.not.found, also for objects that the caller may not see
- */
+/** @throws cascade.resource.not.found, also for objects that the caller may not see; cascade.resource.ambiguous */
 export async function accountAt(space: Namespace, resource: AccountResource, id: string, caller: Identity): Promise<ObjectValue> {
-  const all = await resource.list(space, caller);
-  for (const object of all) if (await resource.isNamed(space, id, object)) return object;
-  const found = all.find((object) => getOwn(object, '_id') === id);
+  const found = await resource.at(space, await resource.list(space, caller), id, caller);
   if (!found) throw gone(resource, id);
   return found;
 }

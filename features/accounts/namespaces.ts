@@ -8,7 +8,7 @@ import type { Identity } from '../../resources/api.ts';
 import { apiError, type CascadeError } from '../../model/errors/index.ts';
 import type { Along, NamespaceRecord, UserRecord } from '../../identity/index.ts';
 import { NAMESPACE_SHAPE, type Namespace } from '../../resources/catalog/index.ts';
-import type { AccountResource } from './account-resource.ts';
+import { byKey, type AccountResource } from './account-resource.ts';
 import { profilesIn } from './rights.ts';
 import { isAdmin, requireAdmin } from '../../resources/access/index.ts';
 import { propertiesIn, systemPropertiesOf } from './shown.ts';
@@ -32,7 +32,7 @@ export const NAMESPACES: AccountResource = {
     const { directory } = space.installation;
     return (await directory.namespaces(caller.username, caller.system === true, await organizationOf(space, caller))).map(shown);
   },
-  isNamed: (_space, id, object) => getOwn(object, 'namespace') === id,
+  at: byKey('namespace'),
   async insert(space, body, caller, along) {
     const isAnywhere = caller.system === true || caller.installationAdmin === true;
     const within = isAnywhere ? null : await organizationOf(space, caller);

@@ -7,7 +7,7 @@ import type { Identity, OrganizationRecord } from '../../identity/index.ts';
 import { ORGANIZATION_SHAPE } from '../../resources/catalog/index.ts';
 import { parseQuota } from '../../resources/quotas/index.ts';
 import { requireKnown, textIn } from '../../resources/requests/index.ts';
-import type { AccountResource } from './account-resource.ts';
+import { byKey, type AccountResource } from './account-resource.ts';
 import { propertiesIn, systemPropertiesOf } from './shown.ts';
 
 const IMMUTABLE = ['name', 'namespace'];
@@ -20,7 +20,7 @@ export const ORGANIZATIONS: AccountResource = {
   async list(space, caller) {
     return (await space.installation.directory.organizations(caller.system === true ? null : space.name)).map(shown);
   },
-  isNamed: (_space, id, object) => getOwn(object, 'name') === id,
+  at: byKey('name'),
   async update(space, stored, changes, caller, { version }) {
     requireSystem(caller, 'update');
     requireKnown('organizations', changes, [...IMMUTABLE, 'description', 'quota', 'ars_properties']);

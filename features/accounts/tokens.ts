@@ -28,9 +28,15 @@ export const TOKENS: AccountResource = {
     const tokens = await space.installation.directory.tokens(space.name);
     return tokens.filter(({ username }) => isAdmin(caller) || username === caller.username).map((token) => shown(space, token));
   },
-  async isNamed(space, id, token) {
-    if (getOwn(token, 'name') === id) return true;
-    return (await space.installation.directory.tokenWith(id, space.name)) === getOwn(token, '_id');
+  /** Names are unique per creator, and may be the `_id` of another token: what is unique comes first, then the caller's own. */
+  async at(space, all, id, caller) {
+    const withId = (wanted: string | null): ObjectValue | undefined => all.find((token) => getOwn(token, '_id') === wanted);
+    const found = withId(id) ?? withId(await space.installation.directory.tokenWith(id, space.name));
+    if (found) return found;
+    const named = all.filter((token) => getOwn(token, 'name') === id);
+    const own = named.find((token) => getOwn(token, 'username') === caller.username);
+    if (!own && named.length > 1) throw apiError('cascade.resource.ambiguous', 'tokens', id, named.length);
+    return own ?? named[0];
   },
   async insert(space, body, caller, along) {
     if (!mayInvoke(space, 'createToken', caller)) throw apiError('cascade.authorization.denied', 'insert', 'tokens');
@@ -80,7 +86,7 @@ export const TOKENS: AccountResource = {
   async remove(space, token, caller, along) {
     const username = String(getOwn(token, 'username'));
     if (username !== caller.username) requireAdmin(caller, 'delete', 'tokens');
-    await space.installation.identity.deleteAccessToken(String(getOwn(token, 'name')), username, along);
+    await space.installation.identity.deleteAccessToken(String(getOwn(token, '_id')), username, along);
   },
 };
 

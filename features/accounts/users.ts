@@ -7,7 +7,7 @@ import { apiError } from '../../model/errors/index.ts';
 import { type Along, USER_DETAILS, type UserDetail, type UserRecord } from '../../identity/index.ts';
 import { USER_SHAPE, type Namespace } from '../../resources/catalog/index.ts';
 import { isAdmin, mayInvoke, requireAdmin } from '../../resources/access/index.ts';
-import type { AccountResource } from './account-resource.ts';
+import { byKey, type AccountResource } from './account-resource.ts';
 import { isGrantable, profilesIn } from './rights.ts';
 import { propertiesIn, systemPropertiesOf } from './shown.ts';
 import { requireKnown, requiredText, textIn } from '../../resources/requests/index.ts';
@@ -23,7 +23,7 @@ export const USERS: AccountResource = {
   },
   upserts: true,
   needs: { insert: (space, caller) => mayInvoke(space, 'createUser', caller), delete: (_space, caller) => isAdmin(caller) },
-  isNamed: (_space, id, user) => getOwn(user, 'username') === id.toLowerCase(),
+  at: byKey('username', (id) => id.toLowerCase()),
   async insert(space, body, caller, along) {
     if (!mayInvoke(space, 'createUser', caller)) throw denied('insert');
     requireKnown('users', body, KNOWN);

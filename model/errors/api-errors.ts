@@ -75,6 +75,7 @@ const CATALOGUE = {
   'cascade.request.id.reused': entry(409, 'The request id {0} was used for another request, or with other rights.', 'requestId'),
   'cascade.resource.too.large': entry(400, 'The instance exceeds {0} bytes.', 'limit'),
   'cascade.resource.duplicate.key': entry(409, '{0} already has an instance with {1}.', 'resource', 'key'),
+  'cascade.resource.ambiguous': entry(409, '{1} names {2} of {0}: name the one by its _id.', 'resource', 'name', 'n'),
   'cascade.upsert.key.missing': entry(400, 'UPSERT of {0} needs {1}.', 'resource', 'properties'),
   'cascade.upsert.ambiguous': entry(409, '{1} matches {2} instances of {0}.', 'resource', 'key', 'n'),
   'cascade.update.authorization.or.version.conflict': entry(409, '{0} was changed by someone else.', 'path', 'expected', 'actual'),
