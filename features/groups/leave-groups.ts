@@ -5,17 +5,27 @@ import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import { resolve, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
-import { changeDefinition, ignoreDeleted } from '../../resources/definitions/index.ts';
+import { changeDefinitionBy, ignoreDeleted } from '../../resources/definitions/index.ts';
 
 /** @param to the admin who deletes the user, to whom its own groups pass */
 export async function leaveGroups(space: Namespace, username: string, to: Identity): Promise<void> {
   const groups = resolve(space, 'groups', false) as DefinitionResource;
   const actor: Actor = { ...serviceActor(space), identity: { ...to, ofService: true } };
-  for (const [name, group] of space.catalog.definitions.list('groups')) {
-    const isOwner = getOwn(group, 'owner') === username;
-    const members = getOwn(group, 'members') as string[];
-    if (!isOwner && !members.includes(username)) continue;
-    const changes: ObjectValue = { members: members.filter((member) => member !== username), ...(isOwner && { owner: to.username }) };
-    await ignoreDeleted(changeDefinition(space, groups, name, changes, actor));
+  // Others may change the groups meanwhile: each is looked at when its turn has come.
+  for (const [name] of space.catalog.definitions.list('groups')) {
+    const group = space.catalog.definitions.get('groups', name);
+    if (!group || !concerns(group, username)) continue;
+    await ignoreDeleted(changeDefinitionBy(space, groups, name, (now) => without(now, username, to), actor));
   }
 }
+
+const membersOf = (group: ObjectValue): string[] => getOwn(group, 'members') as string[];
+
+const concerns = (group: ObjectValue, username: string): boolean =>
+  getOwn(group, 'owner') === username || membersOf(group).includes(username);
+
+/** What changes in a group that loses the user. */
+const without = (group: ObjectValue, username: string, to: Identity): ObjectValue => ({
+  members: membersOf(group).filter((member) => member !== username),
+  ...(getOwn(group, 'owner') === username && { owner: to.username }),
+});

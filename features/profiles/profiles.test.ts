@@ -370,3 +370,20 @@ test('subscriptions end when a change of the profile withdraws their right; othe
   await expect.poll(() => persistent).toEqual([{ kind: 'withdrawn' }]);
   expect(notices['/types/Bill/insert']).toEqual([{ kind: 'withdrawn' }]);
 });
+
+test('a group keeps what others change in it while a user who is deleted is taken out of all groups', async () => {
+  const [eve, bob] = ['eve', 'bob'].map((name) => `${name}.${admin.namespace.toLowerCase()}`) as [string, string];
+  for (const username of [eve, bob]) await as(admin, 'insert', 'users', { body: { username, password: 'correct horse' } });
+  const names = Array.from({ length: 10 }, (_, i) => `shift${i}`);
+  for (const name of names) await as(admin, 'insert', 'groups', { body: { name, members: [bob, eve] } });
+  const members = async (id: string): Promise<unknown> =>
+    ((await rows(admin, 'selectOne', 'groups', { id })) as unknown as { members: string[] }).members;
+  const deleted = as(admin, 'delete', 'users', { id: bob });
+  await expect.poll(() => members('shift0'), { interval: 1 }).not.toContain(bob);
+  await as(admin, 'patch', 'groups', { id: 'shift9', body: [{ op: 'remove', path: '/members/-', value: eve }] });
+  await deleted;
+  const boss = admin.username;
+  expect(await Promise.all(names.map(members))).toEqual([...names.slice(1).map(() => [boss, eve]), [boss]]);
+  await as(admin, 'delete', 'users', { id: eve });
+  for (const name of names) await as(admin, 'delete', 'groups', { id: name });
+});
