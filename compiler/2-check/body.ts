@@ -195,7 +195,7 @@ export class BodyChecker {
   /** A variable that a statement makes, which cannot be one of the state. */
   #result(name: Identifier): void {
     if (this.#scope.isState(name.name)) this.#scope.declare(name);
-    else this.#scope.declareImplicitly(name.name);
+    else this.#scope.declareImplicitly(name.name, name);
   }
 
   #loop(node: Loop): void {
@@ -249,7 +249,7 @@ export class BodyChecker {
     if (variable === null) {
       if (!node.processedBy) this.#report(node.from, 'cascade.lang.select.alias', 'the result of this SELECT needs a name: AS name');
     } else if (!node.processing && !node.processedBy?.block && !node.processedBy?.onError) {
-      this.#scope.declareImplicitly(variable.name);
+      this.#scope.declareImplicitly(variable.name, variable);
       this.#found.selects.set(node, variable.name);
       if (this.#scope.isState(variable.name)) this.#found.state.add(node);
       if (node.processedBy) this.#arrayForm(node.processedBy);
@@ -327,7 +327,15 @@ export class BodyChecker {
   }
 
   #processedBy(node: ProcessedBy, variable: Identifier | null): void {
-    if (node.status) this.#arrayForm(node);
+    if (node.status) {
+      const other = node.block
+        ? 'a block'
+        : node.cardinality === 'one' || node.cardinality === 'exactlyOne'
+          ? 'the value of one node'
+          : null;
+      if (other) this.#report(node.status, 'cascade.lang.syntax', `STATUS TO belongs to the array form of PROCESSED BY, not to ${other}`);
+      this.#arrayForm(node);
+    }
     const { nodes } = node;
     if (nodes !== 'all') {
       if (nodes.type === 'VariableRef') this.#visit(nodes);

@@ -39,10 +39,15 @@ export class CallResolver {
     return { kind: 'user', names: this.#imports.names.procedures(text), receiver: null };
   }
 
-  /** The built-in that a name without a receiver means: `system.` before it changes nothing, an import's alias counts. */
+  /**
+   * The built-in that a name without a receiver means: `system.` before it changes nothing. What the text imports under a built-in's name
+   * comes before it (language.md 3.2); the package's own does not.
+   */
   builtin(text: string): BuiltinInfo | undefined {
     const plain = text.startsWith(SYSTEM) ? text.slice(SYSTEM.length) : text;
-    for (const name of [plain, ...this.#imports.names.procedures(plain)]) {
+    const { names } = this.#imports;
+    const imported = plain === text ? names.importedProcedure(text) : undefined;
+    for (const name of imported === undefined ? [plain, ...names.procedures(plain)] : [imported]) {
       const info = this.#table.get(name);
       if (info && (name.includes('.') || info.forms.includes('F'))) return info;
     }

@@ -70,6 +70,11 @@ test('parameters are not declared again, event variables may be', () => {
   expect(inProcedure('a = 1')).toEqual([]);
   expect(found('RULE r WHEN INSERT OCCURS ON Pump\nvar Pump = 1')).toEqual([]);
   expect(inProcedure('log = 1')).toEqual(['lang.variable.redeclared 2:1']);
+  expect(inProcedure('SELECT FROM logs AS log')).toEqual(['lang.variable.redeclared 2:21']);
+  expect(inProcedure('SELECT FROM com.acme.log')).toEqual(['lang.variable.redeclared 2:22']);
+  expect(inProcedure('FILTER (c IN a) RECOMMENDATIONS TO log DO MATCH { }')).toEqual(['lang.variable.redeclared 2:36']);
+  expect(inProcedure('SELECT FROM T PROCESSED BY ALL STATUS TO log')).toContain('lang.variable.redeclared 2:42');
+  expect(inProcedure('SELECT FROM logs AS log  return log', 'log')).toEqual([]);
 });
 
 test('SELECT as a statement declares its variable, as an expression it does not', () => {
@@ -401,4 +406,25 @@ test('no partition is named for what nodes, or the procedures of a condition, do
 test('ON ERROR of an UPDATE at nodes stands behind PROCESSED BY', () => {
   const inProcedure = (statement: string) => found(`PROCEDURE f()\n${statement}`);
   expect(inProcedure('UPDATE T(a: 1) WHERE {} ON ERROR (e) { log.warn(e.code) } PROCESSED BY ALL')).toEqual(['lang.syntax 2:59']);
+});
+
+test('D9 STATUS TO belongs to the array of results', () => {
+  const refused = (statement: string): boolean => inProcedure(statement).some((line) => line.startsWith('lang.syntax'));
+  expect(refused('SELECT FROM T PROCESSED BY ALL STATUS TO s { log.info("x") }')).toBe(true);
+  for (const cardinality of ['ONE', 'EXACTLY ONE'])
+    expect(refused(`a = INSERT T(a: 1) PROCESSED BY ${cardinality} n == 1 STATUS TO s`)).toBe(true);
+  for (const cardinality of ['', 'AT LEAST ONE '])
+    expect(refused(`a = INSERT T(a: 1) PROCESSED BY ${cardinality}n == 1 STATUS TO s`)).toBe(false);
+});
+
+test('3.2 what a text imports under the name of a built-in comes before it', () => {
+  const module = (imports: string, value: string): string =>
+    unit<CompiledProcedure>(`PACKAGE a.b ${imports} PROCEDURE p() return ${value}`).module.source;
+  expect(module('IMPORT PROCEDURE x.y.now AS now', 'now()')).toContain('x.y.now');
+  expect(module('IMPORT PROCEDURE x.y.now', 'system.now()')).toContain('b_now(');
+  expect(module('IMPORT SERVICE x.y.Math', 'Math.round(1)')).toContain('x.y.Math.round');
+  expect(module('IMPORT SERVICE Math', 'Math.PI()')).toContain('b_Math_PI(');
+  expect(module('IMPORT SERVICE Math AS M', 'M.PI()')).toContain('b_Math_PI(');
+  expect(module('', 'now()')).toContain('b_now(');
+  expect(found('PACKAGE a.b IMPORT SERVICE x.y.log PROCEDURE p() log.info("a")')).toEqual(['lang.import 1:13']);
 });

@@ -59,6 +59,8 @@ export interface Names {
   service(name: string): string;
   /** `Service/event` with the service's full name. */
   serviceEvent(text: string): string;
+  /** What an IMPORT says that a procedure's name as written means; undefined without one. */
+  importedProcedure(text: string): string | undefined;
   /** Full names that a procedure's name as written may mean, in the order of language.md 3.2. */
   procedures(text: string): string[];
 }

@@ -26,7 +26,7 @@ export function namesOf(definition: Definition, report: Report): Imports {
   for (const node of definition.imports) {
     if (prefix === null) report(node, 'cascade.lang.import', 'IMPORT needs a PACKAGE');
     const alias = aliasOf(node);
-    const local = localNames(definition).get(alias);
+    const local = localNames(definition).get(alias) ?? (alias === 'log' && node.kind === 'service' ? 'always there' : undefined);
     if (aliases.has(alias)) report(node, 'cascade.lang.import', `'${alias}' is imported twice`);
     else if (local !== undefined) report(node, 'cascade.lang.import', `'${alias}' is ${local}`);
     aliases.set(alias, { kind: node.kind, target: node.target.type === 'String' ? node.target.value : node.target.text });
@@ -41,12 +41,14 @@ export function namesOf(definition: Definition, report: Report): Imports {
     const [, own, event] = /^\/?([^/]+)(\/[^/]*)$/.exec(text) ?? [];
     return own === undefined ? text : `${service(own)}${event}`;
   };
-  const procedures = (text: string): string[] => {
-    const direct = imported('procedure', text);
-    if (direct !== undefined) return [direct];
+  const importedProcedure = (text: string): string | undefined => {
     const dot = text.indexOf('.');
     const of = dot < 0 ? undefined : imported('service', text.slice(0, dot));
-    if (of !== undefined) return [of + text.slice(dot)];
+    return imported('procedure', text) ?? (of && of + text.slice(dot));
+  };
+  const procedures = (text: string): string[] => {
+    const meant = importedProcedure(text);
+    if (meant !== undefined) return [meant];
     return prefix === null || text.startsWith('system.') || text.startsWith(`${prefix}.`) ? [text] : [text, `${prefix}.${text}`];
   };
   const names: Names = {
@@ -55,6 +57,7 @@ export function namesOf(definition: Definition, report: Report): Imports {
     topic: (text) => imported('topic', text) ?? (prefix === null || text.startsWith(`/${prefix}/`) ? text : `/${prefix}${text}`),
     service,
     serviceEvent,
+    importedProcedure,
     procedures,
   };
   return { package: prefix, names };

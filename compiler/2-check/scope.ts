@@ -92,8 +92,10 @@ export class Scope {
   }
 
   /** A variable that a statement makes without `var`; an existing one, a parameter too, is taken (E4). */
-  declareImplicitly(name: string): void {
-    if (!this.has(name)) this.#declared.add(name);
+  declareImplicitly(name: string, at: Span): void {
+    if (this.has(name)) return;
+    if (name === 'log') this.#report(at, 'cascade.lang.variable.redeclared', "'log' is always there");
+    this.#declared.add(name);
   }
 
   /** Opens a block with variables of its own for the time of `inside`. */

@@ -43,6 +43,8 @@ export class ModuleWriter {
   #copies = 0;
   #names = 0;
   #temporaries: string[] = [];
+  /** The temporary that holds the result of each recommendation statement around. */
+  readonly recommended = new Map<object, es.Identifier>();
   /** Above 0 where code may run again and again, so that what literals make must be counted. */
   repeated = 0;
   /** Inside a binding `x = expr` names are properties of this row. */

@@ -88,6 +88,9 @@ export function emitLazy(node: Filter | MapLoop, module: ModuleWriter): es.Expre
 
 export function emitRecommendations(node: Recommendations, tail: Tail, module: ModuleWriter): es.Statement[] {
   const result = variable(node.result.name);
+  // Inside MATCH the candidate, or a variable of a block, may have the name of the result.
+  const list = module.temporary();
+  module.recommended.set(node, list);
   const loop = emitLoop(
     {
       at: node.collection,
@@ -98,6 +101,6 @@ export function emitRecommendations(node: Recommendations, tail: Tail, module: M
     },
     module,
   );
-  const made = b.statement(b.assign(result, b.array([])));
+  const made = b.statement(b.assign(result, b.assign(list, b.array([]))));
   return tail === 'value' ? [made, ...loop, b.returns(result)] : [made, ...loop];
 }

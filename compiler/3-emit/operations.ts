@@ -3,7 +3,7 @@ import type * as es from 'estree';
 import type { Execute, Recommend, Select, Statement, Value } from '../ast.ts';
 import * as b from './build.ts';
 import { emitExecuted } from './calls.ts';
-import { type ModuleWriter, variable } from './context.ts';
+import type { ModuleWriter } from './context.ts';
 import { emitFederated, isFederated } from './processed-by.ts';
 import { optionValue } from './references.ts';
 import { argumentsOf, executeAllOf, isRequesting, type Requesting, requestOf } from './requests.ts';
@@ -35,7 +35,7 @@ export function isTailEffect(node: Statement | Value): node is Operation {
 
 function emitRecommend(node: Recommend, module: ModuleWriter): es.Expression {
   const loop = module.model.recommendations.get(node);
-  const list = loop ? variable(loop.result.name) : b.literal(null);
+  const list = (loop && module.recommended.get(loop)) ?? b.literal(null);
   const option = (name: string): es.Expression => {
     const value = optionValue(node.options, name);
     return value ? module.value(value) : b.literal(null);
