@@ -7,7 +7,7 @@ import type { Identity } from '../../identity/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { isCorrelated } from '../../runtime/correlation/index.ts';
 import { type Executable, programOf } from '../../runtime/programs/index.ts';
-import type { IndexedRule } from '../../runtime/triggers/index.ts';
+import type { IndexedRule, TriggerIndex } from '../../runtime/triggers/index.ts';
 import { baseNameOf, checkName } from '../../model/types/index.ts';
 import { editorOf } from '../../resources/representation/index.ts';
 import { RULE_RIGHTS, raisedPath, requireMayChange, requireMayTake } from '../../resources/access/index.ts';
@@ -51,6 +51,7 @@ export const RULES: DefinitionResource = {
       booleanField(body, 'active') ?? booleanField(stored ?? space.catalog.definitions.get('rules', rule.fullName) ?? {}, 'active') ?? true;
     if (active) requireTriggers(space, rule, actor.identity);
     const executable = executableOf(space, rule, actor.identity.username);
+    if (active) requireEnforceable(space, rule, executable);
     const rest = await withoutOldText(body, stored, (source) => givenBy(space, source));
     return {
       name: rule.fullName,
@@ -161,17 +162,27 @@ function enforce(space: Namespace, rule: CompiledRule, executable: Executable, a
   if (!active) return space.execution.programs.retire(rule.fullName, space.clock.now());
   space.execution.programs.enforce(rule.fullName, executable, space.clock.now());
   if (isCorrelated(rule)) space.events.correlations.put({ compiled: rule, baseName, executable });
-  if (rule.correlation) return;
+  if (!rule.correlation) indexOf(space, rule).add(indexed(rule, executable));
+}
+
+/** What cannot be put in force is refused before it is stored: behind the commit it would leave a rule that is shown and never runs. */
+function requireEnforceable(space: Namespace, rule: CompiledRule, executable: Executable): void {
+  if (isCorrelated(rule)) space.events.correlations.try({ compiled: rule, baseName: baseNameOf(rule.fullName), executable });
+  if (!rule.correlation) indexOf(space, rule).try(indexed(rule, executable));
+}
+
+const indexOf = ({ events }: Namespace, { timing }: CompiledRule): TriggerIndex => (timing === 'before' ? events.before : events.when);
+
+function indexed(rule: CompiledRule, executable: Executable): IndexedRule {
   const program: IndexedProgram = { executable };
-  const indexed: IndexedRule = {
+  return {
     name: rule.fullName,
-    baseName,
+    baseName: baseNameOf(rule.fullName),
     version: rule.version,
     triggers: rule.triggers,
     where: both(rule.where, rule.constraint),
     payload: program,
   };
-  (rule.timing === 'before' ? space.events.before : space.events.when).add(indexed);
 }
 
 /** What the service keeps for itself is changed without rules: one that is to run before has nothing to run before. */

@@ -47,6 +47,13 @@ export class Correlations implements AsyncDisposable {
     return open;
   }
 
+  /** Throws what `put` would throw; nothing changes. */
+  try(rule: CorrelatedRule): void {
+    const group = new VersionGroup(this.#host, this.#busy, rule);
+    group.try(rule);
+    this.#index.try(indexed(group));
+  }
+
   /** Puts a version of a rule in force. Evaluations stay when the rule is unchanged, or when other versions share them. */
   put(rule: CorrelatedRule): void {
     const { compiled, baseName } = rule;
@@ -66,7 +73,7 @@ export class Correlations implements AsyncDisposable {
     const group = new VersionGroup(this.#host, this.#busy, rule);
     for (const version of versions.values()) group.put(version);
     this.#groups.set(baseName, group);
-    this.#index.add({ name: baseName, baseName, version: null, triggers: group.triggers, where: null, payload: group });
+    this.#index.add(indexed(group));
     if (this.#early === null) group.start();
   }
 
@@ -218,6 +225,11 @@ export class Correlations implements AsyncDisposable {
     group.end();
   }
 }
+
+const indexed = (group: VersionGroup): IndexedRule => {
+  const { rule: name } = group.owner;
+  return { name, baseName: name, version: null, triggers: group.triggers, where: null, payload: group };
+};
 
 const concernsUs = ({ runs }: StoredEvent): boolean => runs.some(({ places }) => places !== undefined);
 

@@ -144,6 +144,11 @@ export class VersionGroup {
     return this.#versions;
   }
 
+  /** Throws what the WHERE of a version would throw when it is first asked. */
+  try({ compiled: { where } }: CorrelatedRule): void {
+    if (where) conditionOf(where, this.triggers, this.#host.conditions);
+  }
+
   put(rule: CorrelatedRule): void {
     this.#versions.set(rule.compiled.fullName, rule);
     this.#byYouth = null;

@@ -45,6 +45,11 @@ export class TriggerIndex {
     return this.#rules.size;
   }
 
+  /** Throws what `add` would throw; nothing changes. */
+  try(rule: IndexedRule): void {
+    new TriggerIndex(this.#options).add(rule);
+  }
+
   /** Adds a rule, in place of one with the same full name. */
   add(rule: IndexedRule): void {
     this.remove(rule.name);
