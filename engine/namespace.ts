@@ -35,7 +35,15 @@ import {
 } from '../runtime/programs/index.ts';
 import { dropOrphans, loadTypes, undoHalfRenames } from '../features/types/index.ts';
 import { loadScalars } from '../features/scalars/index.ts';
-import { INDEX_BUILDS, IndexBuilds, indexBuildsOf, resumeBuilds, refusalOf, indexDependents } from '../resources/instances/index.ts';
+import {
+  CURSORS,
+  INDEX_BUILDS,
+  IndexBuilds,
+  indexBuildsOf,
+  resumeBuilds,
+  refusalOf,
+  indexDependents,
+} from '../resources/instances/index.ts';
 import { pureBuiltins } from '../resources/host-context.ts';
 import { changeAtOnce, perform, present } from '../resources/operations/index.ts';
 import { acting, AUDITS, RULE_RIGHTS, RuleRights } from '../resources/access/index.ts';
@@ -270,6 +278,7 @@ export async function openNamespace({
     release: (run) => {
       sharedState.release(run);
       federation.release(run);
+      space.states.get(CURSORS).release(run);
     },
     holdsLocks: (run) => sharedState.holdsLocks(run),
     present: (instance, actor) => present(space, instance, actor),
@@ -407,6 +416,7 @@ export async function openNamespace({
     await schedule[Symbol.asyncDispose]();
     await correlations[Symbol.asyncDispose]();
     await committer[Symbol.asyncDispose]();
+    await space.states.get(CURSORS).closeAll();
   };
   try {
     await space.execution.compilations.settle();

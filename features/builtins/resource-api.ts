@@ -40,7 +40,7 @@ type Shape = (list: string, rows: readonly string[]) => Answer;
 async function executeOpAsSequence(space: Namespace, [message = null]: readonly Value[], actor: Actor): Promise<Answer> {
   const request = requestOf(message as ObjectValue, actor.identity);
   const pages = walkOf(space, request, actor);
-  if (pages) return { ok: await space.states.get(CURSORS).open(pages) };
+  if (pages) return { ok: await space.states.get(CURSORS).open(pages, actor) };
   return answerTo(space, request, actor, (list) => ({ ok: `{"cursor":null,"rows":${list},"done":true}` }));
 }
 

@@ -1,6 +1,6 @@
 // How many queries are asked of the store at a time.
 import { BSON, type Db } from 'mongodb';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { RowReader } from './rows.ts';
 
 /** A store whose answers are given by the test, in the order of the queries. @param cursor other than 0: it has more rows */
@@ -72,4 +72,29 @@ test('a query for a client that has gone while it waited is never asked, and tho
   expect(asked()).toBe(1);
   answer();
   expect(await next).toHaveLength(1);
+});
+
+test('the store hears of a session every ten minutes while rows that are to be kept are open', async () => {
+  vi.useFakeTimers();
+  try {
+    const heard: string[] = [];
+    const db = {
+      client: { startSession: () => ({ id: { id: 'session' }, endSession: () => Promise.resolve() }) },
+      command: (command: object) => {
+        heard.push(Object.keys(command)[0] ?? '');
+        return Promise.resolve({ cursor: BSON.serialize({ firstBatch: [{ n: 1 }], id: 5n, ns: 'a.b' }) });
+      },
+    };
+    const reader = new RowReader(db as unknown as Db);
+    const [kept, other] = [true, false].map((isKept) => reader.find('t', { filter: {}, limit: 0, isKept }));
+    await kept?.next();
+    await other?.next();
+    await vi.advanceTimersByTimeAsync(25 * 60_000);
+    expect(heard).toEqual(['find', 'find', 'refreshSessions', 'refreshSessions']);
+    await kept?.close();
+    await vi.advanceTimersByTimeAsync(25 * 60_000);
+    expect(heard.slice(4)).toEqual(['killCursors']);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -15,6 +15,8 @@ const MOST_ROWS = 10_000;
 /** How much a new batch counts in the mean. */
 const NEWS = 0.5;
 const MAJORITY = { level: 'majority' };
+/** A session of which the store hears nothing for 30 minutes ends, and its cursor with it. */
+const KEPT_EVERY_MS = 10 * 60_000;
 /** What the store works on one query at most, where the caller says nothing. */
 const LONGEST_MS = 30_000;
 /** Commands of one namespace that the store works on at a time; with more, some namespaces would hold all connections. */
@@ -54,9 +56,11 @@ export interface Find extends Effort {
   readonly limit: number;
   /** Of a batch, about. */
   readonly batchBytes?: number | undefined;
+  /** The rows stay open however long the next batch is not asked for: whoever opens them closes them in any case. */
+  readonly isKept?: boolean | undefined;
 }
 
-type Opened = Pick<Find, 'isSlow' | 'isGone' | 'batchBytes'>;
+type Opened = Pick<Find, 'isSlow' | 'isGone' | 'batchBytes' | 'isKept'>;
 
 /** Bytes of rows in memory. */
 export interface Held extends Disposable {
@@ -114,7 +118,7 @@ export class RowReader {
 
   find(
     collection: string,
-    { filter, sort, projection, skip = 0, limit, maxTimeMS = LONGEST_MS, isSlow = false, isGone, batchBytes }: Find,
+    { filter, sort, projection, skip = 0, limit, maxTimeMS = LONGEST_MS, isSlow = false, isGone, batchBytes, isKept }: Find,
   ): Rows {
     const first = this.#rowsABatch(collection, batchBytes);
     const command: Document = {
@@ -128,22 +132,30 @@ export class RowReader {
       ...(limit > 0 ? { limit } : {}),
       maxTimeMS,
     };
-    return this.#open(collection, collection, command, { isSlow, isGone, batchBytes });
+    return this.#open(collection, collection, command, { isSlow, isGone, batchBytes, isKept });
   }
 
   /** @param options of the command: `maxTimeMS`, `allowDiskUse` */
-  aggregate(collection: string, pipeline: readonly Document[], { isSlow = false, isGone, ...options }: Document & Effort = {}): Rows {
+  aggregate(
+    collection: string,
+    pipeline: readonly Document[],
+    { isSlow = false, isGone, isKept, ...options }: Document & Effort & Pick<Find, 'isKept'> = {},
+  ): Rows {
     // Its rows need not look like the collection's.
     const command = { aggregate: collection, pipeline, cursor: { batchSize: FIRST_ROWS }, maxTimeMS: LONGEST_MS, ...options };
-    return this.#open(`${collection}|`, collection, command, { isSlow, isGone });
+    return this.#open(`${collection}|`, collection, command, { isSlow, isGone, isKept });
   }
 
-  #open(learnt: string, collection: string, command: Document, { isSlow, isGone, batchBytes }: Opened): Rows {
+  #open(learnt: string, collection: string, command: Document, { isSlow, isGone, batchBytes, isKept }: Opened): Rows {
     const db = this.#db;
     // A cursor belongs to the session that it was opened in. Nothing else is done in this one, so it need not order anything. It is begun
     // when the turn has come: a session that is given back costs the driver the more, the more of them there are.
     let session: ClientSession | null = null;
     let cursor: bigint | null = null; // 0: the store has no more
+    let keeping: NodeJS.Timeout | null = null;
+    const keep = (): void => {
+      if (session) db.command({ refreshSessions: [session.id] }).catch(() => undefined); // a store that is away is heard of by the next batch
+    };
     const ask = async (): Promise<Document> => {
       session ??= db.client.startSession({ causalConsistency: false });
       const options = { raw: true, session } as RunCommandOptions;
@@ -155,6 +167,7 @@ export class RowReader {
     };
     const end = (): void => {
       cursor = 0n;
+      if (keeping) clearInterval(keeping);
       session?.endSession().catch(() => undefined); // gives it back to the pool; that cannot fail without a transaction
     };
     const turns = isSlow ? this.#slowTurns : this.#turns;
@@ -172,7 +185,10 @@ export class RowReader {
           // Closed meanwhile: what came is nobody's.
           if (cursor === 0n) break;
           if (batch.cursor === 0n) end();
-          else cursor = batch.cursor;
+          else {
+            cursor = batch.cursor;
+            if (isKept) keeping ??= setInterval(keep, KEPT_EVERY_MS).unref();
+          }
           if (batch.rows.length === 0) continue;
           this.#learn(learnt, batch.rows);
           return batch.rows;
@@ -186,7 +202,7 @@ export class RowReader {
         if (cursor === 0n) return;
         const open = cursor;
         cursor = 0n;
-        // A cursor that cannot be closed now is closed by the store in ten minutes.
+        // A cursor that cannot be closed now is closed by the store with its session.
         if (open !== null && session)
           await db.command({ killCursors: collection, cursors: [Long.fromBigInt(open)] }, { session }).catch(() => undefined);
         end();

@@ -1,11 +1,13 @@
-// Open cursors of programs (language.md Q1, E1): pages are fetched on request; a cursor without requests is closed after ten minutes.
+// Open cursors of programs (language.md Q1, E1): pages are fetched on request. A cursor is open until its result ends, the program closes
+// it or its run ends, however long the program takes for a page.
 
 import { randomUUID } from 'node:crypto';
-import { RestartRun } from '../../runtime/context/index.ts';
+import { type Actor, RestartRun } from '../../runtime/context/index.ts';
 import { StateKey } from '../states.ts';
 import type { WalkPage } from './select.ts';
 
-const IDLE_MS = 10 * 60_000;
+/** As long as a run may take (language.md 10): what is open longer without a request belongs to none that this process still has. */
+const IDLE_MS = 2 * 60 * 60_000;
 /** Of a namespace: of more the one that was opened first is closed, and its run starts again. */
 const MOST = 2_000;
 /** With more, each holds less. */
@@ -13,23 +15,32 @@ const FEW = 100;
 
 interface Walk {
   readonly pages: AsyncGenerator<WalkPage>;
+  readonly run: string;
   idle: NodeJS.Timeout;
 }
 
 /** The open cursors of a namespace. */
 export class Cursors {
   readonly #walks = new Map<string, Walk>();
+  /** The cursors of each run. */
+  readonly #runs = new Map<string, Set<string>>();
 
   /** Whether so many are open that each should hold few rows. */
   get areMany(): boolean {
     return this.#walks.size > FEW;
   }
 
-  /** Opens a cursor. Gives the first page: `{cursor, rows, done}` as inner JSON. A result of one page leaves no cursor open. */
-  async open(pages: AsyncGenerator<WalkPage>): Promise<string> {
+  /**
+   * Opens a cursor. Gives the first page: `{cursor, rows, done}` as inner JSON. A result of one page leaves no cursor open.
+   * @param state of the run whose program reads it
+   */
+  async open(pages: AsyncGenerator<WalkPage>, { state }: Pick<Actor, 'state'>): Promise<string> {
+    const run = state?.run ?? '';
     const id = randomUUID();
     if (this.#walks.size >= MOST) await this.close(this.#walks.keys().next().value ?? '');
-    this.#walks.set(id, { pages, idle: this.#timer(id) });
+    this.#walks.set(id, { pages, run, idle: this.#timer(id) });
+    const ofRun = this.#runs.get(run) ?? new Set();
+    this.#runs.set(run, ofRun.add(id));
     try {
       return (await this.next(id)).replace('{', `{"cursor":"${id}",`);
     } catch (error) {
@@ -41,7 +52,7 @@ export class Cursors {
   /** The next page: `{rows, done}` as inner JSON. */
   async next(id: string): Promise<string> {
     const walk = this.#walks.get(id);
-    // A cursor is unknown only to a run that began in another process or slept for long: the run starts again.
+    // A cursor is unknown to a run that began in another process, and to one whose query failed or was one too many: the run starts again.
     if (!walk) throw new RestartRun(`cursor ${id}`);
     clearTimeout(walk.idle);
     walk.idle = this.#timer(id);
@@ -65,8 +76,20 @@ export class Cursors {
     const walk = this.#walks.get(id);
     if (!walk) return;
     this.#walks.delete(id);
+    const ofRun = this.#runs.get(walk.run);
+    ofRun?.delete(id);
+    if (ofRun?.size === 0) this.#runs.delete(walk.run);
     clearTimeout(walk.idle);
     await walk.pages.return(undefined);
+  }
+
+  /** Closes what a run that has ended, or starts again, has not read to its end: by an error, say, in the body of a FOR. */
+  release(run: string): void {
+    for (const id of this.#runs.get(run) ?? []) void this.close(id);
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#walks.keys()].map((id) => this.close(id)));
   }
 
   #timer(id: string): NodeJS.Timeout {

@@ -169,11 +169,11 @@ function rowsOf(
   { collection }: InstanceResource,
   predicate: Predicate,
   order: Order,
-  { skip, limit, isGone, batchBytes }: Pick<Find, 'skip' | 'limit' | 'isGone' | 'batchBytes'>,
+  { skip, limit, isGone, batchBytes, isKept }: Pick<Find, 'skip' | 'limit' | 'isGone' | 'batchBytes' | 'isKept'>,
   projection?: Document,
 ): Rows {
   const filter = toFilter(predicate);
-  const time = { ...timeLimit(filter), isGone };
+  const time = { ...timeLimit(filter), isGone, isKept };
   if (!isRanked(order)) return space.storage.rows.find(collection, { filter, sort: order, projection, skip, limit, batchBytes, ...time });
   const stages: Document[] = [{ $match: filter }, { $addFields: order.ranks }, { $sort: order.sort }];
   if (skip !== undefined && skip > 0) stages.push({ $skip: skip });
@@ -268,7 +268,7 @@ export async function* selectPages(
   const predicate = await condition(space, resource, query.where, actor);
   const order = await orderOf(space, resource, predicate, sortObject(query.orderBy), actor);
   const batchBytes = space.states.get(CURSORS).areMany ? pageBytes : undefined;
-  const rows = rowsOf(space, resource, predicate, order, { ...query, batchBytes });
+  const rows = rowsOf(space, resource, predicate, order, { ...query, batchBytes, isKept: true });
   const write = writeSeenRows(space, resource, query, actor);
   try {
     let page: string[] = [];

@@ -224,14 +224,14 @@ async function open(space: Namespace, asked: ObjectValue, actor: Actor): Promise
   if (groups) {
     const rows: string[] = [];
     for (const group of within(groups, payload)) rows.push(await innerText(space, group));
-    return { ok: await space.states.get(CURSORS).open(onePage(rows)) };
+    return { ok: await space.states.get(CURSORS).open(onePage(rows), actor) };
   }
   const query = { ...queryOf(payload, wholeOption(payload, 'limit') ?? 0), partOf };
   const pages =
     'kind' in resource && resource.kind === 'instances'
       ? selectPages(space, resource, query, actor)
       : onePage(await rowsOf(space, resource, query, actor));
-  return { ok: await space.states.get(CURSORS).open(pages) };
+  return { ok: await space.states.get(CURSORS).open(pages, actor) };
 }
 
 async function* onePage(rows: string[]): AsyncGenerator<WalkPage> {

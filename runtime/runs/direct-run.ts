@@ -233,9 +233,11 @@ class DirectRun implements RunObserver {
     } catch (error) {
       if (isOfRun && error instanceof Fenced) return; // the next owner replays the run that it is part of
       if (isOfRun && error instanceof RestartRun) return this.#giveUp(error);
-      if (!isApiError(error))
+      if (!isApiError(error) && !(error instanceof RestartRun))
         this.#host.log.error({ err: error, resource: this.#call.executable.resource }, 'a request of a program failed unexpectedly');
       answer = { error: toWireError(error) };
+    } finally {
+      if (this.#isOver) this.#host.release(this.#id); // it has ended meanwhile: nobody else would give back what this took
     }
     if (!state.committed && this.#recorded && isRepeatable(kind, answer)) this.#history.add({ site, nth, at, answer, request });
     this.#answer(answer, at);

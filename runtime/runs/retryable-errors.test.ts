@@ -110,6 +110,35 @@ test('a BEFORE rule whose walk is gone has the run that it is a part of start ag
   expect(reported).toEqual({ starts: 1, dropped: 1, answers: [] });
 });
 
+test('a procedure that a client called, and whose walk is gone, is told that the service was not available', async ({ expect }) => {
+  const { host, reported } = hostOf(new RestartRun('cursor'));
+  const caller = { chain: { root: 'e', depth: 1 }, childRunIds: null, depth: 0 };
+  const call = { executable, body: { program: executable.program }, argsJson: '[]', identity: executable.identity, caller };
+  await runDirect(host, { ...call, snapshot: 'never' });
+  expect(reported.answers).toMatchObject([{ error: { code: 'cascade.server.unavailable' } }]);
+});
+
+test('what a statement takes after its run has ended is given back', async ({ expect }) => {
+  const { host } = hostOf(null);
+  let answer = (): void => undefined;
+  const took: string[] = [];
+  const late = {
+    ...host,
+    record: () => [],
+    committer: { submit: async () => undefined },
+    perform: () => new Promise((resolve) => (answer = () => (took.push('taken'), resolve({ ok: '1' })))),
+    release: () => void took.push('released'),
+  } as unknown as RunHost;
+  const caller = { chain: { root: 'e', depth: 1 }, childRunIds: null, depth: 0 };
+  const call = { executable, body: { program: executable.program }, argsJson: '[]', identity: executable.identity, caller };
+  await expect(runDirect(late, { ...call, deadlineMs: 20, snapshot: 'never' })).rejects.toMatchObject({
+    code: 'cascade.execution.timeout',
+  });
+  answer();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(took).toEqual(['released', 'taken', 'released']);
+});
+
 test.for<[string, object]>([
   ['cannot be told', { failure: () => raise(new RangeError('too deep')) }],
   ['cannot be stored', { committer: { submit: async () => raise(new MongoServerError({ message: 'Overflow', code: 15 })) } }],

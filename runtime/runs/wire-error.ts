@@ -5,6 +5,7 @@ import { CascadeError } from '../../stdlib/errors.ts';
 import type { OneWireError, WireError } from '../../stdlib/isolate/index.ts';
 import { encodeInner, fromInner, shownAll, type Value } from '../../stdlib/values/index.ts';
 import { CascadeErrors, apiError } from '../../model/errors/index.ts';
+import { RestartRun } from '../context/index.ts';
 import { isRetryable } from '../../platform/mongo/index.ts';
 
 /** Bound of the errors of one request that a program gets. */
@@ -19,7 +20,9 @@ export function toWireError(error: unknown): WireError {
     return { ...oneToWire(error.errors[0]), errors: error.errors.slice(0, MOST_ERRORS).map(oneToWire) };
   if (!(error instanceof CascadeError))
     return toWireError(
-      isRetryable(error) ? apiError('cascade.server.unavailable') : apiError('cascade.server.error', randomUUID() as string),
+      isRetryable(error) || error instanceof RestartRun
+        ? apiError('cascade.server.unavailable')
+        : apiError('cascade.server.error', randomUUID() as string),
     );
   return { ...oneToWire(error), ...(error.errors && { errors: error.errors.map(oneToWire) }) };
 }
