@@ -291,6 +291,26 @@ test('a client that reconnects gets the stored events in order and once, no fast
   expect(ahead.slice(0, 2)).toEqual([2, 4]);
 });
 
+// spec: integrations.md 12.3
+test('what is not read of a backlog within its time to live is given up, while the backlog is being sent', async () => {
+  await topic('/slow');
+  const { name = '', close } = await t.engine.subscribe(t.identity, '/topics/slow', { persistent: true }, () => undefined);
+  close();
+  const long = 'x'.repeat(600_000);
+  for (let n = 0; n < 4; n++) await publish('/slow', JSON.stringify({ n, long }));
+  const received: Notice[] = [];
+  const again = await t.engine.subscribe(t.identity, '/topics/slow', { subscriptionName: name }, (notice) => void received.push(notice));
+  let read = (): void => undefined;
+  const begun = again.begin?.(() => new Promise((resolve) => (read = resolve)));
+  await expect.poll(() => received.length).toBe(2);
+  await pass(14);
+  const letters = await t.eventually('deadletters', { target: name }, 4);
+  expect(letters.map(({ reason, deliveries }) => [reason, deliveries]).sort()).toEqual([0, 0, 1, 1].map((sent) => ['ttl', sent]));
+  read();
+  await begun;
+  expect(received).toHaveLength(2);
+});
+
 test('the number of persistent subscriptions per user is limited', async () => {
   await topic('/counted');
   const identity = { ...t.identity, username: 'many' };

@@ -72,14 +72,24 @@ export class DueDeliveries {
   async armNext(): Promise<void> {
     if (this.#closed) return;
     const { storage, clock } = this.#options.space();
-    const { db } = storage;
-    const [first] = await db
-      .collection<Delivery>(DELIVERIES)
-      .find({ $and: [this.#withoutCatchingUp(), this.#failing.without(clock.now())] })
-      .sort({ nextAt: 1 })
-      .limit(1)
-      .toArray();
-    if (first) this.arm(Math.max(first.nextAt.getTime(), clock.now()));
+    const deliveries = storage.db.collection<Delivery>(DELIVERIES);
+    const { beginning } = this.#persistent;
+    const others = this.#failing.without(clock.now());
+    const [next, ending] = await Promise.all([
+      deliveries
+        .find({ $and: [{ target: { $nin: beginning } }, others] })
+        .sort({ nextAt: 1 })
+        .limit(1)
+        .next(),
+      beginning.length === 0
+        ? null
+        : deliveries
+            .find({ $and: [{ target: { $in: beginning } }, others] })
+            .sort({ deadline: 1 })
+            .limit(1)
+            .next(),
+    ]);
+    for (const at of [next?.nextAt, ending?.deadline]) if (at) this.arm(Math.max(at.getTime(), clock.now()));
   }
 
   #poll(): void {
@@ -108,7 +118,7 @@ export class DueDeliveries {
       const due = await space.storage.db
         .collection<Delivery>(DELIVERIES)
         .find(
-          { $and: [{ nextAt: { $lte: new Date(now) }, ...this.#withoutCatchingUp() }, this.#failing.without(now)] },
+          { $and: [{ nextAt: { $lte: new Date(now) }, ...this.#withoutCatchingUp(now) }, this.#failing.without(now)] },
           { promoteLongs: false },
         )
         .sort({ nextAt: 1 })
@@ -122,10 +132,10 @@ export class DueDeliveries {
     if (retryAt !== null) this.arm(retryAt);
   }
 
-  /** Excludes subscriptions whose stored events are being sent: they get no redelivery beside it. */
-  #withoutCatchingUp(): Filter<Delivery> {
+  /** Subscriptions whose stored events are being sent get no redelivery beside it; what is given up is so whether or not it is sent. */
+  #withoutCatchingUp(now: number): Filter<Delivery> {
     const { beginning } = this.#persistent;
-    return beginning.length > 0 ? { target: { $nin: beginning } } : {};
+    return beginning.length > 0 ? { $or: [{ target: { $nin: beginning } }, { deadline: { $lte: new Date(now) } }] } : {};
   }
 
   /** Handles one due delivery: redelivers it, or gives it up. */

@@ -85,6 +85,7 @@ export class Sending {
     for await (const raw of stored) {
       if (subscription.socket !== socket) break; // another socket has taken over
       const delivery = asNumbers(raw);
+      if (space.clock.now() >= delivery.deadline.getTime()) continue; // the client has read too slowly for it: it is given up
       this.send(socket, { ...delivery.event, runs: [] }, delivery.attempts > 0);
       const attempts = delivery.attempts + 1;
       const nextAt = untilDeadline(delivery, space.clock.now() + intervalMs(delivery.frequencyMs, attempts));
