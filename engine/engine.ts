@@ -247,6 +247,7 @@ export async function openEngine({
     keep({
       // Before the sandbox closes: acknowledged runs get time to finish, and the journal holds the rest.
       async [Symbol.asyncDispose]() {
+        await security.settled(); // no namespace is opened for an audit any more from here on
         status = 'draining';
         await process.serve(false).catch((err: unknown) => log.error({ err }, 'this process could not record that it is about to stop'));
         cluster.calls?.look();

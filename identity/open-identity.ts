@@ -89,7 +89,7 @@ export function openIdentity(
     if (matched) limit.succeeded(username, address);
     else limit.failed(username, address, now());
     if (!matched) {
-      await security?.loginFailed(username, address, 'password');
+      security?.loginFailed(username, address, 'password');
       if (limit.isLocked(username, address, now())) security?.locked(username, address);
       return null;
     }
@@ -133,7 +133,7 @@ export function openIdentity(
     try {
       session = await issuing;
     } catch (error) {
-      if (error instanceof CascadeError) await security?.loginFailed(username, address, error.status === 403 ? 'namespace' : 'token');
+      if (error instanceof CascadeError) security?.loginFailed(username, address, error.status === 403 ? 'namespace' : 'token');
       throw error;
     }
     await security?.loggedIn(username, session.identity.namespace, address, byPassword);
@@ -157,7 +157,7 @@ export function openIdentity(
     async login(username, password, client, targetNamespace) {
       const address = limitKey(client);
       const user = await authenticate(username, password, address);
-      if (user && !user.active) await security?.loginFailed(user.username, address, 'inactive');
+      if (user && !user.active) security?.loginFailed(user.username, address, 'inactive');
       if (!user?.active) throw apiError('io.service.security.authentication.failed');
       await requireRoomFor(user, null, targetNamespace ?? user.namespace);
       const session = await entered(user.username, address, sessions.issue(user, targetNamespace ?? user.namespace, null), true);
@@ -168,7 +168,7 @@ export function openIdentity(
       const address = limitKey(client);
       const verified = await sessions.verify(text);
       if (!verified) {
-        await security?.loginFailed('', address, 'token');
+        security?.loginFailed('', address, 'token');
         throw apiError('io.service.security.authentication.failed');
       }
       const { user, token } = verified;

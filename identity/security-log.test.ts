@@ -19,20 +19,20 @@ function opened() {
 
 test('a flood of one kind of refusal is cut, counted, and hides no other kind', () => {
   const { security, lines } = opened();
-  for (let i = 0; i < 1000; i++) void security.loginFailed(`u${i}`, '10.0.0.1', 'password');
+  for (let i = 0; i < 1000; i++) security.loginFailed(`u${i}`, '10.0.0.1', 'password');
   security.locked('u0', '10.0.0.1');
   expect(lines.filter((line) => line['security'] === 'loginFailed')).toHaveLength(100);
   expect(lines.at(-1)).toMatchObject({ level: 40, security: 'locked', username: 'u0', address: '10.0.0.1' });
 
   vi.advanceTimersByTime(60_000);
   expect(lines.at(-1)).toMatchObject({ security: 'loginFailed', omitted: 900 });
-  void security.loginFailed('u1', '10.0.0.1', 'password');
+  security.loginFailed('u1', '10.0.0.1', 'password');
   expect(lines.at(-1)).toMatchObject({ security: 'loginFailed', username: 'u1' });
 });
 
 test('a name of a failed login is cut', () => {
   const { security, lines } = opened();
-  void security.loginFailed('x'.repeat(10_000), null, 'password');
+  security.loginFailed('x'.repeat(10_000), null, 'password');
   expect(lines[0]!['username']).toHaveLength(128);
 });
 
@@ -47,6 +47,22 @@ test('a login waits for its audit, and is none without it; a failure is one all 
   expect(isStored).toBe(true);
   security.onEvent = () => Promise.reject(new Error('the store is away'));
   await expect(security.loggedIn('ann', 'main', null, true)).rejects.toMatchObject({ code: 'cascade.server.unavailable' });
-  await security.loginFailed('ann', null, 'password');
+  security.loginFailed('ann', null, 'password');
+  await security.settled();
   expect(lines.filter(({ msg }) => msg === 'an audit could not be stored')).toHaveLength(2);
+});
+
+test('nobody waits for the audit of a refusal but the end of the service', async () => {
+  const { security } = opened();
+  const open: (() => void)[] = [];
+  security.onEvent = () => new Promise((resolve) => open.push(resolve));
+  security.loginFailed('ann', null, 'password');
+  security.exceeded('ann', 'main', ['rules', '5']);
+  let isSettled = false;
+  const settled = security.settled().then(() => (isSettled = true));
+  open.shift()?.();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(isSettled).toBe(false);
+  open.shift()?.();
+  await settled;
 });

@@ -2,6 +2,7 @@
 // bounded, so that a flood of them neither fills the disk nor hides the others.
 import type { Logger } from 'pino';
 import { apiError } from '../model/errors/index.ts';
+import { TaskTracker } from '../platform/structures/index.ts';
 
 /** Bound of the log lines of one kind of refusal in a window; at its end one line has the number of the others. */
 const MOST_LINES = 100;
@@ -58,6 +59,8 @@ export class SecurityLog {
   readonly #written = new Map<Kind, number>();
   /** When a quota of a namespace was audited last, on the monotonic clock. */
   readonly #exceeded = new Map<string, number>();
+  /** Audits that nobody waits for. */
+  readonly #underWay = new TaskTracker();
   /** Told of what is audited, as often as there are lines. Resolves once that is stored. @throws when it can't be */
   onEvent: (event: SecurityEvent) => Promise<void> = () => Promise.resolve();
 
@@ -71,12 +74,20 @@ export class SecurityLog {
     this.#log.debug({ security: 'login', username, namespace, address }, 'a login');
   }
 
-  /** Resolves once its audit is stored, or can't be. @param reason `password` also stands for a user that does not exist */
-  async loginFailed(username: string, address: string | null, reason: 'password' | 'inactive' | 'token' | 'namespace'): Promise<void> {
+  /** Resolves when what was refused before is audited, or could not be. */
+  settled(): Promise<void> {
+    return this.#underWay.idle();
+  }
+
+  /**
+   * The answer does not wait for its audit: how long that takes depends on where the user is at home, which is nobody's to know.
+   * @param reason `password` also stands for a user that does not exist
+   */
+  loginFailed(username: string, address: string | null, reason: 'password' | 'inactive' | 'token' | 'namespace'): void {
     const name = username.slice(0, LONGEST_NAME);
     const isWritten = this.#warn('loginFailed', { username: name, address, reason }, 'a login has failed');
     if (isWritten && (reason === 'password' || reason === 'inactive'))
-      await this.#audit({ kind: 'loginFailed', username: name, namespace: null, address });
+      this.#auditLater({ kind: 'loginFailed', username: name, namespace: null, address });
   }
 
   /** So many passwords were wrong that no further one is looked at for a while. */
@@ -89,7 +100,7 @@ export class SecurityLog {
     const namespace = refusal.namespace.slice(0, LONGEST_NAME);
     const resource = refusal.resource.slice(0, LONGEST_NAME);
     if (this.#warn('refused', { ...refusal, namespace, resource }, 'an operation was refused'))
-      void this.#audit({ kind: 'refused', ...refusal, namespace, resource });
+      this.#auditLater({ kind: 'refused', ...refusal, namespace, resource });
   }
 
   /** Something was refused because of a quota: audited once in ten minutes for each quota of a namespace (resources-and-api.md 8.3). */
@@ -98,7 +109,7 @@ export class SecurityLog {
     if (now - (this.#exceeded.get(key) ?? Number.NEGATIVE_INFINITY) < QUOTA_AUDIT_MS) return;
     for (const [known, at] of this.#exceeded) if (now - at >= QUOTA_AUDIT_MS) this.#exceeded.delete(known);
     this.#exceeded.set(key, now);
-    void this.#audit({ kind: 'quota', username, namespace, address: null, quota });
+    this.#auditLater({ kind: 'quota', username, namespace, address: null, quota });
   }
 
   /** A user, token or namespace was made, changed or ended, or somebody was let into a namespace. */
@@ -122,6 +133,10 @@ export class SecurityLog {
   /** An account has a new password that was set on the command line. @param by the user of the operating system */
   reset(username: string, by: string): void {
     this.#log.warn({ security: 'reset', username, by }, 'the password of an account was reset on the command line');
+  }
+
+  #auditLater(event: SecurityEvent): void {
+    this.#underWay.track(this.#audit(event).then(() => undefined));
   }
 
   /** @returns whether it is stored */
