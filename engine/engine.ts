@@ -339,6 +339,15 @@ export async function openEngine({
           throw apiError('cascade.resource.not.found', `/private/${arrival.protocol}/${namespace}/${arrival.source}`);
         return forwarding.accept(namespace, arrival);
       },
+      async count(identity) {
+        if (!(await installation.directory.hasNamespace(identity.namespace))) return; // of a public path
+        try {
+          (await quotas.of(identity.namespace))?.takeRequest();
+        } catch (error) {
+          noteRefusal(security, error, identity, { op: '', resourceName: '' });
+          throw error;
+        }
+      },
       async execute(request: ApiRequest): Promise<ApiReply> {
         if (!isSure()) throw apiError('cascade.server.unavailable');
         const { namespace } = request.identity;

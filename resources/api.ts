@@ -225,6 +225,8 @@ export interface ApiDescription {
 export interface Engine extends AsyncDisposable {
   /** @throws CascadeError, or CascadeErrors when several problems were found (model/errors/api-errors.ts) */
   execute(request: ApiRequest): Promise<ApiReply>;
+  /** Counts a request of this identity that could not be read as one. @throws cascade.quota.exceeded */
+  count(identity: Identity): Promise<void>;
   /** Handles a third party's request to the address of a source. @throws cascade.resource.not.found, and refusals of its protocol */
   accept(namespace: string, arrival: SourceArrival): Promise<ApiReply>;
   /** Describes the resources and procedures that this identity can use in its namespace. */

@@ -94,6 +94,8 @@ test('each quota refuses changes beyond it, and names itself in the error', asyn
   await expect(t.engine.openSocket(boss.namespace)).rejects.toMatchObject(exceeded('webSockets', 0));
   await give({ limits: { requestsPerSecond: 0 } });
   await expect(as(boss, 'select', 'Pump')).rejects.toMatchObject(exceeded('requestsPerSecond', 0));
+  await expect(t.engine.count(boss)).rejects.toMatchObject(exceeded('requestsPerSecond', 0));
+  await t.engine.count({ ...boss, namespace: 'nowhere' }); // a public path may name any
   await give({});
   await as(boss, 'insert', 'Pump', { body: { n: 5 } });
 });

@@ -2,7 +2,7 @@
 // (resources-and-api.md 2). It knows no sockets; these are in `sockets.ts`.
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { ApiDescription, ApiReply, Engine, Health, Identity } from '../../resources/api.ts';
+import type { ApiDescription, ApiReply, ApiRequest, Engine, Health, Identity } from '../../resources/api.ts';
 import { asError } from '../../platform/structures/index.ts';
 import { apiError, CascadeError } from '../../model/errors/index.ts';
 import { readBuild } from '../../platform/about/index.ts';
@@ -12,7 +12,7 @@ import { authenticate, identify, refresh, revoke } from './authentication.ts';
 import { batch } from './batch.ts';
 import { Deadlines } from './deadlines.ts';
 import { documentReply, isUpload, publicDocumentReply, uploadRequest } from './documents.ts';
-import { errorReply } from './errors.ts';
+import { countedRefusal, errorReply } from './errors.ts';
 import { frontPage, wantsJson } from './front-page.ts';
 import { openInboxPage } from './inbox-page.ts';
 import { openManual } from './manual.ts';
@@ -34,7 +34,7 @@ const PROXIED = ['x-forwarded-for', 'forwarded', 'via'] as const;
 /** The part of the engine that the bindings need. */
 export type Served = Pick<
   Engine,
-  'execute' | 'accept' | 'describe' | 'subscribe' | 'acknowledge' | 'unsubscribe' | 'openSocket' | 'health' | 'identity'
+  'execute' | 'count' | 'accept' | 'describe' | 'subscribe' | 'acknowledge' | 'unsubscribe' | 'openSocket' | 'health' | 'identity'
 >;
 
 export interface BindingOptions {
@@ -82,8 +82,10 @@ export function openBinding({
       return { status: 200, body: '{"status":"ok"}' };
     },
     batch: async (http, query) => {
-      const { namespace } = await identify(http, query, engine.identity);
-      return batch(http, namespace, (one) => new Promise((resolve) => turns.take(namespace, () => resolve(reply(one)))));
+      const identity = await identify(http, query, engine.identity);
+      const { namespace } = identity;
+      const replies = batch(http, namespace, (one) => new Promise((resolve) => turns.take(namespace, () => resolve(reply(one)))));
+      return replies.catch((error: unknown) => countedRefusal(engine, identity, error));
     },
     openapi: async (http, query) => {
       const identity = await identify(http, query, engine.identity);
@@ -136,11 +138,17 @@ export function openBinding({
     if (place.kind !== 'resource') return plainActions[place.kind](http, query);
     const known = place.publicIn === undefined ? identify(http, query, engine.identity) : anybody(place.publicIn);
     const identity = known instanceof Promise ? await known : known;
-    if (place.invalid) throw place.invalid;
+    if (place.invalid) return countedRefusal(engine, identity, place.invalid);
     const action = isNodes ? 'updateWhere' : place.methods[method as Method]!;
-    if (isUpload(http, place, action)) return resourceReply(await engine.execute(uploadRequest(http, query, identity, documentLimitBytes)));
-    const read = apiRequest(http, place, action, query, identity);
-    const request = read instanceof Promise ? await within(deadlines, read, () => undefined) : read;
+    const upload = isUpload(http, place, action);
+    let request: ApiRequest;
+    try {
+      const read = upload ? uploadRequest(http, query, identity, documentLimitBytes) : apiRequest(http, place, action, query, identity);
+      request = read instanceof Promise ? await within(deadlines, read, () => undefined) : read;
+    } catch (error) {
+      return countedRefusal(engine, identity, error);
+    }
+    if (upload) return resourceReply(await engine.execute(request));
     request.streams = http.mostRows === undefined;
     try {
       const done = await within(action === 'execute' ? null : deadlines, engine.execute(request));

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { CascadeError, CascadeErrors, type ErrorDocument, errorDocument, apiError, retryAfterSeconds } from '../../model/errors/index.ts';
 import { isRetryable } from '../../platform/mongo/index.ts';
 import { toJson } from '../../model/values/index.ts';
+import type { Engine, Identity } from '../../resources/api.ts';
 import type { HttpReply } from './types.ts';
 
 /** @param error anything that was thrown; if it is not a refusal, it is logged under the reference that the client gets */
@@ -15,6 +16,15 @@ export function errorReply(error: unknown, log: Logger): HttpReply {
   log.error({ err: error, reference }, 'a request failed with an unexpected error');
   const unexpected = apiError('cascade.server.error', reference);
   return reply(unexpected.status, [errorDocument(unexpected)], unexpected);
+}
+
+/**
+ * A request that could not be read: it counts like others, and the quota is told of first.
+ * @throws cascade.quota.exceeded, else the error
+ */
+export async function countedRefusal(engine: Pick<Engine, 'count'>, identity: Identity, error: unknown): Promise<never> {
+  if (error instanceof CascadeError && error.status < 500) await engine.count(identity);
+  throw error;
 }
 
 function reply(status: number, documents: ErrorDocument[], first: CascadeError | undefined): HttpReply {

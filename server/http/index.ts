@@ -5,7 +5,7 @@ export { type BindingOptions, openBinding, type Served, within } from './binding
 export { readBody, SHORT_BYTES } from './read-body.ts';
 export { type ClientAddress, clientAddressBehind, peerOf, type TrustedProxies } from './client-address.ts';
 export { Deadlines } from './deadlines.ts';
-export { errorReply } from './errors.ts';
+export { countedRefusal, errorReply } from './errors.ts';
 export { exampleOf as errorExample, SHARED_SCHEMAS } from './openapi/components.ts';
 export { describedParameter } from './openapi/query-parameters.ts';
 export type { CorsOrigins } from './headers.ts';

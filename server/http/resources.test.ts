@@ -2,6 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Real } from '../../stdlib/values/index.ts';
+import { apiError } from '../../model/errors/api-errors.ts';
 import { type FakeServer, openFakeServer, TOKEN } from '../testing/fake-engine.ts';
 
 let server: FakeServer;
@@ -226,4 +227,26 @@ test('builtins.md 20: a procedure sees the headers of its call, except credentia
   const { headers } = await passed('procedures/P', post('[]', 'application/json', { ...secrets, 'X-Plain': '1' }));
   expect(headers).toMatchObject({ 'x-plain': '1' });
   for (const name of ['authorization', ...Object.keys(secrets)]) expect(headers).not.toHaveProperty(name.toLowerCase());
+});
+
+// spec: resources-and-api.md 2
+test('a request that cannot be read counts as one, and is told of the quota first', async () => {
+  const wrong: [string, RequestInit?][] = [
+    ['custom/Pump?limit=x'],
+    ['custom/Pump/%zz'],
+    ['custom/Pump', post('{"rpm":')],
+    ['custom/Pump', post('x', 'text/plain')],
+    ['documents', post('x', 'multipart/form-data')],
+    ['../batch', post('{}')],
+  ];
+  const counted: string[] = [];
+  server.count = ({ username }) => void counted.push(username);
+  for (const [path, init] of wrong) expect((await server.resource(path, init)).status, path).toBe(400);
+  expect(counted).toEqual(wrong.map(() => 'ann'));
+  server.count = () => {
+    throw apiError('cascade.quota.exceeded', 'requestsPerSecond', 5);
+  };
+  for (const [path, init] of wrong)
+    expect(await refused(path, init), path).toEqual([429, 'cascade.quota.exceeded', 'requestsPerSecond', 5]);
+  server.count = () => undefined;
 });

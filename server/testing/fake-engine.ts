@@ -21,6 +21,8 @@ export interface FakeServer extends AsyncDisposable {
   readonly log: string[];
   /** Gives the engine's next answers. */
   answer: (request: ApiRequest) => Promise<ApiReply> | ApiReply;
+  /** Counts a request that could not be read. */
+  count: (identity: Identity) => void;
   subscribe: Engine['subscribe'];
   /** Addresses of logins, as the limit counts them. */
   readonly addresses: string[];
@@ -45,6 +47,7 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
       requests.push(request);
       return server.answer(request);
     },
+    count: async (caller: Identity) => server.count(caller),
     /** Answers with what was sent. */
     accept: async (...[, { body }]: Parameters<Engine['accept']>) => ({
       status: 200,
@@ -71,6 +74,7 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
     addresses,
     log,
     answer: () => ({ status: 200, body: '[]' }),
+    count: () => undefined,
     subscribe: async () => ({ close: () => undefined }),
     revoked: false,
     sockets: Number.POSITIVE_INFINITY,

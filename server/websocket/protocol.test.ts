@@ -367,3 +367,34 @@ test('pings are answered', async () => {
   socket.send('hello', 'ping');
   expect((await socket.frame(({ opcode }) => opcode === 'pong')).data.toString()).toBe('hello');
 });
+
+// spec: resources-and-api.md 2
+test('a message that cannot be read counts as a request, and is told of the quota first', async () => {
+  const wrong = [
+    '{"op":',
+    JSON.stringify({ op: 'select', parameters: { requestId: 'a' } }),
+    JSON.stringify({ op: 'select', resourceName: 5, parameters: { requestId: 'b' } }),
+    JSON.stringify({ op: 'subscribe', resourceName: '/topics/a', parameters: { requestId: 'c', persistent: 5 } }),
+    `{"op":"${'x'.repeat(70_000)}`,
+  ];
+  let counted = 0;
+  server.count = () => void counted++;
+  socket.send('{"op":');
+  await socket.message(({ status }) => status === 400);
+  expect(counted).toBe(0); // of nobody yet
+  await login();
+  const before = socket.messages().length;
+  const answers = async (): Promise<unknown[]> => {
+    const { length } = socket.messages();
+    for (const text of wrong) socket.send(text);
+    await expect.poll(() => socket.messages().length).toBe(length + wrong.length);
+    return socket.messages().slice(length).map(code);
+  };
+  for (const one of await answers()) expect(one).toMatch(/^cascade\.request\./);
+  expect([counted, socket.messages().length - before]).toEqual([wrong.length, wrong.length]);
+  server.count = () => {
+    throw apiError('cascade.quota.exceeded', 'requestsPerSecond', 5);
+  };
+  expect(new Set(await answers())).toEqual(new Set(['cascade.quota.exceeded']));
+  server.count = () => undefined;
+});

@@ -3,10 +3,11 @@
 import type { Logger } from 'pino';
 import { apiError, isApiError } from '../../model/errors/index.ts';
 import type { Pieces } from '../../resources/api.ts';
-import type { Identity } from '../../engine/index.ts';
+import type { ApiRequest, Identity } from '../../engine/index.ts';
 import {
   type Budget,
   COUNTED_BYTES,
+  countedRefusal,
   type Deadlines,
   endsWithCaller,
   errorReply,
@@ -136,7 +137,7 @@ export class Session {
     try {
       message = readMessage(source);
     } catch (error) {
-      if (!ignorable) this.#sendError(error, NO_HEADERS);
+      if (!ignorable) void this.#unreadable(error);
       return;
     }
     try {
@@ -165,7 +166,10 @@ export class Session {
       if (!this.#login.isDone && bytes.length > UNKNOWN_BYTES) await this.#turn;
       if (this.#isClosed) return;
       if (!this.#login.isDone && bytes.length > UNKNOWN_BYTES) return this.#options.wire.close(1008, 'too long before a login');
-      const message = await readLongMessage(bytes, this.#place?.namespace ?? wire.address);
+      const message = await readLongMessage(bytes, this.#place?.namespace ?? wire.address).catch((error: unknown) =>
+        ignorable ? null : this.#unreadable(error).then(() => null),
+      );
+      if (!message) return;
       this.#uncount(bytes);
       this.#count(message, bytes.length);
       this.#take(message, bytes.length);
@@ -179,6 +183,17 @@ export class Session {
         if (this.#reading === mine) this.#reading = null;
       });
     this.#reading = mine;
+  }
+
+  /** No request at all: after the login it counts as one. Never rejects. */
+  async #unreadable(error: unknown): Promise<void> {
+    let shown = error;
+    try {
+      if (this.#login.isDone) await countedRefusal(this.#options.engine, await this.#login.identify(), error);
+    } catch (refusal) {
+      if (isApiError(refusal)) shown = refusal;
+    }
+    this.#sendError(shown, NO_HEADERS);
   }
 
   /** @throws cascade.quota.exceeded */
@@ -315,7 +330,8 @@ export class Session {
   }
 
   async #carryOut(message: Message, identity: Identity): Promise<void> {
-    if (message.wrong) throw apiError('cascade.request.parameter.invalid', message.wrong.name, message.wrong.value);
+    const { wrong } = message;
+    if (wrong) await this.#refuse(apiError('cascade.request.parameter.invalid', wrong.name, wrong.value), identity);
     if (isOwn(message.op) && (message.op !== 'cancel' || isCancel(message))) await this.#own[message.op](message, identity);
     else this.#answered(message, await this.#ask(message, identity));
   }
@@ -338,7 +354,12 @@ export class Session {
   };
 
   #ask(message: Message, identity: Identity): Promise<Answer> {
-    const request = apiRequest(message, identity);
+    let request: ApiRequest;
+    try {
+      request = apiRequest(message, identity);
+    } catch (error) {
+      return this.#refuse(error, identity);
+    }
     const { engine, deadlines, wire } = this.#options;
     request.address = wire.address;
     request.streams = true;
@@ -350,6 +371,10 @@ export class Session {
     const whole = engine.execute(request);
     const answer = request.op === 'execute' ? whole : within(deadlines, whole);
     return ending ? answer.finally(() => this.#abortable.delete(String(id))) : answer;
+  }
+
+  #refuse(error: unknown, identity: Identity): Promise<never> {
+    return countedRefusal(this.#options.engine, identity, error);
   }
 
   #answered(message: Message, answer: Answer): void {

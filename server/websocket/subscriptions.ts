@@ -2,7 +2,8 @@
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import type { Engine, Identity, Notice, Subscription } from '../../engine/index.ts';
 import { toJson } from '../../model/values/index.ts';
-import { isObject, isReal, text, type Value } from '../../stdlib/values/index.ts';
+import { isObject, isReal, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
+import { countedRefusal } from '../http/index.ts';
 import { Ended, type LoggedIn } from './login.ts';
 import { type Answer, eventText, headersOf, memberOf, type Message, noticeText } from './message.ts';
 import { required } from './requests.ts';
@@ -30,7 +31,7 @@ interface Entry {
 type By = Pick<LoggedIn, 'username' | 'identify'>;
 
 export interface SubscriptionsOptions {
-  readonly engine: Pick<Engine, 'subscribe' | 'acknowledge' | 'unsubscribe'>;
+  readonly engine: Pick<Engine, 'count' | 'subscribe' | 'acknowledge' | 'unsubscribe'>;
   /** The login of the message that is being carried out. */
   readonly login: () => By;
   readonly send: (text: string) => void;
@@ -60,10 +61,13 @@ export class Subscriptions {
    * @throws CascadeError
    */
   async subscribe(message: Message, identity: Identity): Promise<{ answer: Answer; answered: () => void }> {
-    const path = eventPath(message);
-    const { persistent, subscriptionName } = persistence(message);
-    const filter = memberOf(message.parameters, 'eventFilter');
-    if (filter !== null && !isObject(filter)) throw apiError('cascade.request.parameter.invalid', 'eventFilter', filter);
+    let asked: Asked;
+    try {
+      asked = askedIn(message);
+    } catch (error) {
+      return countedRefusal(this.#options.engine, identity, error);
+    }
+    const { path, persistent, subscriptionName, filter } = asked;
     const headers = headersOf(message);
     const entry: Entry = {
       path: spelled(path),
@@ -276,6 +280,19 @@ function eventPath({ resourceName, resourceId }: Message): string {
 
 /** Normalises the spellings `/topics//a`, `/services//s/e` and `/topics/a/publish` to one path of a socket. */
 const spelled = (path: string): string => path.replace(/^\/(topics|services)\/\//, '/$1/').replace(/^(\/topics\/.+)\/publish$/, '$1');
+
+interface Asked extends ReturnType<typeof persistence> {
+  readonly path: string;
+  readonly filter: ObjectValue | null;
+}
+
+/** @throws what is wrong with the message */
+function askedIn(message: Message): Asked {
+  const filter = memberOf(message.parameters, 'eventFilter');
+  const asked = { path: eventPath(message), ...persistence(message) };
+  if (filter !== null && !isObject(filter)) throw apiError('cascade.request.parameter.invalid', 'eventFilter', filter);
+  return { ...asked, filter };
+}
 
 /** Whether a subscription outlives its socket, and the name of one that does. */
 function persistence({ parameters }: Message): { persistent: boolean; subscriptionName: string | null } {
