@@ -77,11 +77,11 @@ test('a query for a client that has gone while it waited is never asked, and tho
 test('the store hears of a session every ten minutes while rows that are to be kept are open', async () => {
   vi.useFakeTimers();
   try {
-    const heard: string[] = [];
+    const asked: string[] = [];
     const db = {
       client: { startSession: () => ({ id: { id: 'session' }, endSession: () => Promise.resolve() }) },
       command: (command: object) => {
-        heard.push(Object.keys(command)[0] ?? '');
+        asked.push(Object.keys(command)[0] ?? '');
         return Promise.resolve({ cursor: BSON.serialize({ firstBatch: [{ n: 1 }], id: 5n, ns: 'a.b' }) });
       },
     };
@@ -90,10 +90,10 @@ test('the store hears of a session every ten minutes while rows that are to be k
     await kept?.next();
     await other?.next();
     await vi.advanceTimersByTimeAsync(25 * 60_000);
-    expect(heard).toEqual(['find', 'find', 'refreshSessions', 'refreshSessions']);
+    expect(asked).toEqual(['find', 'find', 'refreshSessions', 'refreshSessions']);
     await kept?.close();
     await vi.advanceTimersByTimeAsync(25 * 60_000);
-    expect(heard.slice(4)).toEqual(['killCursors']);
+    expect(asked.slice(4)).toEqual(['killCursors']);
   } finally {
     vi.useRealTimers();
   }

@@ -1,21 +1,8 @@
 // One connection of the WebSocket binding, in either framing: logs in, sends requests, gets answers, subscribes (resources-and-api.md 2.15,
 // 6.7). Messages are admitted to the engine in order; there they run concurrently.
-import type { Logger } from 'pino';
 import { apiError, isApiError } from '../../model/errors/index.ts';
-import type { Pieces } from '../../resources/api.ts';
 import type { ApiRequest, Identity } from '../../engine/index.ts';
-import {
-  type Budget,
-  COUNTED_BYTES,
-  countedRefusal,
-  type Deadlines,
-  endsWithCaller,
-  errorReply,
-  type RoundRobinQueue,
-  type Served,
-  SHORT_BYTES,
-  within,
-} from '../http/index.ts';
+import { COUNTED_BYTES, countedRefusal, endsWithCaller, errorReply, SHORT_BYTES, within } from '../http/index.ts';
 import { Ended, isLogin, Login } from './login.ts';
 import {
   type Answer,
@@ -31,6 +18,7 @@ import {
 } from './message.ts';
 import { isOwn, type Own } from './operations.ts';
 import { apiRequest } from './requests.ts';
+import type { SessionOptions } from './session-options.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 /** Bound of the unanswered requests in the engine; further ones wait here, since reading from a socket cannot be paused. */
@@ -40,36 +28,6 @@ const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 
 /** Bound of a message before the login. */
 const UNKNOWN_BYTES = 16 * 1024;
-
-/** The way back to the client. Sending on a closed wire does nothing. */
-export interface Wire {
-  send(text: string): void;
-  /** Resolves when the client has read most of what was sent, or is gone. */
-  hasRoom(): Promise<void>;
-  /** Sends one message in parts, as fast as the client reads. Resolves when all is sent or the client is gone; closes the pieces. */
-  stream(message: Pieces): Promise<void>;
-  close(code: number, reason: string): void;
-  /** The peer's address, as text. */
-  readonly address: string;
-}
-
-export interface SessionOptions {
-  readonly engine: Served;
-  readonly log: Logger;
-  readonly wire: Wire;
-  /** The deadlines of single requests. */
-  readonly deadlines: Deadlines;
-  /** The budget for the messages of all clients, until they are answered. */
-  readonly budget: Budget;
-  /** What begins requests in their turn. */
-  readonly turns: RoundRobinQueue;
-  /** The budget for sockets without a login. */
-  readonly unknown: Budget;
-  /** Time that a client may stay without a login. */
-  readonly loginMs: number;
-  /** Called when an answer was sent. */
-  readonly onAnswer?: () => void;
-}
 
 export class Session {
   readonly #options: SessionOptions;
