@@ -7,11 +7,11 @@ import { collaborations } from './collaborations.ts';
 import { locationTracking } from './location-tracking.ts';
 import { recommend } from './recommend.ts';
 import { SERVICE_RESOURCES } from './service-types.ts';
-import { awaitsPositions, followPosition } from './tracking.ts';
+import { awaitsPositions, followPositions } from './tracking.ts';
 
 export const collaboration: Feature = {
   name: 'collaboration',
   instances: SERVICE_RESOURCES,
-  follower: { concerns: awaitsPositions, follow: followPosition },
+  follower: { concerns: awaitsPositions, follow: followPositions },
   builtins: { ...recommend, ...chat, ...locationTracking, ...collaborations, ...activityPatterns, ...collaborationGeneration },
 };

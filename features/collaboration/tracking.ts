@@ -1,5 +1,5 @@
 // Handles positions on the reporting topic of a track (builtins.md 26): updates the record, and publishes the arrival once. Both are one
-// unit with the event of the topic.
+// unit with the events of the topic.
 
 import {
   DateTime,
@@ -17,6 +17,7 @@ import type { Answer } from '../../runtime/transactions/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
 import { pureBuiltins } from '../../resources/host-context.ts';
 import { deleteOne, read, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
+import { idOf } from '../../resources/representation/index.ts';
 import { TRACKS } from './service-types.ts';
 import type { Namespace, Publish } from '../../resources/catalog/index.ts';
 import { StateKey } from '../../resources/states.ts';
@@ -46,32 +47,68 @@ export async function awaitPositions(space: Namespace, topic: string): Promise<v
 /** Whether a message on the topic may be a position. */
 export const awaitsPositions = async (space: Namespace, topic: string): Promise<boolean> => (await topicsOf(space)).has(topic);
 
+/** A track, as positions of the same unit leave it. */
+interface Followed {
+  readonly stored: ObjectValue;
+  changes: ObjectValue | null;
+  hasArrived: boolean;
+}
+
 /**
- * Handles a message on a topic with tracks.
+ * Handles messages on a topic with tracks, in one unit: what becomes of a track is written once.
+ * @param messages `{username, location, timestamp?}` is a position, others are only published
  * @param publish raises the event of a topic
- * @param value the message; `{username, location, timestamp?}` is a position, others are ignored
  */
-export function followPosition(space: Namespace, topic: string, value: Value, actor: Actor, publish: Publish): Promise<Answer> {
+export function followPositions(
+  space: Namespace,
+  topic: string,
+  messages: readonly Value[],
+  actor: Actor,
+  publish: Publish,
+): Promise<Answer> {
   return atomically(space, `positions ${topic}`, actor, async (batching) => {
-    await publish(topic, value, batching);
-    const position = positionIn(value, batching);
-    if (!position) return null;
-    const tracks = await read(space, TRACKS, { reportingTopic: topic, username: { $in: spellings(position.username) } }, MOST_TRACKS);
-    for (const track of tracks) {
-      if (!movedEnough(track, position.location)) continue;
-      if (!hasArrived(track, position.location)) {
-        const changes = { lastLocation: position.location, lastActive: position.at };
-        await updateOne(space, TRACKS, async () => track, changeOf(TRACKS, changes), batching);
-        continue;
+    const followed = new Map<string, Followed>();
+    const tracksOf = remembering(async (username: string) => {
+      const tracks = await read(space, TRACKS, { reportingTopic: topic, username: { $in: spellings(username) } }, MOST_TRACKS);
+      return tracks.map((stored) => {
+        const one = followed.get(idOf(stored)) ?? { stored, changes: null, hasArrived: false };
+        followed.set(idOf(stored), one);
+        return one;
+      });
+    });
+    for (const message of messages) {
+      await publish(topic, message, batching);
+      const position = positionIn(message, batching);
+      if (!position) continue;
+      for (const track of await tracksOf(position.username)) {
+        if (track.hasArrived || !movedEnough({ ...track.stored, ...track.changes }, position.location)) continue;
+        track.hasArrived = isThere(track.stored, position.location);
+        if (track.hasArrived) await arrive(space, track.stored, position, batching, publish);
+        else track.changes = { lastLocation: position.location, lastActive: position.at };
       }
-      await deleteOne(space, TRACKS, async () => track, batching);
-      const arrivalTopic = getOwn(track, 'arrivalTopic');
-      if (typeof arrivalTopic !== 'string') continue;
-      const { username, destination, activity } = track as Record<'username' | 'destination' | 'activity', Value>;
-      await publish(arrivalTopic, { username, destination, activity, timestamp: position.at }, batching);
     }
+    for (const { stored, changes, hasArrived } of followed.values())
+      if (changes && !hasArrived) await updateOne(space, TRACKS, async () => stored, changeOf(TRACKS, changes), batching);
     return null;
   });
+}
+
+async function arrive(space: Namespace, track: ObjectValue, { at }: Position, batching: Actor, publish: Publish): Promise<void> {
+  await deleteOne(space, TRACKS, async () => track, batching);
+  const arrivalTopic = getOwn(track, 'arrivalTopic');
+  if (typeof arrivalTopic !== 'string') return;
+  const { username, destination, activity } = track as Record<'username' | 'destination' | 'activity', Value>;
+  await publish(arrivalTopic, { username, destination, activity, timestamp: at }, batching);
+}
+
+/** The function, asked once for each name. */
+function remembering<T>(ask: (name: string) => Promise<T>): (name: string) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
+  return (name) => {
+    const answer = known.get(name) ?? ask(name);
+    known.set(name, answer);
+    return answer;
+  };
 }
 
 /** As it is stored, and as it was given: tracks of former versions have it so. */
@@ -115,7 +152,7 @@ function movedEnough(track: ObjectValue, location: ObjectValue): boolean {
   return !isPoint(last) || metres(last, location) >= numberOf(getOwn(track, 'distanceFilter') ?? 0);
 }
 
-function hasArrived(track: ObjectValue, location: ObjectValue): boolean {
+function isThere(track: ObjectValue, location: ObjectValue): boolean {
   const destination = getOwn(track, 'destination');
   return isPoint(destination) && metres(destination, location) <= numberOf(getOwn(track, 'destinationRadius') ?? 0);
 }

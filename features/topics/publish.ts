@@ -1,7 +1,7 @@
 // Publishes on topics (integrations.md 9.3), and raises request events (language.md 5.12).
 
 import { getOwn, type Value } from '../../stdlib/values/index.ts';
-import { type Actor, committing } from '../../runtime/context/index.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { checkTopic } from './topics-kind.ts';
 import { raise } from '../../runtime/events/index.ts';
 import { checkMessage } from './topic-messages.ts';
@@ -15,7 +15,7 @@ export async function publishTopic(space: Namespace, topic: string, value: Value
     return publishEach(space, topic, value as Value[], actor);
   checkMessage(space, topic, value);
   const follower = await followerOf(space, topic);
-  if (follower) await follower.follow(space, topic, value, actor, plainly(space));
+  if (follower) await follower.follow(space, topic, [value], actor, plainly(space));
   else await plainly(space)(topic, value, actor);
 }
 
@@ -23,11 +23,7 @@ export async function publishTopic(space: Namespace, topic: string, value: Value
 async function publishEach(space: Namespace, topic: string, messages: readonly Value[], actor: Actor): Promise<void> {
   for (const message of messages) checkMessage(space, topic, message);
   const follower = await followerOf(space, topic);
-  if (follower) {
-    const separately = committing(actor, (unit) => space.transactions.submit(unit));
-    for (const message of messages) await follower.follow(space, topic, message, separately, plainly(space));
-    return actor.commit({ writes: [], events: [] }, { ok: 'null' });
-  }
+  if (follower) return void (await follower.follow(space, topic, messages, actor, plainly(space)));
   const path = `/topics${topic}/publish`;
   await actor.commit({ writes: [], events: messages.flatMap((message) => raise(space, path, message, actor)) }, { ok: 'null' });
 }

@@ -29,8 +29,8 @@ export type Publish = (topic: string, value: Value, actor: Actor) => Promise<voi
 /** A feature that reacts to publications on topics, with changes in the unit of the topic's event. */
 export interface PublicationFollower {
   concerns(space: Namespace, topic: string): Promise<boolean>;
-  /** Publishes, with the feature's own changes. */
-  follow(space: Namespace, topic: string, value: Value, actor: Actor, publish: Publish): Promise<unknown>;
+  /** Publishes the messages, in order and in one unit with the feature's own changes. */
+  follow(space: Namespace, topic: string, messages: readonly Value[], actor: Actor, publish: Publish): Promise<unknown>;
 }
 
 /** Publishes to sources of one type, whose messages are stored first and sent from there. @param source its name */
