@@ -5,7 +5,7 @@ import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../st
 import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import { DuplicateKey, type LogEntry, type StoredEvent, type UnitOfWork } from '../../runtime/transactions/index.ts';
 import { eventObject, raise, type Raising, bindsOn, programIn } from '../../runtime/events/index.ts';
-import { type CascadeError, apiError } from '../../model/errors/index.ts';
+import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { decided } from '../../resources/instances/index.ts';
 import { creatorOf } from '../../resources/access/index.ts';
@@ -98,7 +98,7 @@ export class Inbox {
     const value = 'value' in message ? message.value : await this.#decoded(message);
     if (value === undefined) return { outcome: Promise.resolve('refused') };
     const transport: Transport = { topic: message.topic ?? null, properties: encodeInner(message.properties ?? {}) };
-    const identity = await creatorOf(this.#space, this.#source);
+    const identity = await creatorOf(this.#space, this.#source).catch((error: unknown) => this.#withoutCreator(error));
     const actor: Actor = { ...serviceActor(this.#space), identity };
     const events = await eventsOf(this.#space, this.#source, value, transport, actor);
     const { onceKey } = message;
@@ -110,6 +110,13 @@ export class Inbox {
     const first = await unit();
     while (this.#space.transactions.refusal(first)) await new Promise((resolve) => setTimeout(resolve, FULL_RETRY_MS));
     return { outcome: this.#stored(first, unit, onceKey) };
+  }
+
+  /** Who it is that may not act any more stands in the logs: senders are told what comes of this. */
+  async #withoutCreator(error: unknown): Promise<never> {
+    if (!(error instanceof CascadeError) || error.status !== 403) throw error;
+    await logOnce(this.#space, this.#name, error.code, `Source ${this.#name} cannot act for who made or changed it: ${error.message}`);
+    throw apiError('cascade.source.unavailable', this.#name, 'it cannot take messages now');
   }
 
   /** Waits for the organization's quota. Later messages wait in order, or at the sender where the protocol supports flow control. */

@@ -1,0 +1,55 @@
+// spec: integrations.md 1.6; resources-and-api.md 7
+import { createHmac, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openOwnDatabase, type OwnDatabase } from '../../engine/testing/database.ts';
+import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { parseJson } from '../../model/values/index.ts';
+
+let database: OwnDatabase;
+let t: TestEngine;
+beforeAll(async () => {
+  database = await openOwnDatabase(); // registers a namespace with a key, which engines of other tests lack
+  t = await openTestEngine({ mongoUri: database.uri, masterKey: randomBytes(32) });
+  await database.register(t.identity.namespace);
+});
+afterAll(async () => {
+  await t[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const SECRET = 'a secret of the sender';
+
+const webhook = (name: string, more: object = {}) => ({ name, type: 'WEBHOOK', config: { inboundSecret: SECRET }, ...more });
+
+/** What the sender of a message is told. */
+async function told(source: string): Promise<unknown> {
+  const body = Buffer.from('{"n":1}');
+  const headers = { 'x-cascade-signature': `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}` };
+  return t.engine
+    .accept(t.identity.namespace, { protocol: 'webhook', source, headers, address: '', body: () => body })
+    .catch(({ code, message }: { code: string; message: string }) => [code, message]);
+}
+
+const away = (source: string) => ['cascade.source.unavailable', `Source ${source} is not connected: it cannot take messages now.`];
+
+test('a sender is not told whose source it is that cannot act for its user any more: that is in the logs', async () => {
+  const { namespace } = t.identity;
+  const username = `leaver.${namespace}`;
+  await t.engine.identity.createUser({ username, password: 'correct horse', namespace, createdBy: 'tests' });
+  await t.engine.identity.authorizeUser(username, namespace, ['admin', 'user__system'], { isConsented: true });
+  const leaver = { username, namespace, profiles: ['admin', 'user__system'] };
+  await t.engine.execute({
+    ...{ identity: leaver, op: 'insert', resourceName: 'sources', custom: false, parameters: {} },
+    object: parseJson(JSON.stringify(webhook('left'))),
+  });
+  await t.engine.identity.deleteUser(username);
+  await expect.poll(() => told('left')).toEqual(away('left'));
+  await t.eventually('logs', { message: { $regex: username } }, 1);
+});
+
+test('a sender is not told what a program of the pipeline says', async () => {
+  await t.program('rules', 'RULE inner WHEN MESSAGE ARRIVES FROM piped AS m exception("inner.code", "said inside")');
+  await t.ask('insert', 'sources', { body: JSON.stringify(webhook('piped', { isReliable: true, pipelineRules: ['inner'] })) });
+  await expect.poll(() => told('piped')).toEqual(away('piped'));
+  await t.eventually('logs', { invocationId: 'piped', message: { $regex: 'said inside' } }, 1);
+});
