@@ -22,7 +22,7 @@ const SECRET = 'a secret of the sender';
 const webhook = (name: string, more: object = {}) => ({ name, type: 'WEBHOOK', config: { inboundSecret: SECRET }, ...more });
 
 /** What the sender of a message is told. */
-async function told(source: string): Promise<unknown> {
+async function answerTo(source: string): Promise<unknown> {
   const body = Buffer.from('{"n":1}');
   const headers = { 'x-cascade-signature': `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}` };
   return t.engine
@@ -43,13 +43,13 @@ test('a sender is not told whose source it is that cannot act for its user any m
     object: parseJson(JSON.stringify(webhook('left'))),
   });
   await t.engine.identity.deleteUser(username);
-  await expect.poll(() => told('left')).toEqual(away('left'));
+  await expect.poll(() => answerTo('left')).toEqual(away('left'));
   await t.eventually('logs', { message: { $regex: username } }, 1);
 });
 
 test('a sender is not told what a program of the pipeline says', async () => {
   await t.program('rules', 'RULE inner WHEN MESSAGE ARRIVES FROM piped AS m exception("inner.code", "said inside")');
   await t.ask('insert', 'sources', { body: JSON.stringify(webhook('piped', { isReliable: true, pipelineRules: ['inner'] })) });
-  await expect.poll(() => told('piped')).toEqual(away('piped'));
+  await expect.poll(() => answerTo('piped')).toEqual(away('piped'));
   await t.eventually('logs', { invocationId: 'piped', message: { $regex: 'said inside' } }, 1);
 });
