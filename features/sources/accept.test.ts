@@ -1,4 +1,4 @@
-// spec: integrations.md 1.6; resources-and-api.md 7
+// spec: integrations.md 1.6
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openOwnDatabase, type OwnDatabase } from '../../engine/testing/database.ts';

@@ -4,7 +4,7 @@ export { decided } from './before.ts';
 export type { Failed } from './bulk.ts';
 export { trimCapped } from './capped.ts';
 export { computedIn, updateComputed } from './computed-change.ts';
-export { CURSORS } from './cursors.ts';
+export { CURSORS, type WalkPage } from './cursors/index.ts';
 export { deleteMany, deleteOne, goingAlong } from './delete.ts';
 export { addressesOf, indexDependents, masterOf } from './dependents.ts';
 export {
@@ -26,7 +26,7 @@ export { innerText, innerValue, instanceIn, LONG_TEXT } from './in-pieces.ts';
 export { upsertKeys } from './natural-key.ts';
 export { followedInstance } from './pending-instances.ts';
 export { asApiError, duplicateOf, tooFull } from './refusals.ts';
-export { type ProgramQuery, type Selected, type WalkPage, mostRowsOf, pageOf, selectPage, selectPages, selectRows } from './select.ts';
+export { type ProgramQuery, type Selected, mostRowsOf, pageOf, selectPage, selectPages, selectRows } from './select.ts';
 export { refusalOf } from './stale-writes.ts';
 export { addedBy, ensureCollection, removeInBackground, removeValues } from './type-storage.ts';
 export { changeOf, updateOne, versionIn } from './update.ts';

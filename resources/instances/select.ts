@@ -11,7 +11,7 @@ import { instanceFromBson, instanceHead } from '../../model/values/index.ts';
 import { AHEAD_BYTES, LARGE_RESULTS, readAhead, idOf } from '../representation/index.ts';
 import { type RankedOrder, rankedOrder, type RowForm, writeRows, writeSeenRows } from '../scalars/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
-import { CURSORS } from './cursors.ts';
+import { CURSORS, type WalkPage } from './cursors/index.ts';
 import { condition, remember } from './find.ts';
 import { keyText } from './natural-key.ts';
 import { pendingInstance } from './pending-instances.ts';
@@ -249,12 +249,6 @@ function sortObject(orderBy: ProgramQuery['orderBy']): ObjectValue | undefined {
   const sort: ObjectValue = {};
   for (const [path, descending] of orderBy) sort[path] = descending ? -1 : 1;
   return sort;
-}
-
-export interface WalkPage {
-  /** Inner JSON, one text for each row. */
-  readonly rows: readonly string[];
-  readonly isLast: boolean;
 }
 
 /** Reads all rows of a condition, a page at a time (language.md E1: a SELECT as sequence). */

@@ -1,7 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { RestartRun } from '../../runtime/context/actor.ts';
-import { Cursors } from './cursors.ts';
-import type { WalkPage } from './select.ts';
+import { RestartRun } from '../../../runtime/context/actor.ts';
+import { Cursors, type WalkPage } from './cursors.ts';
 
 const ofRun = (run: string) => ({ state: { run, within: undefined, keep: () => undefined } });
 const RUN = ofRun('run');

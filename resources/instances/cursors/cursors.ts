@@ -2,9 +2,8 @@
 // it or its run ends, however long the program takes for a page.
 
 import { randomUUID } from 'node:crypto';
-import { type Actor, RestartRun } from '../../runtime/context/index.ts';
-import { StateKey } from '../states.ts';
-import type { WalkPage } from './select.ts';
+import { type Actor, RestartRun } from '../../../runtime/context/index.ts';
+import { StateKey } from '../../states.ts';
 
 /** As long as a run may take (language.md 10): what is open longer without a request belongs to none that this process still has. */
 const IDLE_MS = 2 * 60 * 60_000;
@@ -12,6 +11,12 @@ const IDLE_MS = 2 * 60 * 60_000;
 const MOST = 2_000;
 /** With more, each holds less. */
 const FEW = 100;
+
+export interface WalkPage {
+  /** Inner JSON, one text for each row. */
+  readonly rows: readonly string[];
+  readonly isLast: boolean;
+}
 
 interface Walk {
   readonly pages: AsyncGenerator<WalkPage>;

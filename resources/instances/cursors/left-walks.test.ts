@@ -1,7 +1,7 @@
 // What a program has not read to its end is not left open in the store.
 import { MongoClient } from 'mongodb';
 import { expect, test } from 'vitest';
-import { openTestEngine } from '../../engine/testing/engine.ts';
+import { openTestEngine } from '../../../engine/testing/engine.ts';
 
 const FAILING = 'FOR m IN SELECT FROM Many { exception("left", m.n) }';
 
