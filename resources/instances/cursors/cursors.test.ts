@@ -77,3 +77,14 @@ test('a cursor is open as long as its run, and closed with it', async () => {
     vi.useRealTimers();
   }
 });
+
+test('a run that leaves two thousand open makes room with its own', async () => {
+  async function* pages(): AsyncGenerator<WalkPage> {
+    for (;;) yield { rows: ['1'], isLast: false };
+  }
+  const open = async (run: string) => (JSON.parse(await cursors.open(pages(), ofRun(run))) as { cursor: string }).cursor;
+  const [others, own] = [await open('another'), await open('run')];
+  for (let n = 0; n < 2_000; n++) await open('run');
+  expect(JSON.parse(await cursors.next(others))).toEqual({ rows: [1], done: false });
+  await expect(cursors.next(own)).rejects.toBeInstanceOf(RestartRun);
+});

@@ -7,9 +7,9 @@ import { StateKey } from '../../states.ts';
 
 /** As long as a run may take (language.md 10): what is open longer without a request belongs to none that this process still has. */
 const IDLE_MS = 2 * 60 * 60_000;
-/** Of a namespace: of more the one that was opened first is closed, and its run starts again. */
+/** Of a namespace: of more one that was opened before is closed, and its run starts again where it goes on with it. */
 const MOST = 2_000;
-/** With more, each holds less. */
+/** With more, each holds less; a run with more has most likely left them behind. */
 const FEW = 100;
 
 export interface WalkPage {
@@ -42,7 +42,7 @@ export class Cursors {
   async open(pages: AsyncGenerator<WalkPage>, { state }: Pick<Actor, 'state'>): Promise<string> {
     const run = state?.run ?? '';
     const id = randomUUID();
-    if (this.#walks.size >= MOST) await this.close(this.#walks.keys().next().value ?? '');
+    if (this.#walks.size >= MOST) await this.close(this.#firstOf(run));
     this.#walks.set(id, { pages, run, idle: this.#timer(id) });
     const ofRun = this.#runs.get(run) ?? new Set();
     this.#runs.set(run, ofRun.add(id));
@@ -86,6 +86,14 @@ export class Cursors {
     if (ofRun?.size === 0) this.#runs.delete(walk.run);
     clearTimeout(walk.idle);
     await walk.pages.return(undefined);
+  }
+
+  /** The one that makes room: a run that has left many open pays for itself, before the one that was opened first. */
+  #firstOf(run: string): string {
+    const ofRun = this.#runs.get(run);
+    const ids = ofRun && ofRun.size > FEW ? ofRun : this.#walks.keys();
+    const [first = ''] = ids;
+    return first;
   }
 
   /** Closes what a run that has ended, or starts again, has not read to its end: by an error, say, in the body of a FOR. */
