@@ -23,6 +23,7 @@ import {
   typeOf,
 } from './common.ts';
 import { Intake } from '../intake.ts';
+import { type Link, Links } from './links.ts';
 import { headersOf } from './values-0-9-1.ts';
 
 // amqplib opens its own sockets; these internal parts accept a connected one instead. The version is pinned because they are internal.
@@ -48,9 +49,12 @@ class Amqp091 implements Connection {
   readonly #intake: Intake;
   #consumer: Channel | null = null;
   #tags: string[] = [];
-  #publisher: Promise<Publisher> | null = null;
+  /** By exchange: publishing to an unknown one closes the channel. */
+  readonly #publishers: Links<Publisher>;
   #polling: Interval | null = null;
   #isClosing = false;
+  /** Why the broker closed the connection or the consuming channel. */
+  #reason: Error | null = null;
 
   static async open(context: SourceContext, address: BrokerAddress): Promise<Amqp091> {
     const model = await modelOn(context, address);
@@ -69,11 +73,20 @@ class Amqp091 implements Connection {
     this.#context = context;
     this.#model = model;
     this.#intake = new Intake(context);
-    let last: Error | undefined;
-    model.on('error', (error: Error) => (last = error));
-    model.on('close', () => {
-      if (!this.#isClosing) context.lost(new ConnectionFailure(last?.message ?? 'the broker closed the connection'));
+    this.#publishers = new Links((_exchange, gone) => Publisher.open(model, context.source, gone));
+    this.#watch(model);
+  }
+
+  /** Reports the end of the connection, or of the channel that consumes: a broker may close that alone. */
+  #watch(one: Model | Channel): void {
+    one.on('error', (error: Error) => (this.#reason ??= error));
+    one.on('close', () => {
+      if (!this.#isClosing) this.#context.lost(this.#failure());
     });
+  }
+
+  #failure(): ConnectionFailure {
+    return new ConnectionFailure(this.#reason?.message ?? 'the broker closed the connection');
   }
 
   async #start(): Promise<void> {
@@ -88,6 +101,7 @@ class Amqp091 implements Connection {
     }
     const channel = await this.#channel();
     this.#consumer = channel;
+    this.#watch(channel);
     await channel.prefetch(Number(own(config, 'prefetch') ?? 100));
     for (const topic of topics) {
       const queue = await this.#queueOf(channel, topic);
@@ -98,6 +112,7 @@ class Amqp091 implements Connection {
       });
       this.#tags.push(consumerTag);
     }
+    if (this.#reason) throw this.#failure(); // a loss is not heeded while the source opens
   }
 
   /** Empties each queue once. */
@@ -166,9 +181,9 @@ class Amqp091 implements Connection {
 
   async publish(request: ObjectValue): Promise<void> {
     const publication = publicationOf(this.#context, request);
-    this.#publisher ??= Publisher.open(this.#model, this.#context.source, () => (this.#publisher = null));
+    const [exchange] = exchangeAndKey(publication.address);
     try {
-      await (await this.#publisher).send(publication);
+      await this.#publishers.use(exchange, (publisher) => publisher.send(publication));
     } catch (error) {
       if (error instanceof Error && 'code' in error && String(error.code).startsWith('cascade.')) throw error;
       throw apiError(
@@ -191,8 +206,8 @@ class Amqp091 implements Connection {
   }
 }
 
-/** A channel with publisher confirms. Publishing to an unknown exchange closes it; the next publish opens a new one. */
-class Publisher {
+/** A channel with publisher confirms, for one exchange. Publishing to an unknown exchange closes it; the next publish opens a new one. */
+class Publisher implements Link {
   readonly #channel: ConfirmChannel;
   readonly #source: string;
   /** Message ids of publishes that the broker returned as unroutable. */
@@ -201,12 +216,7 @@ class Publisher {
   readonly #failing = new Set<(error: Error) => void>();
 
   static async open(model: Model, source: string, closed: () => void): Promise<Publisher> {
-    try {
-      return new Publisher(await model.createConfirmChannel(), source, closed);
-    } catch (error) {
-      closed();
-      throw error;
-    }
+    return new Publisher(await model.createConfirmChannel(), source, closed);
   }
 
   private constructor(channel: ConfirmChannel, source: string, closed: () => void) {
@@ -219,6 +229,10 @@ class Publisher {
       const error = this.#closed ?? new Error('the connection was closed');
       for (const fail of [...this.#failing]) fail(error);
     });
+  }
+
+  close(): void {
+    this.#channel.close().catch(() => undefined); // the broker may have closed it meanwhile
   }
 
   async send({ address, body, ...publication }: Publication): Promise<void> {
