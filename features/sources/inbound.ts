@@ -81,6 +81,13 @@ export class Inbox {
     }
   }
 
+  /** See SourceContext.malformed. */
+  async malformed(reason: string): Promise<Outcome> {
+    sourcesOf(this.#space).counts.add(this.#name, 'received', this.#space.clock.now());
+    await this.#drop(apiError('cascade.source.message.malformed', this.#name, reason));
+    return 'refused';
+  }
+
   #hasRoom(): boolean {
     return this.#waiting < MOST_WAITING && this.#waitingBytes < MOST_WAITING_BYTES;
   }

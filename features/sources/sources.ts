@@ -298,6 +298,7 @@ export class Sources {
       signal,
       now: () => space.clock.now(),
       deliver: (message) => inbox.deliver(message),
+      malformed: (reason) => inbox.malformed(reason),
       room: () => inbox.room(),
       lost: (error) => life.lost(error),
       troubled: (error, nextAttemptAt) => life.troubled(error, nextAttemptAt),

@@ -1,5 +1,5 @@
 // Takes messages of brokers that expect a settlement for each.
-import type { Inbound, InboundValue, SourceContext } from './protocol.ts';
+import type { Inbound, InboundValue, Outcome, SourceContext } from './protocol.ts';
 
 const RETRY_AFTER_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
@@ -28,10 +28,11 @@ export class Intake {
     this.#context = context;
   }
 
-  async take(message: Inbound | InboundValue, settlement: Settlement): Promise<void> {
+  /** @param read reads what arrived. Whatever it throws refuses that message: thrown to a broker's library it would end the connection. */
+  async take(read: () => Inbound | InboundValue, settlement: Settlement): Promise<void> {
     this.#underWay++;
     try {
-      const outcome = await this.#context.deliver(message);
+      const outcome = await this.#outcomeOf(read);
       this.#failures = 0;
       if (outcome === 'refused') settlement.reject();
       else settlement.accept();
@@ -42,6 +43,16 @@ export class Intake {
     } finally {
       if (--this.#underWay === 0) for (const wake of this.#idle.splice(0)) wake();
     }
+  }
+
+  #outcomeOf(read: () => Inbound | InboundValue): Promise<Outcome> {
+    let message;
+    try {
+      message = read();
+    } catch (error) {
+      return this.#context.malformed(error instanceof Error ? error.message : String(error));
+    }
+    return this.#context.deliver(message);
   }
 
   /** Resolves when no message is in flight. */

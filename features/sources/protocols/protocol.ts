@@ -148,6 +148,8 @@ export interface SourceContext {
    * @throws when the pipeline of a reliable source failed: the protocol must not acknowledge, so that the message is delivered again
    */
   deliver(message: Inbound | InboundValue): Promise<Outcome>;
+  /** Counts and logs a message that the protocol cannot read: it is refused, as one is whose content `deliver` cannot decode. */
+  malformed(reason: string): Promise<Outcome>;
   /**
    * Resolves when fewer than a thousand messages, and less than 16 MiB of them, have no outcome. A protocol awaits it before it reads more from a transport that can be
    * paused.

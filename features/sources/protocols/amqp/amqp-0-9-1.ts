@@ -162,7 +162,7 @@ class Amqp091 implements Connection {
         // The channel is closed: the broker delivers unacknowledged messages again.
       }
     };
-    return this.#intake.take(this.#inbound(topic, message), {
+    return this.#intake.take(() => this.#inbound(topic, message), {
       accept: () => settle(() => channel.ack(message)),
       reject: () => settle(() => channel.nack(message, false, false)),
       requeue: () => settle(() => channel.nack(message, false, true)),

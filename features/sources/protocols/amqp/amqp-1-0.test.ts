@@ -1,7 +1,7 @@
 // AMQP 1.0 against a broker of this test, for what real brokers hardly show: the chosen SASL mechanism, the attributes of a link, TLS.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import rhea, { type EventContext, type Receiver, type Sender } from 'rhea';
+import rhea, { type EventContext, type Message, type Receiver, type Sender } from 'rhea';
 import { afterEach, expect, test } from 'vitest';
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { newAuthority } from '../../testing/certificates.ts';
@@ -15,6 +15,11 @@ interface Received {
   readonly mechanisms: string[];
   readonly links: { address: string | undefined; dynamic: boolean; durable: unknown; filter: unknown; name: string }[];
   readonly messages: string[];
+  /** The links and sessions by which it sends, and those that publish. */
+  readonly senders: Sender[];
+  readonly publishing: Receiver[];
+  /** What became of the messages that it sent. */
+  readonly outcomes: string[];
 }
 
 const ends: (() => void)[] = [];
@@ -22,9 +27,16 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** A broker that offers the named mechanisms, sends each consumer one message, and records what is sent. */
-async function broker(mechanisms: readonly string[], tls: object = {}): Promise<Received & { readonly port: number }> {
-  const received: Received = { mechanisms: [], links: [], messages: [] };
+/**
+ * A broker that offers the named mechanisms, sends each consumer one message, and records what is sent. A target `none` does not exist.
+ * @param sent its message: bytes are sent as they are
+ */
+async function broker(
+  mechanisms: readonly string[],
+  tls: object = {},
+  sent: Message | Buffer = { body: 'first' },
+): Promise<Received & { readonly port: number }> {
+  const received: Received = { mechanisms: [], links: [], messages: [], senders: [], publishing: [], outcomes: [] };
   const container = rhea.create_container({ id: 'broker' });
   const server = container.sasl_server_mechanisms as Record<string, () => unknown> & {
     enable_plain(check: object): void;
@@ -44,11 +56,19 @@ async function broker(mechanisms: readonly string[], tls: object = {}): Promise<
     const { address, dynamic, durable, filter } = (sender as Sender).source as unknown as Record<string, unknown>;
     received.links.push({ address: address as string, dynamic: dynamic === true, durable, filter, name: (sender as Sender).name });
     (sender as Sender).set_source({ address: dynamic === true ? 'made-up' : (address as string) });
+    received.senders.push(sender as Sender);
   });
-  container.once('sendable', ({ sender }: EventContext) => void sender?.send({ body: 'first' }));
-  container.on('receiver_open', ({ receiver }: EventContext) =>
-    (receiver as Receiver).set_target({ address: (receiver as Receiver).target.address }),
+  container.once(
+    'sendable',
+    ({ sender }: EventContext) => void (Buffer.isBuffer(sent) ? sender?.send(sent, 'tag', 0) : sender?.send(sent)),
   );
+  for (const outcome of ['accepted', 'rejected', 'released']) container.on(outcome, () => received.outcomes.push(outcome));
+  container.on('receiver_open', ({ receiver }: EventContext) => {
+    const { address } = (receiver as Receiver).target;
+    (receiver as Receiver).set_target({ address });
+    if (address === 'none') return (receiver as Receiver).close({ condition: 'amqp:not-found', description: 'no such address' });
+    received.publishing.push(receiver as Receiver);
+  });
   container.on('message', ({ message }: EventContext) =>
     received.messages.push(Buffer.from((message?.body as { content: Buffer }).content).toString()),
   );
@@ -154,4 +174,63 @@ test('over TLS the broker’s certificate is verified, and a client certificate 
   expect(received.messages).toEqual(['"sealed"']);
   await source.close();
   expect(received.mechanisms).toEqual(['EXTERNAL']);
+});
+
+// spec: integrations.md 1.2
+test.each<[string, (sender: Sender) => void, string]>([
+  ['link', (sender) => sender.close(), 'the broker closed the link'],
+  ['session', (sender) => sender.session.close(), 'the broker ended the session'],
+])('a %s that the broker ends without an error is a lost connection', async (_what, end, reason) => {
+  const received = await broker(['ANONYMOUS']);
+  const { source, context } = await open(received.port, { topics: ['work'] });
+  end(received.senders[0]!);
+  await expect.poll(() => context.losses).toHaveLength(1);
+  expect(String(context.losses[0])).toContain(reason);
+  await source.close();
+});
+
+/** A message of one amqp-value section that holds these bytes. */
+const messageOf = (...value: number[]): Buffer => Buffer.from([0x00, 0x53, 0x77, ...value]);
+const nested = (levels: number): number[] => {
+  const inner: number[] = levels === 0 ? [0x40] : nested(levels - 1);
+  const size = Buffer.alloc(8);
+  size.writeUInt32BE(inner.length + 4);
+  size.writeUInt32BE(1, 4);
+  return [0xd0, ...size, ...inner];
+};
+
+// spec: integrations.md 4.2
+test.each<[string, Buffer | Message, string]>([
+  ['of an unknown type', messageOf(0x3f), 'typecode'],
+  ['of four billion elements without bytes', messageOf(0xf0, 0, 0, 0, 5, 0xff, 0xff, 0xff, 0xff, 0x40), 'more than 1000000 elements'],
+  ['nested too deep', messageOf(...nested(101)), 'nesting deeper than 100'],
+  [
+    'with properties nested too deep',
+    { body: 1, application_properties: { deep: JSON.parse('['.repeat(101) + ']'.repeat(101)) } },
+    'nesting',
+  ],
+])('a message %s is rejected, and the connection lasts', async (_what, message, reason) => {
+  const received = await broker(['ANONYMOUS'], {}, message);
+  const { source, context } = await open(received.port, { topics: ['work'] });
+  await expect.poll(() => received.outcomes).toEqual(['rejected']);
+  received.senders[0]!.send({ body: 'second' });
+  await expect.poll(() => context.delivered).toMatchObject([{ value: 'second' }]);
+  expect(context.refused).toEqual([expect.stringContaining(reason)]);
+  expect(context.losses).toEqual([]);
+  await source.close();
+});
+
+// spec: integrations.md 4.3
+test('a target that is refused leaves no session behind', async () => {
+  const received = await broker(['ANONYMOUS']);
+  const { source, context } = await open(received.port, {});
+  const failed = { code: 'cascade.source.publish.failed', message: expect.stringContaining('no such address') };
+  for (const _ of [1, 2, 3]) await expect(source.publish!({ topic: 'none', message: 1 }, NOBODY)).rejects.toMatchObject(failed);
+  await source.publish!({ topic: 'out', message: 2 }, NOBODY);
+  const [{ connection }] = received.publishing as [Receiver];
+  const sessions = () => Object.values((connection as unknown as { local_channel_map: object }).local_channel_map).length;
+  await expect.poll(sessions).toBe(1);
+  expect(received.messages).toEqual(['2']);
+  expect(context.losses).toEqual([]);
+  await source.close();
 });

@@ -1,25 +1,16 @@
 // AMQP 1.0 (integrations.md 4) by rhea. Credit is restored as messages are settled, so that a broker sends no more than the service stores.
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import rhea, { type ConnectionOptions, type Delivery, type EventContext, type Message, type Receiver, type Sender } from 'rhea';
+import type { ConnectionOptions, Delivery, EventContext, Message, Receiver } from 'rhea';
 import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
-import { apiError } from '../../../../model/errors/index.ts';
 import { own } from '../fields.ts';
 import { type Connection, ConnectionFailure, type Inbound, type InboundValue, type SourceContext } from '../protocol.ts';
-import {
-  type BrokerAddress,
-  credentialsOf,
-  firstOf,
-  Interval,
-  mechanismsOf,
-  type Publication,
-  publicationOf,
-  socketTo,
-  topicsOf,
-  typeOf,
-} from './common.ts';
+import { type BrokerAddress, credentialsOf, firstOf, Interval, mechanismsOf, publicationOf, socketTo, topicsOf, typeOf } from './common.ts';
 import { Intake } from '../intake.ts';
-import { dataIn, messageOf, valueOf } from './values-1-0.ts';
+import rhea, { Unreadable } from './library-1-0.ts';
+import { Links } from './links.ts';
+import { SenderLink } from './sender-link.ts';
+import { dataIn, textOf, valueOf } from './values-1-0.ts';
 
 const CONNECT_WITHIN_MS = 15_000;
 const IDLE_MS = 30_000;
@@ -35,7 +26,7 @@ class Amqp10 implements Connection {
   readonly #connection: rhea.Connection;
   readonly #intake: Intake;
   readonly #receivers: Receiver[] = [];
-  readonly #senders = new Map<string, Promise<SenderLink>>();
+  readonly #senders: Links<SenderLink>;
   #polling: Interval | null = null;
   readonly #polled = new Map<string, Receiver>();
   readonly #prefetch: number;
@@ -70,6 +61,8 @@ class Amqp10 implements Connection {
     this.#connection = connection;
     this.#intake = new Intake(context);
     this.#prefetch = Number(own(context.config, 'prefetch') ?? 100);
+    this.#senders = new Links((address, gone) => SenderLink.open(connection, context.source, address, gone));
+    connection.setMaxListeners(0); // each link has one
     let last: string | undefined;
     connection.on('connection_error', ({ connection: failed }: EventContext) => (last = textOf(failed.error)));
     connection.on('protocol_error', (error: Error) => (last = error.message));
@@ -77,8 +70,9 @@ class Amqp10 implements Connection {
     const gone = (): void => {
       if (!this.#isClosing) context.lost(new ConnectionFailure(last ?? 'the broker closed the connection'));
     };
-    connection.on('session_error', ({ session }: EventContext) => {
-      last = textOf(session?.error);
+    connection.on('session_error', ({ session }: EventContext) => (last ??= textOf(session?.error)));
+    connection.on('session_close', () => {
+      last ??= 'the broker ended the session';
       gone();
     });
     connection.on('connection_close', gone);
@@ -156,7 +150,8 @@ class Amqp10 implements Connection {
       },
     });
     receiver.on('message', (event: EventContext) => this.#take(topic, event, isPolled));
-    receiver.on('receiver_error', ({ receiver: failed }: EventContext) => {
+    // It follows an error, and comes without one, too.
+    receiver.on('receiver_close', ({ receiver: failed }: EventContext) => {
       if (!this.#isClosing) this.#context.lost(linkFailure(topic, failed?.error));
     });
     return new Promise((resolve, reject) => {
@@ -165,9 +160,9 @@ class Amqp10 implements Connection {
         if (!isPolled) receiver.add_credit(this.#prefetch);
         resolve(receiver);
       });
-      receiver.once('receiver_error', ({ receiver: failed }: EventContext) => reject(linkFailure(topic, failed?.error)));
+      receiver.once('receiver_close', ({ receiver: failed }: EventContext) => reject(linkFailure(topic, failed?.error)));
       // Some brokers end the session, or the connection, for an unknown address.
-      this.#connection.once('session_error', ({ session }: EventContext) => reject(linkFailure(topic, session?.error)));
+      this.#connection.once('session_close', ({ session }: EventContext) => reject(linkFailure(topic, session?.error)));
       this.#connection.once('connection_error', ({ connection }: EventContext) => reject(linkFailure(topic, connection.error)));
       this.#connection.once('disconnected', () => reject(new ConnectionFailure('the broker closed the connection')));
     });
@@ -180,14 +175,16 @@ class Amqp10 implements Connection {
       settle(delivery);
       if (!this.#isClosing && !isPolled) receiver.add_credit(1);
     };
-    void this.#intake.take(this.#inbound(topic, message), {
+    void this.#intake.take(() => this.#inbound(topic, message), {
       accept: () => settled((one) => one.accept()),
       reject: () => settled((one) => one.reject()),
       requeue: () => settled((one) => one.release()),
     });
   }
 
-  #inbound(topic: string, message: Message): Inbound | InboundValue {
+  /** @throws errors of a message that cannot be read */
+  #inbound(topic: string, message: Message | Unreadable): Inbound | InboundValue {
+    if (message instanceof Unreadable) throw new Error(message.reason);
     const seen: ObjectValue = valueOf(message.application_properties ?? {}) as ObjectValue;
     const named = { messageId: message.message_id, correlationId: message.correlation_id, subject: message.subject };
     for (const [name, value] of Object.entries(named)) if (value !== undefined && value !== null) seen[name] = valueOf(value);
@@ -200,14 +197,7 @@ class Amqp10 implements Connection {
 
   async publish(request: ObjectValue): Promise<void> {
     const publication = publicationOf(this.#context, request);
-    const { address } = publication;
-    const { source } = this.#context;
-    let link = this.#senders.get(address);
-    if (!link) {
-      link = SenderLink.open(this.#connection, source, address, () => this.#senders.delete(address));
-      this.#senders.set(address, link);
-    }
-    await (await link).send(publication);
+    await this.#senders.use(publication.address, (link) => link.send(publication));
   }
 
   async close(): Promise<void> {
@@ -228,83 +218,6 @@ class Amqp10 implements Connection {
       this.#connection.once('disconnected', () => resolve());
       end();
     });
-  }
-}
-
-/** The link to one target address; after a failure the next publish opens a new one. */
-class SenderLink {
-  readonly #sender: Sender;
-  readonly #source: string;
-  readonly #address: string;
-  readonly #open = new Map<Delivery, { resolve(): void; reject(error: Error): void }>();
-  readonly #credit: (() => void)[] = [];
-  #gone: Error | null = null;
-
-  static open(connection: rhea.Connection, source: string, address: string, gone: () => void): Promise<SenderLink> {
-    const session = connection.create_session(); // a session of its own: some brokers end the session for an unknown address
-    session.begin();
-    const sender = session.open_sender({ target: { address }, autosettle: true });
-    const link = new SenderLink(connection, session, sender, source, address, gone);
-    return new Promise((resolve, reject) => {
-      sender.once('sendable', () => resolve(link));
-      sender.once('sender_error', () => reject(link.#failure()));
-      session.once('session_error', () => reject(link.#failure()));
-      connection.once('disconnected', () => reject(link.#failure()));
-    });
-  }
-
-  private constructor(
-    connection: rhea.Connection,
-    session: rhea.Session,
-    sender: Sender,
-    source: string,
-    address: string,
-    gone: () => void,
-  ) {
-    this.#sender = sender;
-    this.#source = source;
-    this.#address = address;
-    const ended = (reason: string): void => {
-      this.#gone ??= new Error(reason);
-      gone();
-      for (const { reject } of this.#open.values()) reject(this.#failure());
-      this.#open.clear();
-      for (const wake of this.#credit.splice(0)) wake();
-    };
-    sender.on('sender_error', ({ sender: failed }: EventContext) => ended(textOf(failed?.error) ?? 'the broker refused the link'));
-    sender.on('sender_close', () => ended('the broker closed the link'));
-    session.on('session_error', ({ session: failed }: EventContext) => ended(textOf(failed?.error) ?? 'the broker ended the session'));
-    connection.on('disconnected', () => ended('the broker closed the connection'));
-    const settle = (of: EventContext, isTaken: boolean): void => {
-      const waiting = of.delivery && this.#open.get(of.delivery);
-      if (!waiting || !of.delivery) return;
-      this.#open.delete(of.delivery);
-      if (isTaken) waiting.resolve();
-      else waiting.reject(apiError('cascade.amqp.publish.rejected', source, address));
-    };
-    sender.on('accepted', (event: EventContext) => settle(event, true));
-    for (const outcome of ['rejected', 'released', 'modified']) sender.on(outcome, (event: EventContext) => settle(event, false));
-    sender.on('sendable', () => {
-      for (const wake of this.#credit.splice(0)) wake();
-    });
-  }
-
-  async send(publication: Publication): Promise<void> {
-    while (!this.#gone && !this.#sender.sendable()) await new Promise<void>((resolve) => this.#credit.push(resolve));
-    if (this.#gone) throw this.#failure();
-    await new Promise<void>((resolve, reject) => {
-      this.#open.set(this.#sender.send(messageOf(publication)), { resolve, reject });
-    });
-  }
-
-  #failure(): Error {
-    return apiError(
-      'cascade.source.publish.failed',
-      this.#source,
-      `${this.#address}: ${this.#gone?.message ?? 'the link is closed'}`,
-      null,
-      null,
-    );
   }
 }
 
@@ -367,14 +280,8 @@ function saslOf(container: rhea.Container, config: ObjectValue): unknown {
 }
 
 const linkFailure = (topic: string, error: unknown): ConnectionFailure => {
-  const text = textOf(error) ?? 'the broker refused the link';
+  const text = textOf(error) ?? 'the broker closed the link';
   return /not.found/i.test(text)
     ? new ConnectionFailure(`${topic} does not exist`, { code: 'cascade.amqp.address.unknown' })
     : new ConnectionFailure(`${topic}: ${text}`);
 };
-
-function textOf(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null) return undefined;
-  const { condition, description, message } = error as { condition?: string; description?: string; message?: string };
-  return message ?? ([condition, description].filter(Boolean).join(': ') || undefined);
-}

@@ -145,7 +145,9 @@ test.each(versions)('%s: properties may be of any kind', async (protocol, open, 
   await expect.poll(() => context.delivered).toHaveLength(1);
   const { properties } = context.delivered[0]!;
   expect(properties).toMatchObject({ price: '1.20', real: 2, list: [1, 'x'], in: { b: true } });
-  expect(properties).toMatchObject(protocol === '1.0' ? { at: new DateTime(5) } : { at: '1970-01-01T00:00:00.005Z', long: 2 ** 53 });
+  expect(properties).toMatchObject(
+    protocol === '1.0' ? { at: new DateTime(5), long: 2n ** 53n } : { at: '1970-01-01T00:00:00.005Z', long: 2 ** 53 },
+  );
   await source.close();
 });
 

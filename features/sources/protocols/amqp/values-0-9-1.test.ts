@@ -43,3 +43,9 @@ test('at the bounds: an instant beyond all dates is its number of seconds, a tab
     odd: { '!': 'decimal', value: 3 },
   });
 });
+
+test('headers nest as deep as other values from outside', () => {
+  const nested = (levels: number): object => (levels === 0 ? {} : { in: levels % 2 === 0 ? nested(levels - 1) : [nested(levels - 1)] });
+  expect(() => headersOf(nested(66))).not.toThrow();
+  expect(() => headersOf(nested(67))).toThrow('nesting deeper than 100');
+});

@@ -1,16 +1,18 @@
 // Headers of AMQP 0-9-1 as values of the language, from what amqplib makes of them.
-import { DateTime, decimal, isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
+import { DateTime, decimal, isObject, MAX_DATA_DEPTH, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
 
 const MOST_MS = 8_640_000_000_000_000;
 
-/** Bytes are text; a timestamp, in whole seconds, is a DateTime, and a decimal a Decimal. */
-export const headersOf = (headers: object): ObjectValue =>
-  Object.fromEntries(Object.entries(headers).map(([name, member]) => [name, valueOf(member)]));
+/** Bytes are text; a timestamp, in whole seconds, is a DateTime, and a decimal a Decimal. @throws RangeError for what is too deep */
+export function headersOf(headers: object, depth = 0): ObjectValue {
+  if (depth >= MAX_DATA_DEPTH) throw new RangeError(`nesting deeper than ${MAX_DATA_DEPTH}`);
+  return Object.fromEntries(Object.entries(headers).map(([name, member]) => [name, valueOf(member, depth + 1)]));
+}
 
-function valueOf(member: unknown): Value {
+function valueOf(member: unknown, depth: number): Value {
   if (Buffer.isBuffer(member)) return member.toString('utf8');
-  if (Array.isArray(member)) return member.map(valueOf);
-  if (typeof member === 'object' && member !== null) return typed(member) ?? headersOf(member);
+  if (Array.isArray(member)) return Object.values(headersOf(member, depth));
+  if (typeof member === 'object' && member !== null) return typed(member) ?? headersOf(member, depth);
   return typeof member === 'string' || typeof member === 'number' || typeof member === 'boolean' ? member : null;
 }
 

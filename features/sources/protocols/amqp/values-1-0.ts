@@ -1,8 +1,9 @@
 // Values and messages of AMQP 1.0 as the language has them, and as rhea sends them.
 import { randomUUID } from 'node:crypto';
-import rhea, { type Message } from 'rhea';
-import { DateTime, type Value } from '../../../../stdlib/values/index.ts';
+import type { Message } from 'rhea';
+import { DateTime, MAX_DATA_DEPTH, type Value } from '../../../../stdlib/values/index.ts';
 import { type Publication, sentProperties } from './common.ts';
+import rhea from './library-1-0.ts';
 
 const LIBRARY = {
   long(value: bigint): unknown {
@@ -39,13 +40,21 @@ export function dataIn(body: unknown): Buffer | null {
 /** What rhea's wrappers of a value and its encoding descend from: members named `type` and `value` may be a sender's own. */
 const TYPED = Object.getPrototypeOf(rhea.types.wrap_long(0)) as object;
 
-/** Converts a value of AMQP to one of the language. */
-export function valueOf(body: unknown): Value {
+/** Converts a value of AMQP to one of the language. @throws RangeError for one that is too deep */
+export function valueOf(body: unknown, depth = 0): Value {
   if (body === null || body === undefined) return null;
   if (typeof body === 'string' || typeof body === 'boolean' || typeof body === 'number' || typeof body === 'bigint') return body;
   if (body instanceof Date) return new DateTime(body.getTime());
   if (Buffer.isBuffer(body)) return { contentType: 'application/octet-stream', size: body.length, base64: body.toString('base64') };
-  if (Array.isArray(body)) return body.map(valueOf);
-  if (Object.getPrototypeOf(body) === TYPED) return valueOf((body as { value: unknown }).value);
-  return Object.fromEntries(Object.entries(body).map(([name, member]) => [name, valueOf(member)]));
+  if (Object.getPrototypeOf(body) === TYPED) return valueOf((body as { value: unknown }).value, depth);
+  if (depth >= MAX_DATA_DEPTH) throw new RangeError(`nesting deeper than ${MAX_DATA_DEPTH}`);
+  if (Array.isArray(body)) return body.map((element) => valueOf(element, depth + 1));
+  return Object.fromEntries(Object.entries(body).map(([name, member]) => [name, valueOf(member, depth + 1)]));
+}
+
+/** What an error of rhea says. */
+export function textOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { condition, description, message } = error as { condition?: string; description?: string; message?: string };
+  return message ?? ([condition, description].filter(Boolean).join(': ') || undefined);
 }

@@ -95,15 +95,20 @@ export class StreamReader {
   }
 
   #take(message: JsMsg): Promise<void> {
+    return this.#intake.take(() => this.#readFrom(message), {
+      accept: () => message.ack(),
+      reject: () => message.term(),
+      requeue: () => message.nak(),
+    });
+  }
+
+  #readFrom(message: JsMsg): Inbound {
     const { seq, redelivered } = message;
     const inbound = this.#inbound(message);
     const at = new DateTime(Math.floor(message.info.timestampNanos / 1_000_000));
     const properties: ObjectValue = { ...inbound.properties, stream: this.#stream, sequence: seq, redelivered, timestamp: at };
     delete properties['replyTo']; // the subject for acknowledgements
-    return this.#intake.take(
-      { ...inbound, properties, onceKey: `${this.#made} ${seq}` },
-      { accept: () => message.ack(), reject: () => message.term(), requeue: () => message.nak() },
-    );
+    return { ...inbound, properties, onceKey: `${this.#made} ${seq}` };
   }
 
   async close(): Promise<void> {

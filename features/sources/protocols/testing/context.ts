@@ -8,6 +8,8 @@ import type { Caller, Inbound, InboundValue, Outcome, SourceContext } from '../p
 export interface TestContext extends SourceContext {
   readonly delivered: (Inbound | InboundValue)[];
   readonly losses: unknown[];
+  /** Why messages were refused that the protocol could not read. */
+  readonly refused: string[];
   /** Aborts the context's `signal`. */
   abort(): void;
 }
@@ -38,6 +40,7 @@ export function contextOf(
   const aborting = new AbortController();
   const delivered: (Inbound | InboundValue)[] = [];
   const losses: unknown[] = [];
+  const refused: string[] = [];
   const records = new Map<string, string>();
   const egress = new Egress({ allowed: ['127.0.0.0/8'] });
   return {
@@ -56,6 +59,10 @@ export function contextOf(
       delivered.push(message);
       return take(message);
     },
+    malformed: async (reason) => {
+      refused.push(reason);
+      return 'refused';
+    },
     room: async () => undefined,
     lost: (error) => void losses.push(error),
     troubled: () => undefined,
@@ -71,6 +78,7 @@ export function contextOf(
     store: { put: async () => undefined, get: async () => null, remove: async () => undefined, all: async () => [] },
     delivered,
     losses,
+    refused,
     abort: () => aborting.abort(),
     ...rest,
   };
