@@ -74,6 +74,9 @@ export class Inbox {
     this.#tail = taken.catch(() => undefined);
     try {
       return await (await taken).outcome;
+    } catch (error) {
+      void this.#noteFailure(error).catch(() => undefined); // the store may be gone, for which the message failed
+      throw error;
     } finally {
       this.#waiting--;
       this.#waitingBytes -= bytes;
@@ -86,6 +89,14 @@ export class Inbox {
     sourcesOf(this.#space).counts.add(this.#name, 'received', this.#space.clock.now());
     await this.#drop(apiError('cascade.source.message.malformed', this.#name, reason));
     return 'refused';
+  }
+
+  /** Not every sender is told that a message failed, and some send it again and again. */
+  async #noteFailure(error: unknown): Promise<void> {
+    const { code, message } = error instanceof CascadeError ? error : apiError('cascade.server.unavailable');
+    if (code === 'cascade.source.pipeline.failed') return; // noted where it failed
+    sourcesOf(this.#space).counts.add(this.#name, 'failed', this.#space.clock.now());
+    await logOnce(this.#space, this.#name, code, message);
   }
 
   #hasRoom(): boolean {

@@ -1,4 +1,6 @@
 // Takes messages of brokers that expect a settlement for each.
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Inbound, InboundValue, Outcome, SourceContext } from './protocol.ts';
 
 const RETRY_AFTER_MS = 1_000;
@@ -21,11 +23,12 @@ export class Intake {
   readonly #context: SourceContext;
   #failures = 0;
   #underWay = 0;
-  #isClosing = false;
+  readonly #closing = new AbortController();
   readonly #idle: (() => void)[] = [];
 
   constructor(context: SourceContext) {
     this.#context = context;
+    setMaxListeners(0, this.#closing.signal); // each message that failed has one
   }
 
   /** @param read reads what arrived. Whatever it throws refuses that message: thrown to a broker's library it would end the connection. */
@@ -38,7 +41,7 @@ export class Intake {
       else settlement.accept();
     } catch {
       const pauseMs = Math.min(RETRY_AFTER_MS * 2 ** this.#failures++, LONGEST_RETRY_MS);
-      if (!this.#isClosing) await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
+      await sleep(pauseMs, undefined, { ref: false, signal: this.#closing.signal }).catch(() => undefined); // it ends at once when closing
       settlement.requeue();
     } finally {
       if (--this.#underWay === 0) for (const wake of this.#idle.splice(0)) wake();
@@ -60,9 +63,9 @@ export class Intake {
     if (this.#underWay > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** The same when the source closes: messages that fail are requeued without a pause. */
+  /** The same when the source closes: messages that have failed, or fail, are requeued without a pause. */
   async drained(): Promise<void> {
-    this.#isClosing = true;
+    this.#closing.abort();
     await this.settled();
   }
 }

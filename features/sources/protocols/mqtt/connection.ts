@@ -1,7 +1,9 @@
 // The connection of an MQTT source (integrations.md 3), to the first broker that answers. The framework opens a new one when it is lost.
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { IClientOptions, IPublishPacket, ISubscriptionMap } from 'mqtt';
 import { createWebSocketStream, WebSocket } from 'ws';
 import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
@@ -42,6 +44,8 @@ class MqttConnection implements Connection {
   /** Rejects when the connection is lost, for callers that wait for an acknowledgement. */
   readonly #gone = Promise.withResolvers<never>();
   #isClosing = false;
+  /** Aborted when it closes: messages that are to be tried again are left to the broker. */
+  readonly #closing = new AbortController();
   /** Received messages without an outcome. */
   #underWay = 0;
   #idle: (() => void) | null = null;
@@ -75,6 +79,7 @@ class MqttConnection implements Connection {
     this.#isFive = own(config, 'protocolVersion') === 5;
     this.#contentType = usualType(config);
     this.#inFlight = new InFlight(Number(own(config, 'maxInflight') ?? 10));
+    setMaxListeners(0, this.#closing.signal); // each message that is tried again has one
     this.#gone.promise.catch(() => undefined); // callers that wait for it see the error
     this.#client = new AckingClient(
       stream,
@@ -103,6 +108,7 @@ class MqttConnection implements Connection {
 
   async close(): Promise<void> {
     this.#isClosing = true;
+    this.#closing.abort();
     if (this.#client.connected && this.#context.consumes) {
       const filters = Object.keys(this.#filters());
       const keepsSession = own(this.#context.config, 'cleanSession') === false;
@@ -120,6 +126,7 @@ class MqttConnection implements Connection {
   /** Drops the connection without waiting. */
   abandon(): void {
     this.#isClosing = true;
+    this.#closing.abort();
     this.#client.end(true);
   }
 
@@ -163,8 +170,8 @@ class MqttConnection implements Connection {
   }
 
   /**
-   * Resolves when the message has its outcome. A failed pipeline of a reliable source is retried here, since brokers deliver a message
-   * again on new connections only.
+   * Resolves when the message has its outcome. One that could not be taken is tried again here, since brokers deliver a message again on new
+   * connections only: left unacknowledged, it and its like would fill the broker's window, and nothing more would come.
    */
   async #take(packet: IPublishPacket): Promise<void> {
     this.#underWay++;
@@ -174,9 +181,8 @@ class MqttConnection implements Connection {
           await this.#context.deliver(this.#inbound(packet));
           return;
         } catch (error) {
-          if (!this.#context.isReliable || this.#isClosing || packet.qos === 0) throw error;
-          await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
-          if (this.#isClosing) throw error;
+          if (this.#isClosing || packet.qos === 0) throw error;
+          await sleep(pauseMs, undefined, { ref: false, signal: this.#closing.signal }); // rejects when it closes
         }
     } finally {
       if (--this.#underWay === 0) this.#idle?.();

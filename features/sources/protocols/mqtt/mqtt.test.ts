@@ -56,6 +56,26 @@ test('a message is delivered with its topic and properties, and acknowledged onl
   expect(context.losses).toEqual([]);
 });
 
+// spec: integrations.md 3.2
+test.each([false, true])(
+  'a message that could not be taken is tried again, reliable %s, as brokers bring it on new connections only',
+  async (isReliable) => {
+    let tries = 0;
+    const take = async (): Promise<Outcome> => {
+      if (tries++ === 0) throw new Error('nobody may take it now');
+      return 'stored';
+    };
+    const context = contextOf({ serverURI: uri, topics: ['a'] }, { take, isReliable });
+    const source = await openMqtt(context);
+    let isAcknowledged = false;
+    aedes.once('ack', () => (isAcknowledged = true));
+    await other.publishAsync('a', '1', { qos: 1 });
+    await expect.poll(() => isAcknowledged).toBe(true);
+    expect(context.delivered).toHaveLength(2);
+    await source.close();
+  },
+);
+
 test('a broker whose answer to a ping is not read, or comes behind a flood, is not taken for dead', async () => {
   const full = Promise.withResolvers<void>();
   const context = contextOf({ serverURI: uri, topics: ['a'], keepAliveInterval: 1 }, { room: () => full.promise });
