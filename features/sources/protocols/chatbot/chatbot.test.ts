@@ -157,6 +157,21 @@ test('6.3: a reply carries the text and changed attachments; service addresses o
   });
 });
 
+// spec: integrations.md 6.3 6.2
+test('6.3: a reply is compared with the message of its own conversation, whatever ids others use', async () => {
+  const [here, there] = [
+    { id: 'same', conversation: { id: 'here' }, entities: [{ type: 'here' }] },
+    { id: 'same', conversation: { id: 'there' }, entities: [{ type: 'there' }] },
+  ];
+  for (const one of [here, there]) await post('bot', message(one), await bearer());
+  const sentFor = async (more: object): Promise<{ entities?: unknown }> => {
+    await t.ask('publish', 'sources', { id: 'bot', body: message(more) });
+    return JSON.parse(outside.sent.at(-1)?.body ?? '');
+  };
+  expect(await sentFor(here)).not.toHaveProperty('entities');
+  expect(await sentFor({ ...here, entities: there.entities })).toMatchObject({ entities: there.entities });
+});
+
 test('6.3: channels are stored, listed, sent to and deleted', async () => {
   const hi = JSON.stringify({ text: 'hi', service: 'teams', channel: 'Plant' });
   await expect(t.ask('publish', 'sources', { id: 'bot', body: hi })).rejects.toMatchObject({

@@ -7,7 +7,7 @@ import type { Connection, InboundRequest, SourceContext } from '../protocol.ts';
 import { Refusals } from '../refusals.ts';
 import { followUpdate, listChannels } from './channels.ts';
 import { InboundAuth } from './inbound-auth.ts';
-import { Outgoing } from './outgoing.ts';
+import { keyOf, Outgoing } from './outgoing.ts';
 
 const MOST_BYTES = 1_048_576;
 
@@ -50,11 +50,4 @@ async function bodyOf({ content }: InboundRequest): Promise<{ message: ObjectVal
   } catch (problem) {
     return { message: null, problem };
   }
-}
-
-/** The deduplication key of a message; null for a message without an id. */
-function keyOf(message: ObjectValue): string | null {
-  const [id, channel, conversation] = [own(message, 'id'), own(message, 'channelId'), own(message, 'conversation')];
-  if (typeof id !== 'string') return null;
-  return JSON.stringify([String(channel), isObject(conversation) ? String(own(conversation, 'id')) : null, id]);
 }

@@ -17,10 +17,17 @@ const MOST_REMEMBERED = 1_000;
 const DEFAULT_LIFE_S = 300;
 const BEFORE_END_S = 30;
 
+/** What a message is known by: ids are unique within a channel's conversation. Null for a message without one. */
+export function keyOf(message: ObjectValue): string | null {
+  const [id, channel, conversation] = [own(message, 'id'), own(message, 'channelId'), own(message, 'conversation')];
+  if (typeof id !== 'string') return null;
+  return JSON.stringify([String(channel), isObject(conversation) ? String(own(conversation, 'id')) : null, id]);
+}
+
 export class Outgoing implements AsyncDisposable {
   readonly #context: SourceContext;
   readonly #client: HttpClient;
-  /** Entities and attachments of recent messages, by message id: a reply includes only changed ones. */
+  /** Entities and attachments of recent messages, by the key of the message: a reply includes only changed ones. */
   readonly #received = boundedCache<string, { entities: string; attachments: string }>(MOST_REMEMBERED, REMEMBERED_MS);
   #token: { readonly text: string; readonly until: number } | null = null;
 
@@ -34,9 +41,9 @@ export class Outgoing implements AsyncDisposable {
   }
 
   remember(message: ObjectValue): void {
-    const id = own(message, 'id');
-    if (typeof id !== 'string') return;
-    this.#received.set(id, { entities: encodeInner(own(message, 'entities')), attachments: encodeInner(own(message, 'attachments')) });
+    const key = keyOf(message);
+    if (key === null) return;
+    this.#received.set(key, { entities: encodeInner(own(message, 'entities')), attachments: encodeInner(own(message, 'attachments')) });
   }
 
   /** @throws cascade.chatbot.message.invalid, .channel.unknown, .service.url.refused, .send.failed */
@@ -70,7 +77,8 @@ export class Outgoing implements AsyncDisposable {
       ...(typeof id === 'string' && { replyToId: id }),
       text: own(message, 'text'),
     };
-    const received = typeof id === 'string' ? this.#received.get(id) : undefined;
+    const key = keyOf(message);
+    const received = key === null ? undefined : this.#received.get(key);
     for (const name of ['attachments', 'entities'] as const) {
       const value = own(message, name);
       if (value !== null && received?.[name] !== encodeInner(value)) setOwn(body, name, value);
