@@ -34,6 +34,36 @@ test('a source that is closed has not lost its channel', async () => {
   expect(context.losses).toEqual([]);
 });
 
+/** A table in a table in a table…, each under the name `a`. */
+function nested(levels: number): Buffer {
+  let table = Buffer.alloc(0);
+  for (let level = 0; level < levels; level++) {
+    const member = Buffer.from([1, 0x61, 0x46, 0, 0, 0, 0]);
+    member.writeUInt32BE(table.length, 3);
+    table = Buffer.concat([member, table]);
+  }
+  return table;
+}
+
+// spec: integrations.md 4.2
+test.each([101, 18_000])('a message with headers of %i levels is rejected, and the connection lasts', async (levels) => {
+  using broker = await startBroker091();
+  const context = contextOf(configOf(broker.port, ['q']));
+  const source = await openAmqp091(context);
+  const { channel } = broker.received.find(({ id }) => id === methods['BasicConsume'])!;
+  broker.deliver(channel, 1, nested(levels));
+  broker.deliver(channel, 2, nested(1));
+  const settled = () => broker.received.filter(({ id }) => id === methods['BasicNack'] || id === methods['BasicAck']);
+  await expect.poll(settled).toMatchObject([
+    { id: methods['BasicNack'], fields: { deliveryTag: 1, requeue: false } },
+    { id: methods['BasicAck'], fields: { deliveryTag: 2 } },
+  ]);
+  expect(context.delivered).toMatchObject([{ properties: { a: {} } }]);
+  expect(context.refused).toHaveLength(1);
+  expect(context.losses).toEqual([]);
+  await source.close();
+});
+
 // spec: integrations.md 4.3
 test('a publish to an unknown exchange is refused alone: one to another exchange is confirmed', async () => {
   using broker = await startBroker091();

@@ -1,8 +1,6 @@
 // AMQP 0-9-1 (integrations.md 4) by amqplib, for RabbitMQ and compatible brokers. The source declares nothing but private queues for
 // `exchange/key`.
 import { randomUUID } from 'node:crypto';
-import { createRequire } from 'node:module';
-import type { Duplex } from 'node:stream';
 import type { Channel, ChannelModel as Model, ConfirmChannel, ConsumeMessage, GetMessage, Options } from 'amqplib';
 import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
 import { apiError } from '../../../../model/errors/index.ts';
@@ -23,19 +21,9 @@ import {
   typeOf,
 } from './common.ts';
 import { Intake } from '../intake.ts';
+import { ChannelModel, credentials, UNREADABLE, Wire } from './library-0-9-1.ts';
 import { type Link, Links } from './links.ts';
 import { headersOf } from './values-0-9-1.ts';
-
-// amqplib opens its own sockets; these internal parts accept a connected one instead. The version is pinned because they are internal.
-const inside = createRequire(createRequire(import.meta.url).resolve('amqplib'));
-const { Connection: Wire } = inside('./lib/connection') as {
-  Connection: new (stream: Duplex) => { open(fields: object, opened: (error: Error | null) => void): void };
-};
-const { ChannelModel } = inside('./lib/channel_model') as { ChannelModel: new (wire: object) => Model };
-const credentials = inside('./lib/credentials') as {
-  plain(user: string, password: string): { mechanism: string; response: () => Buffer };
-  external(): { mechanism: string; response: () => Buffer };
-};
 
 const HEARTBEAT_SECONDS = 15;
 const FRAME_BYTES = 131_072;
@@ -169,8 +157,17 @@ class Amqp091 implements Connection {
     });
   }
 
+  /** @throws errors of a message that cannot be read */
   #inbound(topic: string, { content, properties, fields }: ConsumeMessage | GetMessage): Inbound {
-    const { headers, messageId, correlationId, type, contentType } = properties as unknown as Record<string, unknown>;
+    const {
+      headers,
+      messageId,
+      correlationId,
+      type,
+      contentType,
+      [UNREADABLE]: reason,
+    } = properties as unknown as Record<string | symbol, unknown>;
+    if (reason !== undefined) throw new Error(String(reason));
     const seen: ObjectValue = isObject(headers) ? headersOf(headers) : {};
     for (const [name, value] of Object.entries({ messageId, correlationId, subject: type }))
       if (typeof value === 'string') seen[name] = value;

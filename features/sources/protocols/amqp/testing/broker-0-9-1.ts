@@ -30,12 +30,22 @@ const ANSWERS: Readonly<Record<string, readonly [answer: string, fields: Fields]
   BasicCancel: ['BasicCancelOk', { consumerTag: 'tag' }],
 };
 
+function frameOf(type: number, channel: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(7);
+  head.writeUInt8(type);
+  head.writeUInt16BE(channel, 1);
+  head.writeUInt32BE(payload.length, 3);
+  return Buffer.concat([head, payload, Buffer.from([0xce])]);
+}
+
 export interface Broker091 extends Disposable {
   readonly port: number;
   /** The methods that arrived, with their channels. */
   readonly received: { readonly id: number; readonly channel: number; readonly fields: Fields }[];
   /** Sends a method to the last client that connected. */
   send(id: number, channel: number, fields: Fields): void;
+  /** Sends a message of one byte to the consumer. @param headers the encoded content of its table */
+  deliver(channel: number, deliveryTag: number, headers: Buffer): void;
 }
 
 export async function startBroker091(): Promise<Broker091> {
@@ -77,6 +87,16 @@ export async function startBroker091(): Promise<Broker091> {
     port: (server.address() as AddressInfo).port,
     received,
     send: (id, channel, fields) => void sockets.at(-1)?.write(methods.encodeMethod(id, channel, fields)),
+    deliver(channel, deliveryTag, headers) {
+      const fields = { consumerTag: 'tag', deliveryTag, redelivered: false, exchange: '', routingKey: 'q' };
+      const properties = Buffer.alloc(18); // class, weight, size, flags, length of the table
+      properties.writeUInt16BE(60);
+      properties.writeBigUInt64BE(1n, 4);
+      properties.writeUInt16BE(0x2000, 12);
+      properties.writeUInt32BE(headers.length, 14);
+      const content = [frameOf(2, channel, Buffer.concat([properties, headers])), frameOf(3, channel, Buffer.from('1'))];
+      sockets.at(-1)?.write(Buffer.concat([methods.encodeMethod(methods['BasicDeliver']!, channel, fields), ...content]));
+    },
     [Symbol.dispose]() {
       for (const socket of sockets) socket.destroy();
       server.close();
