@@ -43,12 +43,14 @@ class Amqp091 implements Connection {
   #isClosing = false;
   /** Why the broker closed the connection or the consuming channel. */
   #reason: Error | null = null;
+  #loss: ConnectionFailure | null = null;
 
   static async open(context: SourceContext, address: BrokerAddress): Promise<Amqp091> {
     const model = await modelOn(context, address);
     const connection = new Amqp091(context, model);
     try {
       await connection.#start();
+      if (connection.#loss) throw connection.#loss; // nobody heeds a loss before the source is open
       return connection;
     } catch (error) {
       connection.#isClosing = true;
@@ -68,13 +70,13 @@ class Amqp091 implements Connection {
   /** Reports the end of the connection, or of the channel that consumes: a broker may close that alone. */
   #watch(one: Model | Channel): void {
     one.on('error', (error: Error) => (this.#reason ??= error));
-    one.on('close', () => {
-      if (!this.#isClosing) this.#context.lost(this.#failure());
-    });
+    one.on('close', () => this.#lost(new ConnectionFailure(this.#reason?.message ?? 'the broker closed the connection')));
   }
 
-  #failure(): ConnectionFailure {
-    return new ConnectionFailure(this.#reason?.message ?? 'the broker closed the connection');
+  #lost(failure: ConnectionFailure): void {
+    if (this.#isClosing) return;
+    this.#loss ??= failure;
+    this.#context.lost(failure);
   }
 
   async #start(): Promise<void> {
@@ -96,11 +98,10 @@ class Amqp091 implements Connection {
       const { consumerTag } = await channel.consume(queue, (message) => {
         if (this.#isClosing) return; // what comes now stays with the broker
         if (message) void this.#take(channel, topic, message);
-        else this.#context.lost(unknownAddress(topic)); // the queue was deleted
+        else this.#lost(unknownAddress(topic)); // the queue was deleted
       });
       this.#tags.push(consumerTag);
     }
-    if (this.#reason) throw this.#failure(); // a loss is not heeded while the source opens
   }
 
   /** Empties each queue once. */

@@ -30,11 +30,13 @@ afterEach(() => {
 /**
  * A broker that offers the named mechanisms, sends each consumer one message, and records what is sent. A target `none` does not exist.
  * @param sent its message: bytes are sent as they are
+ * @param opens called with the address of each link that consumes, before it is open
  */
 async function broker(
   mechanisms: readonly string[],
   tls: object = {},
   sent: Message | Buffer = { body: 'first' },
+  opens: (address: unknown) => void = () => undefined,
 ): Promise<Received & { readonly port: number }> {
   const received: Received = { mechanisms: [], links: [], messages: [], senders: [], publishing: [], outcomes: [] };
   const container = rhea.create_container({ id: 'broker' });
@@ -57,6 +59,7 @@ async function broker(
     received.links.push({ address: address as string, dynamic: dynamic === true, durable, filter, name: (sender as Sender).name });
     (sender as Sender).set_source({ address: dynamic === true ? 'made-up' : (address as string) });
     received.senders.push(sender as Sender);
+    opens(address);
   });
   container.once(
     'sendable',
@@ -187,6 +190,13 @@ test.each<[string, (sender: Sender) => void, string]>([
   await expect.poll(() => context.losses).toHaveLength(1);
   expect(String(context.losses[0])).toContain(reason);
   await source.close();
+});
+
+test('a source does not open whose first link ends while its second opens', async () => {
+  const received = await broker(['ANONYMOUS'], {}, { body: 'first' }, (address) => {
+    if (address === 'second') received.senders[0]!.close();
+  });
+  await expect(open(received.port, { topics: ['first', 'second'] })).rejects.toThrow('first: the broker closed the link');
 });
 
 /** A message of one amqp-value section that holds these bytes. */

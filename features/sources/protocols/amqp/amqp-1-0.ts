@@ -32,6 +32,7 @@ class Amqp10 implements Connection {
   readonly #prefetch: number;
   #received = 0;
   #isClosing = false;
+  #loss: ConnectionFailure | null = null;
   /** Whether the socket has ended. */
   #isGone = false;
 
@@ -47,6 +48,7 @@ class Amqp10 implements Connection {
     const opened = new Amqp10(context, connection);
     try {
       await opened.#start();
+      if (opened.#loss) throw opened.#loss; // of one link while others opened: nobody heeds a loss before the source is open
       return opened;
     } catch (error) {
       opened.#isClosing = true;
@@ -67,9 +69,7 @@ class Amqp10 implements Connection {
     connection.on('connection_error', ({ connection: failed }: EventContext) => (last = textOf(failed.error)));
     connection.on('protocol_error', (error: Error) => (last = error.message));
     connection.on('disconnected', () => (this.#isGone = true));
-    const gone = (): void => {
-      if (!this.#isClosing) context.lost(new ConnectionFailure(last ?? 'the broker closed the connection'));
-    };
+    const gone = (): void => this.#lost(new ConnectionFailure(last ?? 'the broker closed the connection'));
     connection.on('session_error', ({ session }: EventContext) => (last ??= textOf(session?.error)));
     connection.on('session_close', () => {
       last ??= 'the broker ended the session';
@@ -78,6 +78,12 @@ class Amqp10 implements Connection {
     connection.on('connection_close', gone);
     connection.on('disconnected', gone);
     connection.on('error', () => undefined); // the events above report it
+  }
+
+  #lost(failure: ConnectionFailure): void {
+    if (this.#isClosing) return;
+    this.#loss ??= failure;
+    this.#context.lost(failure);
   }
 
   async #start(): Promise<void> {
@@ -151,9 +157,7 @@ class Amqp10 implements Connection {
     });
     receiver.on('message', (event: EventContext) => this.#take(topic, event, isPolled));
     // It follows an error, and comes without one, too.
-    receiver.on('receiver_close', ({ receiver: failed }: EventContext) => {
-      if (!this.#isClosing) this.#context.lost(linkFailure(topic, failed?.error));
-    });
+    receiver.on('receiver_close', ({ receiver: failed }: EventContext) => this.#lost(linkFailure(topic, failed?.error)));
     return new Promise((resolve, reject) => {
       receiver.once('receiver_open', () => {
         if (!receiver.source?.address && own(options, 'dynamic') !== true) return; // the link was refused: its error follows
