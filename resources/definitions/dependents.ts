@@ -8,11 +8,17 @@ import { resolve, type DefinitionResource, type Namespace, type Resource } from 
 import { deleteDefinition, findDefinition } from './operations.ts';
 import { addressesOf, deleteOne, masterOf } from '../instances/index.ts';
 
-/** Deletes a definition, after its dependents. @throws as deleteDefinition */
-export async function deleteWithDependents(space: Namespace, kind: DefinitionResource, id: string, actor: Actor): Promise<void> {
+/** Deletes a definition, after its dependents. @param version the expected one @throws as deleteDefinition */
+export async function deleteWithDependents(
+  space: Namespace,
+  kind: DefinitionResource,
+  id: string,
+  actor: Actor,
+  version?: bigint,
+): Promise<void> {
   const { name, object } = findDefinition(space, kind, id, 'delete', actor);
   await deleteDependents(space, kind, object, actor, new Set([`/${kind.name}/${name}`]));
-  await deleteDefinition(space, kind, id, actor);
+  await deleteDefinition(space, kind, id, actor, version);
 }
 
 /** Deletes one instance, after the definitions that depend on it. @throws as deleteOne */

@@ -123,13 +123,18 @@ async function changeOnce(
 ): Promise<ObjectValue> {
   const { name, object: stored } = findDefinition(space, kind, id, 'update', actor);
   kind.requireChangeable?.(stored);
-  if (version !== undefined && version !== versionOf(stored))
-    throw apiError('cascade.update.authorization.or.version.conflict', `/${kind.name}/${name}`, version, versionOf(stored));
+  requireVersion(kind, name, stored, version);
   const body = await change(stored);
   if (Object.hasOwn(body, 'name') && getOwn(body, 'name') !== getOwn(stored, 'name'))
     throw apiError('cascade.resource.key.immutable', kind.name, 'name');
   const defined = await kind.define(space, merged(kind, stored, body), stored, actor);
   return store(space, kind, defined, stored, actor);
+}
+
+/** @throws cascade.update.authorization.or.version.conflict */
+function requireVersion(kind: DefinitionResource, name: string, stored: ObjectValue, version: bigint | undefined): void {
+  if (version !== undefined && version !== versionOf(stored))
+    throw apiError('cascade.update.authorization.or.version.conflict', `/${kind.name}/${name}`, version, versionOf(stored));
 }
 
 /** A stored definition with the properties of a change. */
@@ -193,17 +198,24 @@ export const visible = (kind: DefinitionResource, object: ObjectValue): ObjectVa
 const RELIABLE: ReadonlySet<string> = new Set(['topics', 'sources', 'services']);
 
 /** @throws cascade.resource.not.found */
-export async function deleteDefinition(space: Namespace, kind: DefinitionResource, id: string, actor: Actor): Promise<void> {
+export async function deleteDefinition(
+  space: Namespace,
+  kind: DefinitionResource,
+  id: string,
+  actor: Actor,
+  version?: bigint,
+): Promise<void> {
   const line = lineOf(kind, space.catalog.definitions.find(kind.name, id)?.name ?? id);
   return changedInTurn(
     space,
     () => line,
-    () => deleteOnce(space, kind, id, actor),
+    () => deleteOnce(space, kind, id, actor, version),
   );
 }
 
-async function deleteOnce(space: Namespace, kind: DefinitionResource, id: string, actor: Actor): Promise<void> {
+async function deleteOnce(space: Namespace, kind: DefinitionResource, id: string, actor: Actor, version?: bigint): Promise<void> {
   const { name, object } = findDefinition(space, kind, id, 'delete', actor);
+  requireVersion(kind, name, object, version);
   const removal = await kind.remove(space, object, actor);
   const change = { operation: 'delete', resource: kind, before: object, after: null, initiator: actor } as const;
   await admit(space, change);

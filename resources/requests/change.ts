@@ -173,8 +173,8 @@ export async function remove(space: Namespace, resource: Resource, request: ApiR
 /** Deletes one. Gives the number: 0 when a BEFORE rule cancelled it. */
 async function removeOne(space: Namespace, resource: Resource, id: string, request: ApiRequest, actor: Actor): Promise<number> {
   if (resource.kind === 'definitions') {
-    demandedVersion(resource, request, findDefinition(space, resource, id, 'delete', actor).object);
-    await deleteWithDependents(space, resource, id, actor);
+    const expected = demandedVersion(resource, request, findDefinition(space, resource, id, 'delete', actor).object);
+    await deleteWithDependents(space, resource, id, actor, expected);
     return 1;
   }
   const stored = await readAt(space, resource, id, actor);

@@ -42,7 +42,7 @@ export const namesVersion = (header: string, version: string): boolean =>
   header.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === `"${version}"`);
 
 /**
- * The version of the stored state that If-Match or the body's ars_version expects.
+ * The version of the stored state that If-Match or the body's ars_version expects; undefined: any.
  * @throws cascade.update.authorization.or.version.conflict when it is another one
  */
 export function demandedVersion(resource: Pick<Resource, 'kind' | 'name'>, request: ApiRequest, stored: ObjectValue): bigint | undefined {
@@ -50,6 +50,7 @@ export function demandedVersion(resource: Pick<Resource, 'kind' | 'name'>, reque
   const path = `/${resource.name}/${request.resourceId ?? ''}`;
   const { ifMatch } = request;
   if (ifMatch !== undefined) {
+    if (ifMatch.split(',').some((one) => one.trim() === '*')) return undefined; // whatever its version is (RFC 9110 13.1.1)
     if (namesVersion(ifMatch, String(current))) return current;
     throw apiError('cascade.update.authorization.or.version.conflict', path, ifMatch.replace(/^(W\/)?"(.*)"$/, '$2'), current);
   }
