@@ -169,6 +169,7 @@ async function accountRows(space: Namespace, account: InstallationResource, requ
   const reply = await account.carryOut(space, request, actor);
   const body = reply.body === undefined ? [] : parseJson(reply.body);
   const rows = Array.isArray(body) ? body : [body];
+  if (reply.status >= 400) throw firstOf(rows, reply.status);
   return reply.count === undefined ? rows : [{ count: reply.count }, ...rows];
 }
 
