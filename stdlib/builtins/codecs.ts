@@ -152,6 +152,7 @@ export const codecs: readonly Declaration[] = [
     call: 'Encode.formUrl(val: Object) => String',
     forms: 'S',
     about: 'The body of an HTML form.',
+    contents: true,
     errors: ['cascade.lang.range'],
     run: (context: BuiltinContext, val: ObjectValue) => made(context, encodeForm(val)),
   },

@@ -1,6 +1,6 @@
 // `exception`, `rethrow`, and the exception object that CATCH and ON ERROR see (builtins.md 14, language.md 9).
 import { CascadeError, fail } from '../errors.ts';
-import { getOwn, type ObjectValue, text, type Value } from '../values/index.ts';
+import { getOwn, type ObjectValue, originalOf, text, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
 import { formatMessage } from './format.ts';
@@ -23,21 +23,27 @@ function listOf(params: Value): Value[] {
 
 function exception(_: BuiltinContext, code: string, message: Value, params: Value): never {
   if (code === '') fail('cascade.lang.range', 'code', code);
-  const values = listOf(params);
-  throw new CascadeError(code, typeof message === 'string' ? formatMessage(message, values) : text(message), values);
+  const raised = typeof message === 'string' ? formatMessage(message, listOf(params)) : text(message);
+  throw new CascadeError(code, raised, listOf(originalOf(params)));
 }
 
 function rethrow(_: BuiltinContext, caught: ObjectValue): never {
   const code = getOwn(caught, 'code');
   if (typeof code !== 'string' || code === '') return fail('cascade.lang.range', 'exception', 'an Object without code');
   const message = getOwn(caught, 'message');
-  const params = listOf(getOwn(caught, 'params'));
+  const original = originalOf(caught) as ObjectValue;
   const formatted = getOwn(caught, 'isFormatted') === true || typeof message !== 'string';
-  const known = CAUGHT.get(caught);
-  const original = known?.code === code ? known : undefined;
-  const raised = formatted ? text(message) : formatMessage(message, params);
+  const known = CAUGHT.get(original);
+  const same = known?.code === code ? known : undefined;
+  const raised = formatted ? text(message) : formatMessage(message, listOf(getOwn(caught, 'params')));
   // What a program raises has status 400, whatever its code says.
-  throw new CascadeError(code, raised, params, original?.status ?? 400, original?.message === raised ? original.errors : null);
+  throw new CascadeError(
+    code,
+    raised,
+    listOf(getOwn(original, 'params')),
+    same?.status ?? 400,
+    same?.message === raised ? same.errors : null,
+  );
 }
 
 export const exceptions: readonly Declaration[] = [
@@ -45,6 +51,7 @@ export const exceptions: readonly Declaration[] = [
     call: 'exception(code: String, message: any|null, params?: any) => never',
     forms: 'F',
     about: 'Raises an exception; the message is formatted with params.',
+    contents: true,
     errors: ['cascade.lang.range'],
     run: exception,
   },
@@ -52,6 +59,7 @@ export const exceptions: readonly Declaration[] = [
     call: 'rethrow(exception: Object) => never',
     forms: 'F',
     about: 'Raises a caught exception again.',
+    contents: true,
     errors: ['cascade.lang.range'],
     run: rethrow,
   },

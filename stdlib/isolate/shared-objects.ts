@@ -3,7 +3,7 @@
 import type { HostDeclaration } from '../builtins/index.ts';
 import { fail } from '../errors.ts';
 import { add } from '../operators/index.ts';
-import { getOwn, isObject, LocalValue, type ObjectValue, setOwn, Shared, stringify, text, type Value } from '../values/index.ts';
+import { getOwn, isObject, LocalValue, type ObjectValue, pictureOf, setOwn, Shared, stringify, text, type Value } from '../values/index.ts';
 import { LIMITS } from './limits.ts';
 import { holds, materialized, refuseGiant } from './operations.ts';
 import type { Run } from './run.ts';
@@ -85,13 +85,16 @@ function* decide(run: Run, site: string, object: Value, name: string, given: rea
   const args = [...given];
   if (OF_ENTRIES.has(name)) args[0] = text(args[0] ?? null);
   const key = OF_ENTRIES.has(name) ? String(args[0]) : '';
-  const { token, present, value } = (yield* ask(run, site, { op: 'begin', object, key })) as Begun;
+  const { token, present, value: held } = (yield* ask(run, site, { op: 'begin', object, key })) as Begun;
   let done: { change: 'set' | 'remove' | 'none'; value: Value } = { change: 'none', value: null };
   try {
-    const outcome = yield* (DECISIONS[name] as Decision)(present, value, args);
+    const outcome = yield* (DECISIONS[name] as Decision)(present, held, args);
     refuseGiant(run, outcome.value ?? null);
-    done = { change: outcome.change, value: yield* materialized(run, outcome.value ?? null) };
-    return outcome.result;
+    const value = outcome.value ?? null;
+    const hasSequences = run.madeSequence && holds(value, (inner) => inner instanceof Sequence);
+    done = { change: outcome.change, value: yield* materialized(run, value) };
+    // A Sequence can be read once: the program gets what is kept.
+    return hasSequences && outcome.result === value ? done.value : outcome.result;
   } finally {
     if (!run.dead) yield* ask(run, site, { op: 'end', token, ...done });
   }
@@ -131,7 +134,10 @@ export class MapSnapshot extends LocalValue {
 }
 
 export function* snapshotOf(run: Run, map: Shared): Steps<MapSnapshot> {
-  return new MapSnapshot((yield* ask(run, 'entries', { op: 'call', object: map, method: 'entrySet', args: [] })) as Value[]);
+  return pictureOf(
+    map,
+    new MapSnapshot((yield* ask(run, 'entries', { op: 'call', object: map, method: 'entrySet', args: [] })) as Value[]),
+  );
 }
 
 /**
@@ -147,7 +153,7 @@ export function* contents(run: Run, value: Value, sequences: boolean, maps: bool
   const reason = misfit(value, LIMITS.weight);
   if (reason === 'deep') return value; // who writes it tells of that, or cuts it
   if (reason === 'heavy') run.exceed('cascade.execution.memory', LIMITS.weight);
-  return holds(value, isHeld) ? yield* replaced(run, value, sequences) : value;
+  return holds(value, isHeld) ? pictureOf(value, (yield* replaced(run, value, sequences)) as Value & object) : value;
 }
 
 function* replaced(run: Run, value: Value, sequences: boolean): Steps<Value> {

@@ -28,7 +28,7 @@ export { deepCopy, deepCopyCounted, getOwn, isObject, isReference, MAX_ELEMENTS,
 export type { Patience } from './backtracking/index.ts';
 export { type Match, Pattern } from './pattern.ts';
 export { formatReal } from './real-text.ts';
-export { Shared, type SharedKind } from './shared.ts';
+export { originalOf, pictureOf, Shared, type SharedKind } from './shared.ts';
 export { shown, shownAll, VALUE_WEIGHT, wholeUntil } from './shown.ts';
 export { codePointsWithin, compareCodeUnits, text, typeOf } from './text.ts';
 export { withoutTrailing } from './trailing.ts';

@@ -28,3 +28,18 @@ export function sharedOf(handle: string): Shared | null {
   const found = /^(Map|Cache|Value|Lock):(\d+)$/.exec(handle);
   return found ? new Shared(found[1] as SharedKind, Number(found[2])) : null;
 }
+
+const ORIGINALS = new WeakMap<object, Value>();
+
+/**
+ * Marks a copy that takes an argument's place for a built-in which writes what shared objects hold: what is kept of the argument, as an
+ * exception keeps its params, is the argument itself.
+ * @returns the copy
+ */
+export function pictureOf<T extends Value & object>(original: Value, picture: T): T {
+  ORIGINALS.set(picture, original);
+  return picture;
+}
+
+/** What a value is a picture of; itself where it is none. */
+export const originalOf = (value: Value): Value => (typeof value === 'object' && value !== null ? (ORIGINALS.get(value) ?? value) : value);
