@@ -154,7 +154,7 @@ export class Locks {
 }
 
 /** The run and those that it is within. */
-function chainOf(user: LockUser): LockUser[] {
+export function chainOf(user: LockUser): LockUser[] {
   const chain: LockUser[] = [];
   for (let one: LockUser | undefined = user; one; one = one.within) chain.push(one);
   return chain;

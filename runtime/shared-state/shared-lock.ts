@@ -4,6 +4,7 @@ import type { Behaviour } from './shared-objects.ts';
 
 export const sharedLock = (): Behaviour => ({
   size: 0,
+  clears: 0,
   lockOf: () => null,
   call: () => undefined,
   read: () => NOTHING,

@@ -42,6 +42,7 @@ export class Entries implements Behaviour {
   /** In the order of use where that matters, else in that of insertion. */
   readonly #entries = new Map<string, Entry>();
   #size = 0;
+  #clears = 0;
   /** No entry expires before. */
   #nextEnd = Number.POSITIVE_INFINITY;
   #topic: string | null = null;
@@ -56,6 +57,10 @@ export class Entries implements Behaviour {
 
   get size(): number {
     return this.#size;
+  }
+
+  get clears(): number {
+    return this.#clears;
   }
 
   lockOf(method: string, [key]: readonly StoredValue[]): string | null {
@@ -128,6 +133,7 @@ export class Entries implements Behaviour {
   clear(): void {
     this.#entries.clear();
     this.#size = 0;
+    this.#clears++;
   }
 
   *all(): Generator<[key: string, value: StoredValue]> {

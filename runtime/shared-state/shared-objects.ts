@@ -13,6 +13,8 @@ export interface Behaviour {
   lockOf(method: string, args: readonly StoredValue[]): string | null;
   /** One call; undefined when there is no such method. @throws CascadeError */
   call(method: string, args: readonly StoredValue[]): StoredValue | undefined;
+  /** How often all entries were removed at once. A lambda that was given one before that counts as called before it. */
+  readonly clears: number;
   /** What a lambda is given, under the lock; null when there is no such entry. */
   read(key: string): StoredValue | null;
   /** What a lambda has made of it; null removes. */

@@ -8,6 +8,7 @@ export function sharedValue(): Behaviour {
     get size() {
       return value.json.length;
     },
+    clears: 0,
     lockOf: (method) => (method === 'setValue' ? '' : null),
     call: (method, [given = NOTHING]) => {
       switch (method) {

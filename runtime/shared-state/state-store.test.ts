@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fromInner } from '../../stdlib/values/index.ts';
+import { fromInner, type SharedKind } from '../../stdlib/values/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
 import { handleOf, type StoredValue, NOTHING, type ServiceState, StateStore } from './index.ts';
 import type { StateUser } from './state-store.ts';
@@ -91,6 +91,25 @@ test('what a lambda decides is done alone, and never lost', async () => {
   expect(await ask(store, user('r'), { op: 'call', object: await valueIn(store, user('r')), method: 'getValue', args: [] })).toBe(20);
 });
 
+test('an entry that a lambda works on stays away when all entries are removed meanwhile, but for what the lambda removes itself', async () => {
+  const store = storeWithValue(1, 'Map');
+  const [a, b] = [user('a'), user('b')];
+  const call = async (run: StateUser, method: string, ...args: unknown[]) =>
+    ask(store, run, { op: 'call', object: await valueIn(store, run), method, args });
+  const begin = async (run: StateUser) =>
+    (await ask(store, run, { op: 'begin', object: await valueIn(store, run), key: 'k' })) as { token: number };
+  await call(b, 'put', 'k', 5);
+  const { token } = await begin(a);
+  await call(b, 'clear');
+  await ask(store, a, { op: 'end', token, change: 'set', value: 6 });
+  expect(await call(b, 'size')).toBe(0);
+  const own = await begin(a);
+  await call(a, 'clear');
+  await call({ ...user('within'), within: a }, 'clear');
+  await ask(store, a, { op: 'end', token: own.token, change: 'set', value: 7 });
+  expect(await call(b, 'get', 'k')).toBe(7);
+});
+
 test('a run that ends frees what it held, and one that would wait for itself is refused', async () => {
   const store = storeWithValue(2);
   const [a, b] = [user('a'), user('b')];
@@ -151,13 +170,13 @@ test('what an initialising run has others do finds the state as it is', async ()
   expect(await ask(store, { ...user('inner'), within: outer }, enter)).toBe(false);
 });
 
-/** A service whose global state holds Values `v0`, `v1` … */
-function storeWithValue(count = 1): StateStore {
+/** A service whose global state holds Values, or other shared objects, `v0`, `v1` … */
+function storeWithValue(count = 1, kind: SharedKind = 'Value'): StateStore {
   const store: StateStore = new StateStore(() => state, ENVIRONMENT);
   const global = new Map(
     Array.from({ length: count }, (_, i) => [
       `v${i}`,
-      { type: 'Value', initial: () => handleOf(store.make('Value')), accept: (value: StoredValue) => value },
+      { type: kind, initial: () => handleOf(store.make(kind)), accept: (value: StoredValue) => value },
     ]),
   );
   const state: ServiceState = { version: '1', global, partitioned: null };

@@ -8,7 +8,7 @@ import type { Answer } from '../transactions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { Cells, type StateProperties } from './cells.ts';
 import { handleOf, storedValue, type StoredValue, NOTHING, type SharedRef } from './stored-value.ts';
-import { Locks, type LockUser } from './locks.ts';
+import { chainOf, Locks, type LockUser } from './locks.ts';
 import type { StateEnvironment } from './shared-map.ts';
 import { behaviourOf, SharedObject } from './shared-objects.ts';
 
@@ -46,6 +46,8 @@ interface Begun {
   readonly key: string;
   readonly lock: string;
   readonly user: StateUser;
+  /** Of the object when the lambda was given the entry. */
+  clears: number;
   /** Keeps the answer to `begin`, once `end` is done, too. */
   keep(): void;
 }
@@ -216,11 +218,20 @@ export class StateStore {
     const lock = key === null ? null : lockOn(shared, key);
     if (lock !== null) await this.#locks.take(lock, user);
     try {
+      const { clears } = shared.behaviour;
       const value = this.#counted(shared, () => shared.behaviour.call(method, given));
+      if (shared.behaviour.clears > clears) this.#clearedWithin(shared, clears, user);
       if (value === undefined) throw langError('cascade.builtin.method.unknown', method, shared.kind);
       return kept(user, { ok: this.#shown(value, user) });
     } finally {
       if (lock !== null) this.#locks.free(lock, user.run);
+    }
+  }
+
+  /** A lambda that clears the object itself has done so before it gives its entry. */
+  #clearedWithin(shared: SharedObject, clears: number, user: StateUser): void {
+    for (const { run } of chainOf(user)) {
+      for (const begun of this.#begun.get(run)?.values() ?? []) if (begun.shared === shared && begun.clears === clears) begun.clears++;
     }
   }
 
@@ -233,7 +244,10 @@ export class StateStore {
     const token = ++this.#tokens;
     const answer: Answer = { ok: `{"token":${token},"present":${value !== null},"value":${this.#shown(value ?? NOTHING, user)}}` };
     const begun = this.#begun.get(user.run) ?? new Map<number, Begun>();
-    this.#begun.set(user.run, begun.set(token, { shared, key, lock, user, keep: () => user.keep(answer) }));
+    this.#begun.set(
+      user.run,
+      begun.set(token, { shared, key, lock, user, clears: shared.behaviour.clears, keep: () => user.keep(answer) }),
+    );
     return answer;
   }
 
@@ -244,7 +258,7 @@ export class StateStore {
     this.#begun.get(user.run)?.delete(token);
     const { shared, key, lock } = begun;
     try {
-      if (change !== 'none')
+      if (change !== 'none' && begun.clears === shared.behaviour.clears)
         this.#counted(shared, () => shared.behaviour.write(key, change === 'set' ? this.#received(value as Value, user) : null));
     } finally {
       this.#locks.free(lock, user.run);

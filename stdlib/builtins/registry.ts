@@ -6,7 +6,7 @@ import { getOwn, LocalValue, type ObjectValue, typeOf, type Value } from '../val
 import type { BuiltinContext } from './context.ts';
 import type { Declaration, DeclaredCode, HostDeclaration, Implementation, PureDeclaration } from './declaration.ts';
 import { type ParameterSpec, parseSignature } from './signature.ts';
-import { type Accept, acceptor, fitting } from './types.ts';
+import { type Accept, acceptor, fitting, namedTypes } from './types.ts';
 
 /** One declaration, ready to be called. */
 export interface Overload {
@@ -249,7 +249,7 @@ function overloadOf(declaration: Declaration): Overload {
   return {
     name,
     forms,
-    params,
+    params: params.map((parameter) => ({ ...parameter, types: parameter.types.flatMap(namedTypes) })),
     result,
     about,
     errors,

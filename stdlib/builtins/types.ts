@@ -32,12 +32,13 @@ const shared =
 
 /**
  * A String may be what stands for one (XML). Integers come as JavaScript numbers (those past 2^53 rounded: they are positions and counts), Reals as numbers, DateTimes widened from
- * ISO text and epoch ms; `Number` is an Integer, Real or Decimal as it is; `any` is anything but null.
+ * ISO text and epoch ms; `Number` is an Integer, Real or Decimal as it is; `any` is anything but null. `Key` is a String, or an Integer as it is: rounded, keys beyond 2^53 would be one.
  */
 const TYPES: Record<string, Accept> = {
   any: (v) => v,
   String: (v) => (typeof v === 'string' ? v : v instanceof LocalValue ? v.asString() : undefined),
   Integer: (v) => (isInteger(v) ? Number(v) : undefined),
+  Key: (v) => (typeof v === 'string' || isInteger(v) ? v : v instanceof LocalValue ? v.asString() : undefined),
   Real: (v) => (isNumber(v) ? numberOf(v) : undefined),
   Number: (v) => (isNumber(v) || v instanceof Decimal ? v : undefined),
   Decimal: (v) => (v instanceof Decimal ? v : isNumber(v) ? (decimalOfNumber(v) ?? undefined) : undefined),
@@ -75,6 +76,9 @@ export function acceptor(types: readonly string[]): Accept {
     return accepted;
   };
 }
+
+/** The types of values that a type stands for, as errors and documents name them. */
+export const namedTypes = (type: string): readonly string[] => (type === 'Key' ? ['String', 'Integer'] : [type]);
 
 /** Whether a value fits without widening: by it the declaration for a receiver is chosen. */
 export function fitting(types: readonly string[]): (v: Value) => boolean {
