@@ -8,6 +8,7 @@ import type { Identity } from '../resources/api.ts';
 import type { ObjectValue } from '../stdlib/values/index.ts';
 import { FEATURES } from './features.ts';
 import { FeatureStates } from '../resources/states.ts';
+import { releaseRequests } from '../features/builtins/index.ts';
 import { RULE_GRAPH, RuleGraph, loadRule, abandonTooDeep, abandonLost, ConditionFailures } from '../features/rules/index.ts';
 import { IMPLEMENTED_EVENTS, openState, stateNamesOf, ImplementedEvents, serviceHandledBy } from '../features/services/index.ts';
 import { SOURCES_STATE, Sources } from '../features/sources/index.ts';
@@ -279,6 +280,7 @@ export async function openNamespace({
       sharedState.release(run);
       federation.release(run);
       space.states.get(CURSORS).release(run);
+      releaseRequests(space, run);
     },
     holdsLocks: (run) => sharedState.holdsLocks(run),
     present: (instance, actor) => present(space, instance, actor),

@@ -31,6 +31,32 @@ test('a request waits for the first reply of the rule that its event starts', as
   expect((await t.eventually('Told', { first: false }, 1))[0]).toMatchObject({ second: false });
 });
 
+test('a rule that starts again because of a race has replied, and a request is published once', async () => {
+  const count = 30;
+  await t.type('Total', { key: { type: 'String' }, n: { type: 'Integer' } });
+  await t.type('Asked', { n: { type: 'Integer' } });
+  await t.type('ToldFirst', { ok: { type: 'Boolean' } });
+  await t.ask('insert', 'Total', { body: '[{"key":"asker","n":0},{"key":"all","n":0}]' });
+  await t.ask('insert', 'services', { body: '{"name":"Sum","eventTypes":{"Add":{"direction":"INBOUND"}}}' });
+  // All count on the same row, by what they have read, so that all but one start again.
+  const bump = (key: string) =>
+    `var t = SELECT ONE FROM Total WHERE key == "${key}"\nUPDATE Total(n: Math.max(t.n + 1, toInteger(format("{0,number,0}", t.n + 1)))) WHERE key == "${key}"`;
+  await t.program(
+    'rules',
+    `RULE sum WHEN EVENT OCCURS ON "/services/Sum/Add" AS e\nvar ok = Event.reply(e.value.n)\n${bump('all')}\nINSERT ToldFirst(ok: ok)`,
+  );
+  await t.program(
+    'rules',
+    `RULE asks WHEN INSERT OCCURS ON Asked AS a\nvar v = Event.request("Sum/Add", {n: a.n}, 60000)\n${bump('asker')}`,
+  );
+  const asked = Array.from({ length: count }, (_, n) => ({ n }));
+  await t.ask('insert', 'Asked', { body: JSON.stringify(asked) });
+  const told = await t.eventually('ToldFirst', {}, count);
+  expect(told.filter(({ ok }) => ok !== true)).toEqual([]);
+  expect(await t.eventually('Total', { n: count }, 2)).toHaveLength(2);
+  expect(await t.rows('ToldFirst')).toHaveLength(count);
+});
+
 test('a request without a reply ends at its timeout', async () => {
   await t.program('rules', 'RULE mute WHEN EVENT OCCURS ON "/services/Calc/Mute" AS e\nvar x = 1');
   expect(await value('Event.request("Calc/Mute", {}, 50)')).toBe('cascade.builtin.timeout ["Event.request",50]');

@@ -7,5 +7,6 @@ import { tokens } from './tokens.ts';
 export function answerAlone(name: string, args: readonly Value[]): Answer | null {
   return Object.hasOwn(tokens, name) ? tokens[name as keyof typeof tokens](null, args) : null;
 }
+export { releaseRequests } from './events.ts';
 export { builtins } from './feature.ts';
 export { typed } from './typed-rows.ts';

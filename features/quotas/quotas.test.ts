@@ -207,6 +207,22 @@ test('an event of a suspended rule is skipped, and stored as failed', async () =
   await give({});
 });
 
+test('a rule that waits for a reply which never comes ends at its limit', async () => {
+  await as(boss, 'insert', 'types', { body: { name: 'Question', properties: { n: { type: 'Integer' } } } });
+  await as(boss, 'insert', 'services', { body: { name: 'Silent', eventTypes: { Ask: { direction: 'INBOUND' } } } });
+  await as(boss, 'insert', 'rules', { text: 'RULE silent WHEN EVENT OCCURS ON "/services/Silent/Ask" AS e\nvar x = 1' });
+  await as(boss, 'insert', 'rules', { text: 'RULE asks WHEN INSERT OCCURS ON Question AS q\nvar v = Event.request("Silent/Ask", {})' });
+  await give({ limits: { executionTime: '1 second' } });
+  await as(boss, 'insert', 'Question', { body: { n: 1 } });
+  const failed = async () =>
+    (JSON.parse((await as(boss, 'select', 'ArsRuleSnapshot')).body ?? '[]') as object[])
+      .map((row) => JSON.stringify(row))
+      .filter((row) => row.includes('/rules/asks') && row.includes('cascade.execution.timeout')).length;
+  await expect.poll(failed, { timeout: 20_000 }).toBe(1);
+  await t.engine.settled();
+  await give({});
+});
+
 test('an exceeded quota is audited once for many refusals', async () => {
   await give({ limits: { types: 1 } });
   for (const name of ['More', 'Others'])
