@@ -15,6 +15,8 @@ export interface BuiltinInfo {
   readonly effect: 'pure' | 'suspends';
   /** As a method it asks the host where the receiver is a shared object. */
   readonly maySuspend?: boolean;
+  /** Names of arguments by which the host is asked, in place of the built-in itself. */
+  readonly asksFor?: readonly string[];
   /** It reads what is in shared Maps among its arguments, at any depth: the caller puts their contents there first. */
   readonly contents?: boolean;
 }

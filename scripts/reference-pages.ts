@@ -29,6 +29,7 @@ import { sharedObjects } from '../stdlib/builtins/shared-objects.ts';
 import { strings } from '../stdlib/builtins/strings.ts';
 import { templates } from '../stdlib/builtins/templates.ts';
 import { tokens } from '../stdlib/builtins/tokens.ts';
+import { namedTypes } from '../stdlib/builtins/types.ts';
 import { xml } from '../stdlib/builtins/xml.ts';
 import { CATALOGUE as PROGRAM_CATALOGUE } from '../stdlib/errors.ts';
 
@@ -243,8 +244,9 @@ type Row = Pick<Declaration, 'call' | 'forms' | 'about' | 'errors'>;
 
 function declarationRow({ call, forms, about, errors = [] }: Row, examples: readonly Example[]): string[] {
   const example = exampleOf(call, examples);
+  const spelled = call.replaceAll(/(?<=: )Key\b/g, namedTypes('Key').join('|'));
   return [
-    `\`${call.replaceAll('|', '\\|')}\``,
+    `\`${spelled.replaceAll('|', '\\|')}\``,
     FORMS[forms] ?? forms,
     cell(about) + (example ? `<br>\`${`${example.expression} → ${example.result}`.replaceAll('|', '\\|')}\`` : ''),
     errors.map((code) => (code === '*' ? '\\*' : `\`${code.replace(/^cascade\./, '')}\``)).join(', '),

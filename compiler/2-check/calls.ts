@@ -1,5 +1,5 @@
 // What a call means: a method, a user procedure or a built-in (language.md 3.2, builtins.md 0.1).
-import type { Call, Execute, Expression, Identifier, MethodCall, QualifiedName } from '../ast.ts';
+import type { Arguments, Call, Execute, Expression, Identifier, MethodCall, QualifiedName } from '../ast.ts';
 import type { BuiltinInfo, BuiltinTable } from '../types.ts';
 import type { CallTarget } from './model.ts';
 import type { Imports } from './names.ts';
@@ -60,6 +60,10 @@ export class CallResolver {
     return { kind: 'user', names: this.#imports.names.procedures(name), receiver };
   }
 }
+
+/** Whether the host is asked for a call without a receiver. */
+export const asksHost = ({ effect, asksFor }: BuiltinInfo, { named }: Arguments): boolean =>
+  effect === 'suspends' || (asksFor?.some((parameter) => named.some(({ name }) => name.name === parameter)) ?? false);
 
 /** `a.b.c` of `a.b.c.f()` as an expression. */
 export function memberChain(callee: QualifiedName): Expression {

@@ -2,6 +2,7 @@
 // (design.md 4). The bodies of FILTER, MAP and lambdas are functions of their own: they count where they run, not where they stand.
 import type { Call, Execute, Lambda, MethodCall, Select, Value } from '../ast.ts';
 import { hasComputedAggregate } from './aggregates.ts';
+import { asksHost } from './calls.ts';
 import type { CallTarget } from './model.ts';
 import { traitsOf } from './statement-traits.ts';
 import { type AnyNode, childrenOf } from './walk.ts';
@@ -40,7 +41,7 @@ export class Effects {
 
   #callSuspends(node: Call | MethodCall): boolean {
     const target = this.#calls.get(node);
-    if (!target || target.kind === 'user' || target.info.effect === 'suspends') return true;
+    if (!target || target.kind === 'user' || asksHost(target.info, node.arguments)) return true;
     if (target.receiver && target.info.maySuspend) return true;
     if (target.info.params.some((parameter) => parameter.sequence)) return true;
     if (this.#mayHoldMaps && target.info.contents) return true;

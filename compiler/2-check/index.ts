@@ -18,6 +18,7 @@ import { type AnyNode, childrenOf } from './walk.ts';
 
 export type { ComputedChange } from './computed-changes.ts';
 export type { CallTarget, Model, Names, Uses } from './model.ts';
+export { asksHost } from './calls.ts';
 export { isSum } from './effects.ts';
 export type { Report } from './report.ts';
 

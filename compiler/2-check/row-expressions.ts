@@ -3,7 +3,7 @@
 import { AGGREGATES } from '../1-parse/index.ts';
 import type { Call, Execute, Expression, Lambda, MethodCall, Span } from '../ast.ts';
 import type { BuiltinInfo } from '../types.ts';
-import { type CallResolver, dottedPath } from './calls.ts';
+import { asksHost, type CallResolver, dottedPath } from './calls.ts';
 import type { CallTarget } from './model.ts';
 import type { Report } from './report.ts';
 import { type AnyNode, childrenOf } from './walk.ts';
@@ -75,7 +75,7 @@ export class RowExpressionChecker {
     this.#found.calls.set(node, target);
     const name = node.type === 'Call' ? node.callee : node.method;
     if (target.kind === 'user') this.#refuse(name, 'a computed property calls built-ins only');
-    else if (target.info.effect === 'suspends') this.#refuse(name, `'${target.info.name}' cannot be asked for each row`);
+    else if (asksHost(target.info, node.arguments)) this.#refuse(name, `'${target.info.name}' cannot be asked for each row`);
   }
 
   /** `count()`, `count(*)`, `sum(path)`: one path, without a name. */

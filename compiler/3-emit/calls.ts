@@ -1,7 +1,7 @@
 // Calls: built-ins as constants of the module, user procedures through the driver, lambdas as functions of their own.
 import type * as es from 'estree';
 import type { Arguments, Call, Expression, Lambda, MethodCall, Span, Value } from '../ast.ts';
-import type { CallTarget } from '../2-check/index.ts';
+import { asksHost, type CallTarget } from '../2-check/index.ts';
 import type { BuiltinInfo } from '../types.ts';
 import * as b from './build.ts';
 import { emitPath, type ModuleWriter, variable } from './context.ts';
@@ -39,7 +39,7 @@ type BuiltinTarget = Extract<CallTarget, { kind: 'builtin' }>;
 type UserTarget = Extract<CallTarget, { kind: 'user' }>;
 
 function emitBuiltin({ info, receiver }: BuiltinTarget, args: Arguments, at: Span, module: ModuleWriter): es.Expression {
-  if (info.effect === 'suspends') return emitHost(info, receiver, args, at, module);
+  if (asksHost(info, args)) return emitHost(info, receiver, args, at, module);
   if (receiver && info.maySuspend && module.row === null) return emitShared(info, receiver, args, at, module);
   return emitPlain(info, receiver, args, at, module);
 }

@@ -51,8 +51,8 @@ test('a rule that starts again because of a race has replied, and a request is p
   );
   const asked = Array.from({ length: count }, (_, n) => ({ n }));
   await t.ask('insert', 'Asked', { body: JSON.stringify(asked) });
-  const told = await t.eventually('ToldFirst', {}, count);
-  expect(told.filter(({ ok }) => ok !== true)).toEqual([]);
+  const rows = await t.eventually('ToldFirst', {}, count);
+  expect(rows.filter(({ ok }) => ok !== true)).toEqual([]);
   expect(await t.eventually('Total', { n: count }, 2)).toHaveLength(2);
   expect(await t.rows('ToldFirst')).toHaveLength(count);
 });

@@ -1,5 +1,6 @@
 // Host built-ins that belong to no other feature.
 import type { Feature } from '../../resources/catalog/index.ts';
+import { documentDigests } from './document-digests.ts';
 import { documentTexts } from './document-texts.ts';
 import { events } from './events.ts';
 import { identity } from './identity.ts';
@@ -10,5 +11,15 @@ import { tokens, tokensByDocument } from './tokens.ts';
 
 export const builtins: Feature = {
   name: 'builtins',
-  builtins: { ...identity, ...events, ...references, ...tokens, ...tokensByDocument, ...documentTexts, ...resourceApi, ...installation },
+  builtins: {
+    ...identity,
+    ...events,
+    ...references,
+    ...tokens,
+    ...tokensByDocument,
+    ...documentTexts,
+    ...documentDigests,
+    ...resourceApi,
+    ...installation,
+  },
 };

@@ -1,5 +1,5 @@
 // Reads documents for programs and built-ins, up to a size that fits in their memory.
-import { getOwn } from '../../stdlib/values/index.ts';
+import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { parseWhere, toFilter } from '../../model/query/index.ts';
@@ -25,19 +25,31 @@ export async function readDocument(
   actor: Pick<Actor, 'identity'>,
   mostBytes: number,
 ): Promise<ReadDocument> {
+  const pieces: Buffer[] = [];
+  const stored = await readInPieces(space, name, actor, mostBytes, (piece) => pieces.push(Buffer.from(piece)));
+  const fileType = String(getOwn(stored, 'fileType'));
+  return { bytes: Buffer.concat(pieces), fileType, isText: isText(fileType) };
+}
+
+/** The same piece by piece. @param take a piece is its own for the time of the call @returns the document without its content */
+export async function readInPieces(
+  space: Namespace,
+  name: string,
+  actor: Pick<Actor, 'identity'>,
+  mostBytes: number,
+  take: (piece: Buffer) => void,
+): Promise<ObjectValue> {
   const stored = await documentNamed(space, DOCUMENTS, name);
   const content = stored && isVisible(stored, actor) ? await contentOf(space, idOf(stored)) : null;
   if (!stored || !content) throw apiError('cascade.resource.not.found', `/documents/${name}`);
   if (content.sizeBytes > mostBytes) throw apiError('cascade.document.too.large', name, `more than ${mostBytes} bytes`);
   const source = readContent(space, content, 0, content.sizeBytes);
-  const pieces: Buffer[] = [];
   try {
-    for (let piece = await source.next(); piece !== null; piece = await source.next()) pieces.push(Buffer.from(piece));
+    for (let piece = await source.next(); piece !== null; piece = await source.next()) take(piece);
   } finally {
     await source.close();
   }
-  const fileType = String(getOwn(stored, 'fileType'));
-  return { bytes: Buffer.concat(pieces), fileType, isText: isText(fileType) };
+  return stored;
 }
 
 /** SHA-256 of a document's bytes; null: it does not exist, or the caller may not see it. */

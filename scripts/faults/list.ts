@@ -70,9 +70,9 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'a pure expression that only calls a user procedure is not seen to wait',
     file: 'compiler/2-check/effects.ts',
-    text: "if (!target || target.kind === 'user' || target.info.effect === 'suspends') return true;",
+    text: "if (!target || target.kind === 'user' || asksHost(target.info, node.arguments)) return true;",
     replacement:
-      "if (target?.kind === 'builtin' && target.info.effect === 'suspends') return true;\n    if (target?.kind !== 'builtin') return false;",
+      "if (target?.kind === 'builtin' && asksHost(target.info, node.arguments)) return true;\n    if (target?.kind !== 'builtin') return false;",
   },
   // --- emitting
   {

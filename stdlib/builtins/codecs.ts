@@ -4,7 +4,6 @@ import { Binary, decodeUtf8, encodeUtf8, fromBase64, getOwn, type ObjectValue, s
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
 import { DIGESTS, type DigestName, hmac } from './digests.ts';
-import { documentReference, missingDocument } from './documents.ts';
 import { made } from './growth.ts';
 
 const bytesOf = (val: string | Binary): Uint8Array => (typeof val === 'string' ? encodeUtf8(val) : val.bytes);
@@ -95,15 +94,22 @@ const sizeOf = (val: string | Binary | false | null): number =>
 const digest = (name: DigestName): Declaration => ({
   call: `Hash.${name}(val: String|Binary|null = false, resourceRef?: String|Object) => Binary`,
   forms: 'S',
-  about: `The ${name.toUpperCase()} digest of a value. Of a document by resourceRef: refused, as this version keeps none.`,
-  errors: ['cascade.lang.range', 'cascade.resource.not.found'],
+  about: `The ${name.toUpperCase()} digest of a value; resourceRef beside it, or neither: refused.`,
   turns: (val: string | Binary | false | null) => sizeOf(val),
   run: (_: BuiltinContext, val: string | Binary | false | null, resourceRef: string | ObjectValue | null) => {
-    if (resourceRef !== null && (val === false || val === null)) return missingDocument(documentReference(resourceRef, 'resourceRef'));
     if (resourceRef !== null || val === false)
       return fail('cascade.procedure.argument.count', `Hash.${name}`, resourceRef === null ? 0 : 2);
     return new Binary(DIGESTS[name](bytesOf(val ?? fail('cascade.lang.null', 'val'))));
   },
+});
+
+const documentDigest = (name: DigestName): Declaration => ({
+  call: `Hash.${name}(resourceRef: String|Object) => Binary`,
+  forms: 'S',
+  about: `The ${name.toUpperCase()} digest of the content of a document, by name of the argument: \`Hash.${name}(resourceRef: "documents/a.txt")\`.`,
+  errors: ['cascade.authorization.denied', 'cascade.document.too.large', 'cascade.lang.range', 'cascade.resource.not.found'],
+  effect: 'suspends',
+  binary: true,
 });
 
 const keyed = (method: string, name: DigestName): Declaration => ({
@@ -187,7 +193,7 @@ export const codecs: readonly Declaration[] = [
       return decodeForm(val);
     },
   },
-  ...(Object.keys(DIGESTS) as DigestName[]).map(digest),
+  ...(Object.keys(DIGESTS) as DigestName[]).flatMap((name) => [digest(name), documentDigest(name)]),
   keyed('hmacSha1', 'sha1'),
   keyed('hmacSha256', 'sha256'),
   keyed('hmacSha512', 'sha512'),

@@ -66,6 +66,8 @@ export interface HostDeclaration extends Described {
   readonly shared?: 'create' | 'call' | 'lambda';
   /** The host answers with the first page of a Sequence, as to `open` (stdlib/isolate/protocol.ts). */
   readonly pages?: true;
+  /** The host answers with base64 of the Binary. */
+  readonly binary?: true;
 }
 
 export type Declaration = PureDeclaration | HostDeclaration;

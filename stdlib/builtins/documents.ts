@@ -1,5 +1,5 @@
-// Where a built-in wants the content of a document: this version keeps none, so whichever is named is not there.
-import { CascadeError, fail } from '../errors.ts';
+// References to documents, as built-ins take them.
+import { fail } from '../errors.ts';
 import { toReference } from '../convert/index.ts';
 import { isObject, isReference, type ObjectValue, text } from '../values/index.ts';
 
@@ -13,9 +13,4 @@ export function documentReference(ref: string | ObjectValue, parameter: string):
   const [, resource, name] = /^\/([^/]+)\/([\s\S]+)$/.exec(typeof ref === 'string' && !ref.startsWith('/') ? `/${ref}` : text(ref)) ?? [];
   if (name === undefined || resource?.replace(/^system\./, '') !== 'documents') return refuse();
   return text(toReference(`/documents/${name}`));
-}
-
-/** @throws CascadeError cascade.resource.not.found */
-export function missingDocument(path: string): never {
-  throw new CascadeError('cascade.resource.not.found', `${path} was not found.`, [path], 404);
 }

@@ -51,6 +51,7 @@ export class Builtin {
       ...(overloads.some(({ contents }) => contents) ? { contents: true } : {}),
       effect: this.host ? 'suspends' : 'pure',
       ...(asks > 0 && !this.host ? { maySuspend: true } : {}),
+      ...(this.host ? {} : askedFor(overloads)),
     };
   }
 
@@ -67,7 +68,7 @@ export class Builtin {
 
   /** `f(p: a, q: b)`, or `receiver.f(q: b)` where a receiver is given; it is not among the names then. */
   callNamed(context: BuiltinContext, named: ObjectValue, receiver?: Value): Value {
-    const args = this.#named(named, receiver);
+    const { args } = this.#named(named, receiver, false);
     return receiver !== undefined ? this.callMethod(context, args) : this.call(context, args);
   }
 
@@ -81,8 +82,9 @@ export class Builtin {
     named: ObjectValue | null,
     isMethod: boolean,
   ): { readonly host: HostDeclaration; readonly args: Value[] } | { readonly value: Value } {
-    const given = named === null ? args : this.#named(named, isMethod ? (args[0] ?? null) : undefined);
-    const overload = isMethod ? this.#receivedBy(given[0] ?? null) : this.#first;
+    const chosen = named === null ? null : this.#named(named, isMethod ? (args[0] ?? null) : undefined, true);
+    const given = chosen?.args ?? args;
+    const overload = isMethod ? this.#receivedBy(given[0] ?? null) : (chosen?.overload ?? this.#first);
     const result = run(context, overload, given, this);
     return overload.host ? { host: overload.host, args: result as Value[] } : { value: result };
   }
@@ -101,23 +103,25 @@ export class Builtin {
     return overload.host ? fail('cascade.builtin.method.unknown', this.info.name, typeOf(args[0] ?? null)) : overload;
   }
 
-  /** The arguments in the order of the parameters of the declaration that they suit. */
-  #named(named: ObjectValue, receiver: Value | undefined): Value[] {
+  /** The declaration that the arguments suit, and they in the order of its parameters. @param mayAsk whether it may be the host's */
+  #named(named: ObjectValue, receiver: Value | undefined, mayAsk: boolean): { overload: Overload; args: Value[] } {
     const names = Object.keys(named);
     const method = receiver !== undefined;
     const knows = ({ params }: Overload): boolean => names.every((name) => params.some((parameter) => parameter.name === name));
     const takes = (overload: Overload): boolean => {
+      if (overload.host && !method && !mayAsk) return false;
       const [first] = overload.params;
       return first === undefined || overload.fits(method ? receiver : getOwn(named, first.name));
     };
     const overload = this.overloads.find((each) => knows(each) && takes(each)) ?? this.overloads.find(takes) ?? this.#first;
     const unknown = names.find((name) => !overload.params.some((parameter, i) => parameter.name === name && !(method && i === 0)));
     if (unknown !== undefined) fail('cascade.procedure.argument.unknown', this.info.name, unknown);
-    return overload.params.map(({ name, optional }, i) => {
+    const args = overload.params.map(({ name, optional }, i) => {
       if (method && i === 0) return receiver;
       if (!Object.hasOwn(named, name) && !optional) fail('cascade.procedure.parameter.missing', this.info.name, name);
       return getOwn(named, name);
     });
+    return { overload, args };
   }
 
   /** The declaration whose first parameter takes the value: exactly, else by widening. */
@@ -184,6 +188,12 @@ function checked(overload: Overload, index: number, args: readonly Value[], buil
 /** A sequence is no List: those built-ins that take no sequence say so with a code of its own (builtins.md 8). */
 function refuseSequence({ info }: Builtin, value: Value): void {
   if (value instanceof LocalValue && value.typeName === 'Sequence') fail('cascade.lang.sequence.operation', info.name);
+}
+
+/** A declaration that the host answers beside others that are answered here: as a method its receiver chooses it, else an argument's name. */
+function askedFor(overloads: readonly Overload[]): Pick<BuiltinInfo, 'asksFor'> {
+  const asksFor = overloads.flatMap(({ host, forms, params }) => (host && forms !== 'M' && params[0] ? params[0].name : []));
+  return asksFor.length > 0 ? { asksFor } : {};
 }
 
 /** A parameter a position: where declarations differ, what any of them allows. */

@@ -4,7 +4,7 @@ import type { BuiltinForm, RuntimeName } from '../../compiler/types.ts';
 import { lookup } from '../builtins/index.ts';
 import { CascadeError, fail } from '../errors.ts';
 import * as operators from '../operators/index.ts';
-import { type ObjectValue, real, type Value } from '../values/index.ts';
+import { Binary, fromBase64, type ObjectValue, real, type Value } from '../values/index.ts';
 import { aggregateRows } from './aggregates.ts';
 import { CAUGHT_BYTES, CAUGHT_FUEL, isLimit } from './limits.ts';
 import * as loops from './loops.ts';
@@ -162,10 +162,11 @@ function* host(run: Run, site: number, name: string, args: Value[], named: Objec
   if (!builtin) return fail('cascade.lang.procedure.unknown', name);
   const asked = builtin.ask(run, args, named, isMethod);
   if ('value' in asked) return asked.value;
-  const { known, pages, shared: step } = asked.host;
+  const { known, pages, binary, shared: step } = asked.host;
   if (known) return known(run);
   if (step) return yield* shared(run, `${site}`, name, step, asked.args);
   const answer = yield* operation(run, site, 'builtin', { name, args: asked.args }, false);
+  if (binary) return new Binary(fromBase64(String(answer)) as Uint8Array);
   return pages ? loops.rowsAfter(run, site, answer as ObjectValue) : answer;
 }
 
