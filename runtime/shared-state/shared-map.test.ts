@@ -87,3 +87,36 @@ test('a Cache of no size keeps nothing', () => {
   call('put', 'a', 1);
   expect(call('size')).toBe(0);
 });
+
+test('entries that are used or written again expire later, in the order of their ends', async () => {
+  const { call, clock, reported } = entries(evictionOf([-1, 100, 150]));
+  call('notifyOnEviction', '/gone');
+  for (const key of ['a', 'b', 'c']) call('put', key, 1);
+  await clock.advanceTo(clock.now() + 60);
+  call('get', 'a');
+  call('put', 'b', 2);
+  await clock.advanceTo(clock.now() + 60);
+  expect(call('keySet')).toEqual(['a', 'b']);
+  await clock.advanceTo(clock.now() + 30);
+  expect(call('keySet')).toEqual(['b']);
+  await clock.advanceTo(clock.now() + 30);
+  expect([call('keySet'), reported.map((one) => (one as unknown[])[1])]).toEqual([[], ['c', 'a', 'b']]);
+});
+
+test('a call of a large Cache of which entries expire all the time costs little more than of one where none does', async () => {
+  const filled = async (lifeMs: number) => {
+    const { call, clock } = entries(evictionOf([-1, -1, lifeMs]));
+    let n = 0;
+    const turn = async () => {
+      await clock.advanceTo(clock.now() + 1);
+      call('put', `k${n++}`, n);
+    };
+    while (n < 10_000) await turn();
+    const from = performance.now();
+    for (let i = 0; i < 2_000; i++) await turn();
+    return { size: call('size'), ms: performance.now() - from };
+  };
+  const [calm, busy] = [await filled(1_000_000), await filled(10_000)];
+  expect([calm.size, busy.size]).toEqual([12_000, 10_000]);
+  expect(busy.ms / calm.ms).toBeLessThan(15);
+});

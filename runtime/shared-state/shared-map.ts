@@ -5,6 +5,7 @@ import { isInteger, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { checkName } from '../../model/types/index.ts';
 import type { Clock, Timer } from '../../platform/clock/index.ts';
+import { DueHeap } from '../timers/index.ts';
 import { type StoredValue, NOTHING, valueOf } from './stored-value.ts';
 import type { Behaviour } from './shared-objects.ts';
 
@@ -43,8 +44,8 @@ export class Entries implements Behaviour {
   readonly #entries = new Map<string, Entry>();
   #size = 0;
   #clears = 0;
-  /** No entry expires before. */
-  #nextEnd = Number.POSITIVE_INFINITY;
+  /** When each entry expires at the earliest: a use or a write, which puts that off, is found out when the time has come. */
+  #ends = new DueHeap();
   #topic: string | null = null;
   #timer: Timer | null = null;
   #watchedFor = 0;
@@ -107,15 +108,14 @@ export class Entries implements Behaviour {
       this.#size += value.json.length - entry.value.json.length;
       entry.value = value;
       entry.writtenAt = now;
-      this.#use(key, entry);
-      return this.#expect(entry);
+      return this.#use(key, entry);
     }
     const { maximumSize } = this.#eviction;
     if (maximumSize === 0) return this.#reportEviction(key, value);
     if (this.count >= MOST_ENTRIES) throw apiError('cascade.quota.exceeded', 'serviceState', MOST_ENTRIES);
     const added = { value, writtenAt: now, usedAt: now };
     this.#entries.set(key, added);
-    this.#expect(added);
+    if (this.#expires) this.#ends.set(key, this.#endOf(added));
     this.#size += ENTRY + key.length + value.json.length;
     if (maximumSize < 0 || this.count <= maximumSize) return;
     const [oldest] = this.#entries.keys();
@@ -126,12 +126,14 @@ export class Entries implements Behaviour {
     const entry = this.#entries.get(key);
     if (!entry) return null;
     this.#entries.delete(key);
+    this.#ends.remove(key);
     this.#size -= ENTRY + key.length + entry.value.json.length;
     return entry.value;
   }
 
   clear(): void {
     this.#entries.clear();
+    this.#ends = new DueHeap();
     this.#size = 0;
     this.#clears++;
   }
@@ -162,27 +164,25 @@ export class Entries implements Behaviour {
     return Math.min(byUse, byAge);
   }
 
-  #expect(entry: Entry): void {
-    if (this.#expires) this.#nextEnd = Math.min(this.#nextEnd, this.#endOf(entry));
-  }
-
   #expire(): void {
+    if (!this.#expires) return;
     const now = this.#environment.clock.now();
-    if (now < this.#nextEnd) return;
-    this.#nextEnd = Number.POSITIVE_INFINITY;
-    for (const [key, entry] of [...this.#entries]) {
-      if (this.#endOf(entry) <= now) this.#evict(key);
-      else this.#expect(entry);
+    for (const { name: key } of this.#ends.takeDue(now)) {
+      const entry = this.#entries.get(key);
+      if (!entry) continue;
+      const end = this.#endOf(entry);
+      if (end <= now) this.#evict(key);
+      else this.#ends.set(key, end);
     }
   }
 
   /** Evicts entries on time, for the topic that is notified, not at the next use of the Cache. */
   #watch(): void {
-    if (this.#topic === null || !Number.isFinite(this.#nextEnd)) return;
-    if (this.#timer && this.#watchedFor <= this.#nextEnd) return;
+    const next = this.#topic === null ? null : this.#ends.nextMs();
+    if (next === null || (this.#timer && this.#watchedFor <= next)) return;
     this.#timer?.cancel();
-    this.#watchedFor = this.#nextEnd;
-    this.#timer = this.#environment.clock.at(this.#nextEnd, () => {
+    this.#watchedFor = next;
+    this.#timer = this.#environment.clock.at(next, () => {
       this.#timer = null;
       this.#expire();
       this.#watch();
