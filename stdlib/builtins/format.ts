@@ -1,6 +1,18 @@
 // `format`: values in a message (builtins.md 3). Locale en-US, time zone UTC, always.
 import { fail } from '../errors.ts';
-import { Currency, DateTime, Decimal, isInteger, isNumber, numberOf, parseDateTime, text, typeOf, type Value } from '../values/index.ts';
+import {
+  Currency,
+  DateTime,
+  dateTimeOf,
+  Decimal,
+  isInteger,
+  isNumber,
+  numberOf,
+  parseDateTime,
+  text,
+  typeOf,
+  type Value,
+} from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import { type DateToken, formatByPattern, parseDatePattern } from './date-patterns.ts';
 import type { Declaration } from './declaration.ts';
@@ -113,7 +125,7 @@ function datePattern(style: string | null, keywords: ReadonlyMap<string, string>
 function instantOf(value: Value, place: Placeholder): number {
   if (value instanceof DateTime) return value.ms;
   if (typeof value === 'string') return parseDateTime(value)?.ms ?? misfit(place, value);
-  return isNumber(value) && Number.isFinite(numberOf(value)) ? Math.floor(numberOf(value)) : misfit(place, value);
+  return (isNumber(value) ? dateTimeOf(Math.floor(numberOf(value)))?.ms : undefined) ?? misfit(place, value);
 }
 
 export const format: readonly Declaration[] = [

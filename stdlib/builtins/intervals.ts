@@ -1,7 +1,7 @@
 // Intervals and time zones (builtins.md 6.5, 6.6).
 import { unconvertible } from '../convert/index.ts';
 import { fail } from '../errors.ts';
-import type { DateTime } from '../values/index.ts';
+import { type DateTime, integer, MAX_INTEGER, MIN_INTEGER } from '../values/index.ts';
 import type { Declaration } from './declaration.ts';
 import { madeList } from './growth.ts';
 
@@ -14,26 +14,36 @@ const UNIT_MS: Record<string, number> = {
   week: 604_800_000,
 };
 
+/** More digits are more milliseconds than an Integer holds; only so long a text is made a number. */
+const MOST_DIGITS = 20;
+
 const LITERAL = /^\s*(\d+)\s*(millisecond|second|minute|hour|day|week)s?\s*$/i;
 const DURATION = /^(-?)P(?:(\d+)W|(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,9}))?S)?)?)$/i;
 
-function stringToInterval(str: string): number {
-  const [, count, unit] = LITERAL.exec(str) ?? [];
-  const ms = Number(count) * (UNIT_MS[unit?.toLowerCase() ?? ''] ?? Number.NaN);
-  return Number.isSafeInteger(ms) ? ms : unconvertible(str, 'Interval');
+function stringToInterval(str: string): bigint | number {
+  const [, count, unit = ''] = LITERAL.exec(str) ?? [];
+  return count === undefined ? unconvertible(str, 'Interval') : sum(str, [[count, unit.toLowerCase()]]);
 }
 
-function durationInMillis(str: string): number {
+/** As exact as literals are, which reach to 64 bits. @param more milliseconds */
+function sum(str: string, parts: readonly (readonly [count: string, unit: string])[], more = 0, sign = 1): bigint | number {
+  let ms = BigInt(more);
+  for (const [count, unit] of parts) {
+    const digits = count.replace(/^0+(?=\d)/, '');
+    if (digits.length > MOST_DIGITS) return unconvertible(str, 'Interval');
+    ms += BigInt(digits) * BigInt(UNIT_MS[unit] as number);
+  }
+  ms *= BigInt(sign);
+  return ms < MIN_INTEGER || ms > MAX_INTEGER ? unconvertible(str, 'Interval') : integer(ms);
+}
+
+function durationInMillis(str: string): bigint | number {
   const [whole, sign, weeks, days, hours, minutes, seconds, fraction] = DURATION.exec(str.trim()) ?? [];
   const given = [weeks, days, hours, minutes, seconds];
   if (whole === undefined || given.every((part) => part === undefined)) return unconvertible(str, 'Interval');
   const units = ['week', 'day', 'hour', 'minute', 'second'];
-  let ms = Number((fraction ?? '').slice(0, 3).padEnd(3, '0'));
-  given.forEach((part, i) => {
-    ms += Number(part ?? 0) * (UNIT_MS[units[i] as string] as number);
-  });
-  if (!Number.isSafeInteger(ms)) return unconvertible(str, 'Interval');
-  return sign === '-' ? 0 - ms : ms;
+  const parts = given.map((part, i) => [part ?? '0', units[i] as string] as const);
+  return sum(str, parts, Number((fraction ?? '').slice(0, 3).padEnd(3, '0')), sign === '-' ? -1 : 1);
 }
 
 /** `±HH:mm` of a zone at an instant, `Z` for zero. The engine's own tables know the zones. */

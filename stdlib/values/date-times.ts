@@ -34,7 +34,7 @@ export function parseDateTime(text: string): DateTime | null {
   return dateTimeOf(daysFromCivil(year, month, day) * DAY_MS + (hour * 60 + minute) * 60_000 + second * 1000 + ms - offset);
 }
 
-/** The DateTime of epoch milliseconds; null outside 0001-01-01 … 9999-12-31 or where they are not whole. */
+/** The DateTime of epoch milliseconds, of which -0 is 0, as Integers know no other; null outside 0001-01-01 … 9999-12-31 or where they are not whole. */
 export function dateTimeOf(ms: number): DateTime | null {
-  return ms >= FIRST_MS && ms < END_MS && Number.isInteger(ms) ? new DateTime(ms) : null;
+  return ms >= FIRST_MS && ms < END_MS && Number.isInteger(ms) ? new DateTime(ms + 0) : null;
 }
