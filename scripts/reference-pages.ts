@@ -227,7 +227,7 @@ function builtinsPage(examples: readonly Example[]): string {
     '# Built-in procedures',
     NOTE,
     'Each line is a declaration: name, parameters with their types, result. `?` marks a parameter that may be left out, `=` gives what it is then, ' +
-      '`…` takes any number of arguments, `|` separates types, `any|null` takes everything. A DateTime may be given as ISO text or milliseconds, ' +
+      '`…` takes any number of arguments (`…p0` by name p0, p1 and so on), `|` separates types, `any|null` takes everything. A DateTime may be given as ISO text or milliseconds, ' +
       'a Real as an Integer. The column *Called* tells the forms: as a function, as a method of the first parameter, or with the name before the dot. ' +
       'Arguments may be named, all or none: `slice(str: "abcd", start: 1)`. ' +
       'The prefix `system.` before any name changes nothing; `ResourceConfig` and `Test` may have `io.service.` in front, too.',

@@ -213,6 +213,8 @@ test.each([
     'return size(5)',
     ['argument.type 2:13 size takes a String or Matcher or List or Object or Binary or Xml or Map here, and this is an Integer'],
   ],
+  ['return concat(str: "a", s1: "b") + format(str: "{0}", p0: 1)', []],
+  ['return concat(str: "a", s: "b")', ["argument.unknown 2:25 concat has no parameter 's' (did you mean 's1'?)"]],
   ['return trim(string: "a")', ["argument.unknown 2:13 trim has no parameter 'string'"]],
   ['return now().isBefore("2024-01-01")', []],
   ['return isBefore(now(), now())', ["procedure.unknown 2:8 there is no function 'isBefore' (it is a method: write value.isBefore(…))"]],

@@ -1,7 +1,7 @@
 // List built-ins (builtins.md 7). Sorting is in sorting.ts.
 import { fail } from '../errors.ts';
 import { deepEquals, eq } from '../operators/index.ts';
-import { failDeep, MAX_DEPTH, text, type Value } from '../values/index.ts';
+import { failDeep, MAX_DEPTH, originalOf, text, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import { COMPARED, type Declaration } from './declaration.ts';
 import { grow, made, madeList, refuseLength } from './growth.ts';
@@ -113,7 +113,8 @@ export const arrays: readonly Declaration[] = [
     about: 'A new List; what is no List is appended as one element.',
     run: (context, arr: Value[], joined: Value) => {
       grow(context, arr, Array.isArray(joined) ? joined.length : 1);
-      return madeList(context, Array.isArray(joined) ? arr.concat(joined) : [...arr, joined]);
+      // A shared Map is appended itself: its contents stand for it in the text of the other declaration.
+      return madeList(context, Array.isArray(joined) ? arr.concat(joined) : [...arr, originalOf(joined)]);
     },
   },
   {

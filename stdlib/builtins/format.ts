@@ -130,7 +130,7 @@ function instantOf(value: Value, place: Placeholder): number {
 
 export const format: readonly Declaration[] = [
   {
-    call: 'format(str: String, …p: any|null) => String',
+    call: 'format(str: String, …p0: any|null) => String',
     forms: 'FM',
     about: 'A message with its values: {0}, {1,number,#.##}, {2,date,short}, {3,choice,0#none|1#one}.',
     contents: true,

@@ -37,6 +37,7 @@ export { toExceptionObject } from './exceptions.ts';
 export { formatMessage } from './format.ts';
 export { formatLogMessage } from './logging.ts';
 export { Matcher } from './patterns.ts';
+export { positionOf } from './signature.ts';
 export { documentReference } from './documents.ts';
 export { DIGESTS } from './digests.ts';
 export { callText, type Completion } from './completions.ts';

@@ -5,7 +5,7 @@ import { fail } from '../errors.ts';
 import { getOwn, LocalValue, type ObjectValue, typeOf, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import type { Declaration, DeclaredCode, HostDeclaration, Implementation, PureDeclaration } from './declaration.ts';
-import { type ParameterSpec, parseSignature } from './signature.ts';
+import { nameAt, type ParameterSpec, parseSignature, positionOf } from './signature.ts';
 import { type Accept, acceptor, fitting, namedTypes } from './types.ts';
 
 /** One declaration, ready to be called. */
@@ -107,21 +107,35 @@ export class Builtin {
   #named(named: ObjectValue, receiver: Value | undefined, mayAsk: boolean): { overload: Overload; args: Value[] } {
     const names = Object.keys(named);
     const method = receiver !== undefined;
-    const knows = ({ params }: Overload): boolean => names.every((name) => params.some((parameter) => parameter.name === name));
+    const knows = ({ params }: Overload): boolean => names.every((name) => positionOf(params, name) >= 0);
     const takes = (overload: Overload): boolean => {
       if (overload.host && !method && !mayAsk) return false;
       const [first] = overload.params;
       return first === undefined || overload.fits(method ? receiver : getOwn(named, first.name));
     };
     const overload = this.overloads.find((each) => knows(each) && takes(each)) ?? this.overloads.find(takes) ?? this.#first;
-    const unknown = names.find((name) => !overload.params.some((parameter, i) => parameter.name === name && !(method && i === 0)));
+    const unknown = names.find((name) => positionOf(overload.params, name) < (method ? 1 : 0));
     if (unknown !== undefined) fail('cascade.procedure.argument.unknown', this.info.name, unknown);
-    const args = overload.params.map(({ name, optional }, i) => {
-      if (method && i === 0) return receiver;
+    const args = overload.params.flatMap(({ name, optional, rest }, i) => {
+      if (method && i === 0) return [receiver];
+      if (rest) return this.#furtherNamed(named, overload.params);
       if (!Object.hasOwn(named, name) && !optional) fail('cascade.procedure.parameter.missing', this.info.name, name);
-      return getOwn(named, name);
+      return [getOwn(named, name)];
     });
     return { overload, args };
+  }
+
+  /** What a rest parameter takes, by the numbers of the names: none may be left out. */
+  #furtherNamed(named: ObjectValue, params: readonly ParameterSpec[]): Value[] {
+    const from = params.length - 1;
+    const further: Value[] = [];
+    for (const name of Object.keys(named)) {
+      const at = positionOf(params, name);
+      if (at >= from) further[at - from] = getOwn(named, name);
+    }
+    for (let i = 0; i < further.length; i++)
+      if (!(i in further)) return fail('cascade.procedure.parameter.missing', this.info.name, nameAt(params, from + i));
+    return further;
   }
 
   /** The declaration whose first parameter takes the value: exactly, else by widening. */

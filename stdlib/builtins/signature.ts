@@ -18,6 +18,24 @@ export interface Signature {
   readonly result: string;
 }
 
+/** Where the argument of a name stands; -1: there is no such parameter. What a rest parameter `…p0` takes is p0, p1 and so on. */
+export function positionOf(params: readonly ParameterSpec[], name: string): number {
+  const at = params.findIndex((parameter) => parameter.name === name);
+  const last = params.at(-1);
+  if (at >= 0 || !last?.rest) return at;
+  const [, stem = '', first = ''] = NUMBERED.exec(last.name) ?? [];
+  const [, own, number = ''] = NUMBERED.exec(name) ?? [];
+  const further = own === stem ? Number(number) - Number(first) : 0;
+  return further > 0 ? params.length - 1 + further : -1;
+}
+/** The name of the argument at a position, the other way round. */
+export function nameAt(params: readonly ParameterSpec[], position: number): string {
+  const further = position - params.length + 1;
+  const name = params[Math.min(position, params.length - 1)]?.name ?? '';
+  return further > 0 ? name.replace(NUMBERED, (_, stem: string, first: string) => `${stem}${Number(first) + further}`) : name;
+}
+const NUMBERED = /^(.*?)(0|[1-9]\d{0,8})$/;
+
 /**
  * `name(a: T, b?: T|U, c: T = 0, …d: T) => R`: `?` optional, `=` optional with a JSON default, `…` any number.
  * A line that does not read so is a mistake in our own source, so it throws.

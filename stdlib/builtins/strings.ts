@@ -34,7 +34,7 @@ export function sliceBounds(size: number, begin: number, end: number | null): [b
 
 export const strings: readonly Declaration[] = [
   {
-    call: 'concat(str: String, …s: any|null) => String',
+    call: 'concat(str: String, …s1: any|null) => String',
     forms: 'FM',
     about: 'Joins the texts of all arguments.',
     errors: ['cascade.lang.range'],

@@ -12,7 +12,7 @@ import type {
   VariableDeclaration,
 } from '../../compiler/ast.ts';
 import { type AnyNode, type CallTarget, childrenOf, type CompiledProcedure, didYouMean } from '../../compiler/index.ts';
-import { builtinTable, type Overload } from '../../stdlib/builtins/index.ts';
+import { builtinTable, type Overload, positionOf } from '../../stdlib/builtins/index.ts';
 import { fitsSignature, named } from '../kinds.ts';
 import type { CheckContext } from './context.ts';
 import { misfit } from './values.ts';
@@ -62,14 +62,16 @@ function problemOf(context: CheckContext, overload: Overload, receiver: Expressi
   if (args.named.length > 0) {
     const given = receiver ? params.slice(1) : params;
     for (const { name: word } of args.named)
-      if (!given.some((parameter) => parameter.name === word.name)) {
+      if (positionOf(params, word.name) < (receiver ? 1 : 0)) {
         const hint = didYouMean(
           word.name,
           given.map((parameter) => parameter.name),
         );
         return { at: word, code: 'argument.unknown', detail: `${name} has no parameter '${word.name}'`, hint, position: 0 };
       }
-    const absent = given.find((parameter) => !parameter.optional && !args.named.some((one) => one.name.name === parameter.name));
+    const absent = given.find(
+      (parameter) => !parameter.optional && !parameter.rest && !args.named.some((one) => one.name.name === parameter.name),
+    );
     return absent ? missing(name, absent.name, 0) : null;
   }
   const values: Value[] = [...(receiver ? [receiver] : []), ...args.positional];
