@@ -55,6 +55,28 @@ test('what is answered without a connection is kept over a restart of the page a
   await context.close();
 });
 
+test('an answer that waits for the connection does not answer the form that has replaced its own meanwhile', async () => {
+  const footer = (...labels: string[]) => ({
+    fields: labels.map((buttonLabel, at) => ({ type: 'footerButton', buttonLabel, value: at + 1 })),
+  });
+  const id = await stage.send('replaced', footer('Leave it open', 'Close it'), 'Valve 4');
+  const { page, context } = await stage.open('replaced');
+  await page.locator('a.message').waitFor();
+  await isKept(page);
+  await context.setOffline(true);
+  await page.locator('a.message').tap();
+  await page.getByRole('button', { name: 'Leave it open' }).tap();
+  await page.locator('.mark', { hasText: 'Waiting to be sent' }).waitFor();
+  await stage.send('replaced', footer('Close it now', 'Do nothing'), 'Valve 4', id);
+  await context.setOffline(false);
+  await page.getByText('is no longer waiting').waitFor();
+  await page.locator('a.message').tap();
+  await page.getByRole('button', { name: 'Do nothing' }).tap();
+  await expect.poll(async () => (await stage.answersFrom('replaced')).map(({ submitValue }) => submitValue)).toEqual([2]);
+  await expect.poll(() => page.locator('a.message').count()).toBe(0);
+  await context.close();
+});
+
 test('a button that is tapped ten times sends one answer', async () => {
   const last = await stage.send('often', FORM, 'Often');
   const { page, context } = await stage.open('often');

@@ -1,6 +1,6 @@
 // Messages to the devices of users (integrations.md 7.3), stored as ArsPayloadMessage. A message is stored for its users; the source that
 // it names sends it from there.
-import { DateTime, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { isAdmin, requirePublish, requirePublishToSource } from '../../resources/access/index.ts';
@@ -10,7 +10,7 @@ import type { HostBuiltin, HostBuiltins, Namespace } from '../../resources/catal
 import { logOf } from '../sources/index.ts';
 import { notifyDevices, usersOf } from './inbox.ts';
 import { checkForm } from './payload-form.ts';
-import { nameList, own, outOfRange, sourceNamed } from '../../resources/operations/index.ts';
+import { nameList, own, outOfRange, sourceNamed, timeAfter } from '../../resources/operations/index.ts';
 import { deviceTransport, handOver } from './hand-over.ts';
 import { type Device, devicesOf } from './push-targets.ts';
 import { deletedBy, pendingRecipients, withdrawn } from './payload-messages.ts';
@@ -56,6 +56,9 @@ export async function storeMessage(
     const line = logOf(space, String(source), 'WARN', `Source ${String(source)}: ${unknownText(unknown)}`);
     await batching.commit({ writes: [], events: [], logs: [line] });
   }
+  const before = messageId === null ? null : await readAt(space, PAYLOAD_MESSAGES, String(messageId));
+  // Its recipients lose what is replaced, as by `retractPayload`: who may use the source that it was sent with may do so.
+  if (before) requirePublishToSource(space, String(own(before, 'source')), batching.identity);
   const devices = onlyOf(await devicesOf(space, known), only);
   const record: ObjectValue = {
     ...message,
@@ -64,12 +67,10 @@ export async function storeMessage(
     unknownUsers: unknown,
     pendingUsers: known,
     recipients: pendingRecipients(known, devices, (device) => deviceTransport(device, found)),
-    sentAt: new DateTime(batching.clock.now()),
+    // Later than that of the message before: answers and deliveries are told apart by it.
+    sentAt: timeAfter(batching, before && own(before, 'sentAt')),
     sentBy: batching.identity.username,
   };
-  const before = messageId === null ? null : await readAt(space, PAYLOAD_MESSAGES, String(messageId));
-  // Its recipients lose what is replaced, as by `retractPayload`: who may use the source that it was sent with may do so.
-  if (before) requirePublishToSource(space, String(own(before, 'source')), batching.identity);
   const after = before
     ? await updateOne(space, PAYLOAD_MESSAGES, async () => before, changeOf(PAYLOAD_MESSAGES, { ...AS_NEW, ...record }), batching)
     : await insertOne(space, PAYLOAD_MESSAGES, record, batching);

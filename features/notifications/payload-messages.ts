@@ -86,6 +86,12 @@ export function isExpired(message: ObjectValue, now: number): boolean {
   return at instanceof DateTime && at.ms <= now;
 }
 
+/** Whether the message is still the one that was sent then: `sentAt` tells a replacement from what it has replaced. */
+export function isSentAt(message: ObjectValue, then: Value): boolean {
+  const sentAt = Object.hasOwn(message, 'sentAt') ? getOwn(message, 'sentAt') : null;
+  return sentAt instanceof DateTime && then instanceof DateTime ? sentAt.ms === then.ms : sentAt === then;
+}
+
 /** Records a user's answer. */
 export function submittedBy(message: ObjectValue, user: string, answer: ObjectValue): ObjectValue {
   const recipients = recipientsOf(message).map((one) => (one['username'] === user ? { ...one, ...answer, status: 'submitted' } : one));

@@ -123,12 +123,18 @@ export async function pendingMessages(token: string, username: string): Promise<
 }
 
 /** @param requestId a repeated request with it is answered from the service's record */
-export const submit = (token: string, deviceId: string, { messageId, requestId, submitValue, values, location }: Answer): Promise<Json> =>
+export const submit = (token: string, deviceId: string, { messageId, requestId, ...answer }: Answer): Promise<Json> =>
   ask(`${MESSAGES}/${encodeURIComponent(messageId)}/submit`, {
     method: 'POST',
     token,
     headers: { ...JSON_BODY, 'X-Cascade-Request-Id': requestId },
-    body: writeJson({ deviceId, submitValue, values: { ...values }, ...(location && { location: { ...location } }) }),
+    body: writeJson({
+      deviceId,
+      submitValue: answer.submitValue,
+      values: { ...answer.values },
+      ...(answer.location && { location: { ...answer.location } }),
+      ...(answer.sentAt !== undefined && { sentAt: answer.sentAt }),
+    }),
   });
 
 /** The person has opened a message, or wants no more of it. */

@@ -1,6 +1,6 @@
 // Sends what was answered: recordings first, each until it has arrived, then the answer, which the service takes once however often it comes.
 // One tab at a time does so (Web Locks); what is left is tried again at growing distances.
-import { type Json, own } from '../form/types.ts';
+import { type Json, type Message, own } from '../form/types.ts';
 import type { Database } from '../store/database.ts';
 import type { Answer, Draft, Medium } from '../store/kept.ts';
 import { Refused, setFileType, submit, upload } from './api.ts';
@@ -148,11 +148,15 @@ async function uploadOnce(name: string, person: Database, token: string): Promis
   await person.change(['media'], ({ put }) => put('media', name, { ...medium, isUploaded: true }));
 }
 
-/** Nothing more is kept of what has been answered. */
+/** Nothing more is kept of what has been answered. A message that has replaced it meanwhile waits, with what was entered into it. */
 const settled = (answer: Answer, person: Database): Promise<void> =>
   person.change(['answers', 'drafts', 'media', 'messages', 'seen'], (write) => {
-    for (const store of ['answers', 'drafts', 'messages', 'seen']) write.delete(store, answer.messageId);
+    write.delete('answers', answer.messageId);
     for (const name of answer.media) write.delete('media', name);
+    write.look<Message>('messages', answer.messageId, (message) => {
+      if (message && answer.sentAt !== undefined && message.createdAt !== answer.sentAt) return;
+      for (const store of ['drafts', 'messages', 'seen']) write.delete(store, answer.messageId);
+    });
   });
 
 /** What the service does not accept is a draft again. */

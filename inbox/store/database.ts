@@ -16,6 +16,8 @@ export interface Writer {
   add(store: string, key: string, value: unknown): void;
   delete(store: string, key: string): void;
   clear(store: string): void;
+  /** Looks at a value in the same step as the changes, and makes more of them. */
+  look<T>(store: string, key: string, then: (value: T | undefined) => void): void;
 }
 
 const VERSION = 1;
@@ -63,6 +65,10 @@ function wrapped(database: IDBDatabase): Database {
           add: (store, key, value) => void transaction.objectStore(store).add(value, key),
           delete: (store, key) => void transaction.objectStore(store).delete(key),
           clear: (store) => void transaction.objectStore(store).clear(),
+          look: (store, key, then) => {
+            const looking = transaction.objectStore(store).get(key);
+            looking.onsuccess = () => then(looking.result);
+          },
         });
       }),
     replace: (store, key, fits, value) =>

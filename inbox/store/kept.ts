@@ -28,6 +28,8 @@ export interface Draft {
 export interface Answer {
   readonly messageId: string;
   readonly title: string;
+  /** Of the form that was answered: a message that replaces it is another one. Not in answers that an earlier page has kept. */
+  readonly sentAt?: string;
   /** The service answers a repeated request of the same id from its record. */
   readonly requestId: string;
   readonly submitValue: number | bigint;

@@ -38,4 +38,5 @@ const writerTo = (draft: (store: string) => Map<string, unknown>): Writer => ({
   },
   delete: (store, key) => void draft(store).delete(key),
   clear: (store) => draft(store).clear(),
+  look: <T>(store: string, key: string, then: (value: T | undefined) => void) => then(draft(store).get(key) as T | undefined),
 });

@@ -33,7 +33,7 @@ export const de: Texts = {
   submit: 'Absenden',
   sent: 'Ihre Antwort wurde gesendet.',
   kept: 'Ihre Antwort ist gespeichert und wird gesendet, sobald die Verbindung wieder da ist.',
-  gone: 'Diese Nachricht wartet nicht mehr: Sie wurde beantwortet, zurückgezogen oder ist abgelaufen.',
+  gone: 'Diese Nachricht wartet nicht mehr: Sie wurde beantwortet, ersetzt, zurückgezogen oder ist abgelaufen.',
   withdrawn: '„{0}“ wurde zurückgezogen.',
   answeredElsewhere: '„{0}“ wurde anderswo beantwortet.',
   notAccepted: 'Der Dienst hat die Antwort nicht angenommen: {0}',

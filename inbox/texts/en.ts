@@ -31,7 +31,7 @@ export const en = {
   submit: 'Submit',
   sent: 'Your answer was sent.',
   kept: 'Your answer is kept and will be sent when the connection is back.',
-  gone: 'This message is no longer waiting: it was answered, withdrawn or has expired.',
+  gone: 'This message is no longer waiting: it was answered, replaced, withdrawn or has expired.',
   withdrawn: '“{0}” was withdrawn.',
   answeredElsewhere: '“{0}” was answered elsewhere.',
   notAccepted: 'The service did not accept the answer: {0}',

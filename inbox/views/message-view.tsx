@@ -61,7 +61,8 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
     const values: Entered = { ...entered, ...Object.fromEntries(times) };
     const media = mediaIn(fields, values);
     try {
-      await inbox.answer({ messageId, title, requestId: newUuid(), submitValue, values, location: await place.current(), media });
+      const location = await place.current();
+      await inbox.answer({ messageId, title, sentAt: createdAt, requestId: newUuid(), submitValue, values, location, media });
     } catch (error) {
       isTapped.current = false;
       setAnswering(false);
