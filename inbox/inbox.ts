@@ -4,7 +4,7 @@ import * as api from './service/api.ts';
 import { listen, type Live, type LiveState } from './service/live.ts';
 import type { Snapshot } from './snapshot.ts';
 import { messageOfEvent, messageOfRow } from './service/messages.ts';
-import { endNotifications } from './service/notifications.ts';
+import { endNotifications, presentSubscription } from './service/notifications.ts';
 import { openSender, type Outcome, type Sender } from './service/sender.ts';
 import type { Database, Writer } from './store/database.ts';
 import type { Databases } from './store/databases.ts';
@@ -246,7 +246,7 @@ export class Inbox {
   }
 
   async #register(): Promise<void> {
-    const token = (await this.setting<string>('push')) ?? null;
+    const token = (await this.setting<string>('push')) === undefined ? null : await presentSubscription();
     const deviceName = navigator.userAgent.slice(0, 128);
     await api.registerDevice(this.#token(), { deviceId: this.deviceId, deviceName, locale: navigator.language, token });
   }

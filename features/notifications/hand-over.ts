@@ -18,31 +18,60 @@ import {
   DEFAULT_CONTACT,
   openWebPush,
 } from '../sources/index.ts';
-import { type Delivery, deliveredAs, QUEUED, queuedIn } from './payload-messages.ts';
+import { type Delivery, deliveredAs, isExpired, isQueued, QUEUED, queuedIn } from './payload-messages.ts';
+import { messagesWith } from './pending.ts';
 import { type Device, devicesNamed, retire } from './push-targets.ts';
 import { webPushKey } from './web-push-key.ts';
 
-/** Messages per batch. */
-const AT_ONCE = 100;
+/** Of one service: notes on their way at the same time, and those that wait in its lane. */
+const [ON_THEIR_WAY, MOST_IN_LANE] = [8, 10_000];
 /** The queue is searched at this interval for deliveries that an earlier process left. */
 const LOOK_EVERY_MS = 30_000;
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS, TRIES] = [1_000, 60_000, 8];
 const MOST_TEXT = 1_000;
 
+/** A delivery that is to be sent. The message is read again right before, since it may be withdrawn, answered or replaced meanwhile. */
+interface Job {
+  readonly key: string;
+  readonly messageId: string;
+  readonly service: string;
+  readonly delivery: Delivery;
+}
+
 interface Attempt {
   readonly tries: number;
   readonly notBefore: number;
+  readonly job: Job;
+}
+
+interface Lane {
+  readonly jobs: Job[];
+  /** Others were left out: the queue is searched again when these are done. */
+  isFull: boolean;
+  workers: number;
+  readonly http: Promise<HttpClient>;
 }
 
 interface State {
   running: Promise<void> | null;
   isWanted: boolean;
   lookedAt: number;
-  /** Failed attempts, by message and device. */
+  /** Failed attempts, by the key of their job. */
   readonly attempts: Map<string, Attempt>;
+  /** Keys of jobs in a lane, or on their way. */
+  readonly taken: Set<string>;
+  /** Jobs by service: one that is slow or away holds up no other. */
+  readonly lanes: Map<string, Lane>;
 }
 
-const STATE = new StateKey<State>('notes to push services', () => ({ running: null, isWanted: false, lookedAt: 0, attempts: new Map() }));
+const STATE = new StateKey<State>('notes to push services', () => ({
+  running: null,
+  isWanted: false,
+  lookedAt: 0,
+  attempts: new Map(),
+  taken: new Set(),
+  lanes: new Map(),
+}));
 
 /** The push service for a device of a source; null: the device has only its inbox. */
 export function deviceTransport({ platform, token }: Device, source: ObjectValue): string | null {
@@ -61,55 +90,115 @@ export function handOver(space: Namespace): void {
 /** Periodic maintenance: starts retries that are due, and deliveries that a crash left. */
 export function settleHandOver(space: Namespace, now: number): void {
   const state = space.states.get(STATE);
+  for (const { notBefore, job } of state.attempts.values()) if (notBefore <= now) take(space, state, job);
   if (now - state.lookedAt >= LOOK_EVERY_MS) state.isWanted = true;
-  if ([...state.attempts.values()].some(({ notBefore }) => notBefore <= now)) state.isWanted = true;
   if (state.isWanted) begin(space, state);
 }
 
 function begin(space: Namespace, state: State): void {
   if (state.running) return;
-  state.running = drain(space, state)
-    .catch((error: unknown) => space.log.warn({ err: error, namespace: space.name }, 'queued notes could not be sent to push services'))
+  state.running = search(space, state)
+    .catch((error: unknown) => warn(space, error))
     .finally(() => {
       state.running = null;
     });
 }
 
-async function drain(space: Namespace, state: State): Promise<void> {
+const warn = (space: Namespace, err: unknown): void =>
+  space.log.warn({ err, namespace: space.name }, 'queued notes could not be sent to push services');
+
+/** Takes all queued deliveries that do not wait for a retry. */
+async function search(space: Namespace, state: State): Promise<void> {
   while (state.isWanted) {
     state.isWanted = false;
     state.lookedAt = space.clock.now();
-    const waiting = await read(space, PAYLOAD_MESSAGES, { 'recipients.deliveries.status': QUEUED }, AT_ONCE);
-    if (waiting.length === 0) return state.attempts.clear();
-    await using http = await openHttpClient({ outlet: sourcesOf(space).outlet });
-    for (const message of waiting) await Promise.all(queuedIn(message).map((delivery) => deliver(space, state, http, message, delivery)));
+    const [before, met] = [new Set(state.attempts.keys()), new Set<string>()];
+    for await (const message of messagesWith(space, { 'recipients.deliveries.status': QUEUED })) {
+      for (const job of jobsIn(message)) {
+        met.add(job.key);
+        if ((state.attempts.get(job.key)?.notBefore ?? 0) <= space.clock.now()) take(space, state, job);
+      }
+    }
+    // Of messages that were withdrawn, answered, replaced or deleted.
+    for (const key of before) if (!met.has(key)) state.attempts.delete(key);
   }
 }
 
-async function deliver(space: Namespace, state: State, http: HttpClient, message: ObjectValue, delivery: Delivery): Promise<void> {
-  const key = `${String(own(message, '_id'))} ${delivery.deviceId}`;
-  const before = state.attempts.get(key);
+const jobsIn = (message: ObjectValue): Job[] => {
+  const messageId = String(own(message, '_id'));
+  return queuedIn(message).map((delivery) => {
+    const { sentAt, username, deviceId, transport } = delivery;
+    const key = JSON.stringify([messageId, String(sentAt), username, deviceId, transport]);
+    return { key, messageId, service: JSON.stringify([own(message, 'source'), transport]), delivery };
+  });
+};
+
+function take(space: Namespace, state: State, job: Job): void {
+  if (state.taken.has(job.key)) return;
+  let lane = state.lanes.get(job.service);
+  if (!lane) {
+    lane = { jobs: [], isFull: false, workers: 0, http: openHttpClient({ outlet: sourcesOf(space).outlet }) };
+    state.lanes.set(job.service, lane);
+  }
+  if (lane.jobs.length >= MOST_IN_LANE) {
+    lane.isFull = true;
+    return;
+  }
+  state.taken.add(job.key);
+  lane.jobs.push(job);
+  if (lane.workers < ON_THEIR_WAY) void work(space, state, job.service, lane).catch((error: unknown) => warn(space, error));
+}
+
+/** Takes job after job; the last one of a lane closes it. */
+async function work(space: Namespace, state: State, service: string, lane: Lane): Promise<void> {
+  lane.workers++;
+  try {
+    const http = await lane.http;
+    for (let job = lane.jobs.shift(); job; job = lane.jobs.shift()) {
+      const { key } = job;
+      await deliver(space, state, http, job)
+        .catch((error: unknown) => warn(space, error))
+        .finally(() => state.taken.delete(key));
+    }
+  } finally {
+    lane.workers--;
+    if (lane.workers === 0) {
+      state.lanes.delete(service);
+      for (const { key } of lane.jobs) state.taken.delete(key); // those of a client that could not be opened
+      if (lane.isFull) handOver(space);
+      await (await lane.http)[Symbol.asyncDispose]();
+    }
+  }
+}
+
+async function deliver(space: Namespace, state: State, http: HttpClient, job: Job): Promise<void> {
+  const { key, messageId, delivery } = job;
+  const [message] = await read(space, PAYLOAD_MESSAGES, filterOfId(messageId), 1);
+  if (!message || !isQueued(message, delivery)) return void state.attempts.delete(key);
   const now = space.clock.now();
-  if (before && before.notBefore > now) return;
-  const outcome = await send(space, http, message, delivery);
-  const tries = (before?.tries ?? 0) + 1;
+  if (isExpired(message, now)) return note(space, job, { kind: 'failed', reason: 'expired' }, null);
+  const [device] = await devicesNamed(space, [delivery.deviceId]);
+  const token = device?.username === delivery.username ? device.token : null;
+  const outcome: PushOutcome = device && token !== null ? await send(space, http, message, { ...device, token }, delivery.transport) : GONE;
+  const tries = (state.attempts.get(key)?.tries ?? 0) + 1;
   if (outcome.kind === 'again' && tries < TRIES) {
     const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1));
-    state.attempts.set(key, { tries, notBefore: now + Math.max(waitMs, outcome.afterMs ?? 0) });
+    state.attempts.set(key, { tries, notBefore: now + Math.max(waitMs, outcome.afterMs ?? 0), job });
     return;
   }
   state.attempts.delete(key);
-  await note(space, String(own(message, '_id')), delivery, outcome);
+  await note(space, job, outcome, token);
 }
+
+const GONE: PushOutcome = { kind: 'failed', reason: 'the device is not registered any more' };
 
 async function send(
   space: Namespace,
   http: HttpClient,
   message: ObjectValue,
-  { deviceId, username, transport }: Delivery,
+  device: Device & { readonly token: string },
+  transport: string,
 ): Promise<PushOutcome> {
-  const [device] = await devicesNamed(space, [deviceId]);
-  if (!device?.token || device.username !== username) return { kind: 'failed', reason: 'the device is not registered any more' };
   const note = noteOf(message);
   if (transport === 'webpush') {
     const subject = await contactIn(space, String(own(message, 'source')));
@@ -142,16 +231,15 @@ function noteOf(message: ObjectValue): PushNote {
   return { title: text(message, 'title'), body: body || category, data: { kind: 'notify', messageId: text(message, '_id'), category } };
 }
 
-/** Records the outcome in the message; a device that no longer exists is retired. */
-async function note(space: Namespace, id: string, delivery: Delivery, outcome: PushOutcome): Promise<void> {
-  const actor = serviceActor(space);
+/** Records the outcome in the message, unless it is another one by now, or its delivery was given up; and that of a dead token in the device. */
+async function note(space: Namespace, { messageId, delivery }: Job, outcome: PushOutcome, token: string | null): Promise<void> {
   const error = outcome.kind === 'sent' ? null : outcome.reason;
-  await atomically(space, `message ${id}`, actor, async (batching) => {
-    const [message] = await read(space, PAYLOAD_MESSAGES, filterOfId(id), 1);
-    if (!message) return null; // the message was deleted meanwhile
+  await atomically(space, `message ${messageId}`, serviceActor(space), async (batching) => {
+    if (outcome.kind === 'dead' && token !== null) await retire(space, delivery.deviceId, token, batching);
+    const [message] = await read(space, PAYLOAD_MESSAGES, filterOfId(messageId), 1);
+    if (!message || !isQueued(message, delivery)) return null;
     const changes = deliveredAs(message, delivery, outcome.kind === 'sent' ? 'sent' : 'failed', error);
     await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), batching);
-    if (outcome.kind === 'dead') await retire(space, delivery.deviceId, batching);
     return null;
   });
 }

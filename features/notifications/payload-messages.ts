@@ -34,23 +34,33 @@ const deliveryTo = ({ deviceId }: Device, transport: string | null): ObjectValue
 export const QUEUED = 'queued';
 
 export interface Delivery {
+  /** Of the message: what has replaced it has deliveries of its own, to the same devices. */
+  readonly sentAt: Value;
   readonly username: string;
   readonly deviceId: string;
   readonly transport: string;
 }
 
 /** Deliveries that have not been sent to their push service. */
-export const queuedIn = (message: ObjectValue): Delivery[] =>
-  recipientsOf(message).flatMap((recipient) =>
+export const queuedIn = (message: ObjectValue): Delivery[] => {
+  const sentAt = Object.hasOwn(message, 'sentAt') ? getOwn(message, 'sentAt') : null;
+  return recipientsOf(message).flatMap((recipient) =>
     listIn(recipient, 'deliveries')
       .filter(isObject)
       .filter(({ status }) => status === QUEUED)
       .map(({ deviceId, transport }) => ({
+        sentAt,
         username: String(recipient['username']),
         deviceId: String(deviceId),
         transport: String(transport),
       })),
   );
+};
+
+/** Whether the delivery is still to be sent: neither sent nor given up, and of the message as it is now. */
+export const isQueued = (message: ObjectValue, { sentAt, ...of }: Delivery): boolean =>
+  isSentAt(message, sentAt) &&
+  queuedIn(message).some((one) => one.username === of.username && one.deviceId === of.deviceId && one.transport === of.transport);
 
 /** Records the outcome of a delivery. */
 export function deliveredAs(message: ObjectValue, of: Delivery, status: 'sent' | 'failed', error: Value): ObjectValue {
@@ -94,16 +104,25 @@ export function isSentAt(message: ObjectValue, then: Value): boolean {
 
 /** Records a user's answer. */
 export function submittedBy(message: ObjectValue, user: string, answer: ObjectValue): ObjectValue {
-  const recipients = recipientsOf(message).map((one) => (one['username'] === user ? { ...one, ...answer, status: 'submitted' } : one));
+  const recipients = recipientsOf(message).map((one) => (one['username'] === user ? { ...ended(one, 'submitted'), ...answer } : one));
   return { recipients, pendingUsers: listIn(message, 'pendingUsers').filter((one) => one !== user) };
 }
+
+/** Who waits no longer is not told of the message any more: what has not been sent has failed. */
+const ended = (recipient: ObjectValue, status: string): ObjectValue => ({
+  ...recipient,
+  status,
+  deliveries: listIn(recipient, 'deliveries').map((one) =>
+    isObject(one) && one['status'] === QUEUED ? { ...one, status: 'failed', error: status } : one,
+  ),
+});
 
 function changed(message: ObjectValue, status: string, concerns: (recipient: ObjectValue) => boolean): ObjectValue | null {
   const recipients = recipientsOf(message);
   const gone = recipients.filter(concerns).map(({ username }) => username);
   if (gone.length === 0) return null;
   return {
-    recipients: recipients.map((one) => (concerns(one) ? { ...one, status } : one)),
+    recipients: recipients.map((one) => (concerns(one) ? ended(one, status) : one)),
     pendingUsers: listIn(message, 'pendingUsers').filter((user) => !gone.includes(user)),
   };
 }

@@ -75,11 +75,15 @@ export async function devicesNamed(space: Namespace, ids: readonly string[]): Pr
   return found.map((device) => ({ ...deviceIn(device), username: String(own(device, 'username')) }));
 }
 
-/** Deactivates a device that its push service no longer knows, until it registers again. */
-export async function retire(space: Namespace, deviceId: string, actor: Actor): Promise<void> {
+/**
+ * Records that a push service no longer knows a token. A phone is inactive until it registers again; a browser has its inbox without a
+ * push service, and loses the announcements alone.
+ * @param dead a token that the device has registered meanwhile is another one
+ */
+export async function retire(space: Namespace, deviceId: string, dead: string, actor: Actor): Promise<void> {
   const [device] = await read(space, PUSH_TARGETS, { deviceId }, 1);
-  if (!device) return;
-  const changes = { token: null, active: false };
+  if (!device || own(device, 'token') !== dead) return;
+  const changes: ObjectValue = own(device, 'platform') === 'web' ? { token: null } : { token: null, active: false };
   await updateOne(space, PUSH_TARGETS, async () => device, changeOf(PUSH_TARGETS, changes), actor);
 }
 
