@@ -87,19 +87,30 @@ async function exclusively(name: string, work: () => Promise<void>): Promise<voi
   }
 }
 
-/** One that the service fails at keeps none of the others. @throws Refused 401; what is to be tried again */
+/** One that the service fails at, or has no room for, keeps none of the others. @throws Refused 401; what is to be tried again */
 async function sendAll(options: SenderOptions): Promise<void> {
   const failures: unknown[] = [];
-  for (const answer of await options.person.all<Answer>('answers')) {
+  const answers = await options.person.all<Answer>('answers');
+  // Those without recordings are not to wait for uploads.
+  for (const answer of answers.sort((a, b) => a.media.length - b.media.length)) {
     try {
       await send(answer, options);
     } catch (error) {
-      if (!(error instanceof Refused) || error.status < 500) throw error;
+      if (!isOfOne(error)) throw error;
       failures.push(error);
     }
   }
   if (failures.length > 0) throw failures[0];
 }
+
+/** A recording that has not arrived in the time that one is given. */
+class TooSlow extends Error {}
+
+/** Whether others may still be sent: they would meet a lost connection, the end of the session (401) and the limit of a rate (429) as well. */
+const isOfOne = (error: unknown): boolean =>
+  error instanceof TooSlow || (error instanceof Refused && (error.status >= 500 || isFull(error)));
+
+const isFull = ({ code, params: [quota] }: Refused): boolean => code === 'cascade.quota.exceeded' && quota === 'documentsBytes';
 
 async function send(answer: Answer, options: SenderOptions): Promise<void> {
   const { person, token, onOutcome } = options;
@@ -142,7 +153,9 @@ const isNotFound = ({ code, params: [path] }: Refused, id: string): boolean =>
 async function uploadOnce(name: string, person: Database, token: string): Promise<void> {
   const medium = await person.get<Medium>('media', name);
   if (!medium || medium.isUploaded) return;
-  await upload(token, medium);
+  await upload(token, medium).catch((error: unknown) => {
+    throw error instanceof DOMException && error.name === 'TimeoutError' ? new TooSlow(name) : error;
+  });
   const recorded = medium.blob.type.split(';', 1)[0] ?? '';
   if (/^(?:audio|video)\/webm$/.test(recorded)) await setFileType(token, name, recorded);
   await person.change(['media'], ({ put }) => put('media', name, { ...medium, isUploaded: true }));
