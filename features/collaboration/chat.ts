@@ -54,7 +54,7 @@ const sendMessage: HostBuiltin = async (space, args, actor) => {
   const sender = named === null ? null : named.toLowerCase();
   requireOwnName(sender, actor);
   const wanted = userList('userList', users);
-  return inRoom(space, chatId, actor, async (chat, batching) => {
+  return inOwnRoom(space, chatId, actor, async (chat, batching) => {
     const members = usersOf(chat);
     const stranger = wanted.find((name) => !members.includes(name));
     if (stranger !== undefined) throw outOfRange('userList', stranger);
@@ -176,21 +176,19 @@ function timeOf(value: Value): number | null {
   return date instanceof DateTime ? date.ms : null;
 }
 
-/** @throws cascade.resource.not.found */
-const inRoom = (
+/**
+ * Changes a room, or writes into it: one that does not name the caller is not there for it, unless it is an admin (resources-and-api.md
+ * 4.21). Who could take itself into any room would read all; who could write into any would be told its members.
+ * @throws cascade.resource.not.found
+ */
+const inOwnRoom = (
   space: Namespace,
   chatId: Value,
   actor: Actor,
   change: (chat: ObjectValue, batching: Actor) => Promise<Value>,
 ): Promise<Answer> =>
-  atomically(space, `chat ${String(chatId)}`, actor, async (batching) => change(await readAt(space, CHATS, String(chatId)), batching));
-
-/**
- * To change who is in a room, or to delete it: a room that does not name the caller is not there for it, unless it is an admin
- * (resources-and-api.md 4.21). Who could take itself into any room would read all.
- */
-const inOwnRoom: typeof inRoom = (space, chatId, actor, change) =>
-  inRoom(space, chatId, actor, (chat, batching) => {
+  atomically(space, `chat ${String(chatId)}`, actor, async (batching) => {
+    const chat = await readAt(space, CHATS, String(chatId));
     const { username } = actor.identity;
     if (!isAdmin(actor.identity) && getOwn(chat, 'createdBy') !== username && !usersOf(chat).includes(username))
       throw apiError('cascade.resource.not.found', `/${CHATS.name}/${String(chatId)}`);
