@@ -67,6 +67,26 @@ test('it is told no faster than it reads, and of what happens meanwhile afterwar
   subscription.close();
 });
 
+test('what is sent between subscribing and reading what waits is told once, and again where it was taken away between', async () => {
+  await t.program(
+    'procedures',
+    'PROCEDURE again(id, title) return Notification.sendPayload("forms", id, "", title, {responseTopic: "/r"}, ["ann"])._id',
+  );
+  const again = async (id: string | null, title: string): Promise<string> =>
+    JSON.parse((await t.ask('execute', 'procedures', { id: 'again', body: JSON.stringify([id, title]) })).body ?? '') as string;
+  const replaced = await again(null, 'Old');
+  const { subscription, received } = await listen();
+  const sent = await again(null, 'Sent');
+  await again(replaced, 'New');
+  await subscription.begin?.();
+  const of = (id: string) => received.filter(({ messageId }) => messageId === id).map(({ kind }) => kind);
+  expect(of(sent)).toEqual(['notify']);
+  expect(of(replaced)).toEqual(['notify', 'removed', 'notify']);
+  subscription.close();
+  await t.ask('delete', 'ArsPayloadMessage', { id: sent });
+  await t.ask('delete', 'ArsPayloadMessage', { id: replaced });
+});
+
 test('a subscription that is closed is told nothing more', async () => {
   const { subscription, received } = await listen();
   await subscription.begin?.(async () => subscription.close());

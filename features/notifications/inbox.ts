@@ -78,12 +78,15 @@ export async function listen(
     isOpen = false;
     end();
   };
+  /** When each message was sent that the device was told of as pending. */
+  const told = new Map<string, number>();
   const tellPending = async (hasRoom: () => Promise<void>): Promise<void> => {
     for await (const message of pendingOf(space, username)) {
       if (!isOpen) return;
       const value = inboxValue('notify', message);
       const sentAt = own(message, 'sentAt');
       const createdAt = sentAt instanceof DateTime ? sentAt.ms : space.clock.now();
+      told.set(String(own(message, '_id')), createdAt);
       if (!filter || hasMembers(value, filter)) deliver({ kind: 'event', path, valueJson: toJson(value), createdAt });
       await hasRoom();
     }
@@ -95,11 +98,27 @@ export async function listen(
       } finally {
         const waiting = early ?? [];
         early = null;
-        for (const notice of waiting) if (isOpen) deliver(notice);
+        for (const notice of newTo(told, waiting)) if (isOpen) deliver(notice);
       }
     },
     close,
   };
+}
+
+/**
+ * Without the messages that were stored after the device was subscribed and before those that wait were read: they are in both. One that
+ * follows another event of its message is told, since that may have taken it away.
+ */
+function newTo(told: ReadonlyMap<string, number>, early: readonly Notice[]): Notice[] {
+  const named = new Set<string>();
+  return early.filter((notice) => {
+    if (notice.kind !== 'event') return true;
+    const value = JSON.parse(notice.valueJson) as { kind: string; messageId: string; createdAt?: string };
+    const isFirst = !named.has(value.messageId);
+    named.add(value.messageId);
+    const sentAt = told.get(value.messageId);
+    return !isFirst || value.kind !== 'notify' || sentAt === undefined || Date.parse(value.createdAt ?? '') !== sentAt;
+  });
 }
 
 export const usersOf = (message: ObjectValue, property: 'users' | 'pendingUsers'): string[] => {
