@@ -29,6 +29,35 @@ function problemOf(field: Field, value: Json): Problem | null {
   return check ? check(value, field) : null;
 }
 
+/** A field that the service has found wrong, and why: what it says of an invalid value, or that there is none. */
+export interface Refusal {
+  readonly id: string;
+  readonly reason: string;
+}
+
+/** What the service has found, in the order of the fields. */
+export function problemsIn(fields: readonly Field[], refused: readonly Refusal[]): Problems {
+  const reasons = new Map(refused.map(({ id, reason }) => [id, reason]));
+  return new Map(
+    fields.filter(hasValue).flatMap((field) => {
+      const reason = reasons.get(field.id);
+      return reason === undefined ? [] : [[field.id, refusedAs(reason, field)] as const];
+    }),
+  );
+}
+
+function refusedAs(reason: string, field: Field): Problem {
+  if (reason === 'range') return { kind: 'range', ...rangeOf(field) };
+  if (reason === 'length') return { kind: 'length', most: numberOf(field.source, 'maxLength', Number.POSITIVE_INFINITY) };
+  return { kind: REFUSED_AS.get(reason) ?? 'type' };
+}
+
+const REFUSED_AS: ReadonlyMap<string, 'missing' | 'choice' | 'media'> = new Map([
+  ['missing', 'missing'],
+  ['values', 'choice'],
+  ['document', 'media'],
+]);
+
 type Check = (value: Json, field: Field) => Problem | null;
 
 const fits =

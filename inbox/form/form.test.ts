@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { contrast, PAPER, readable } from './colors.ts';
-import { fitting, mediaIn, problemsOf } from './check.ts';
+import { fitting, mediaIn, problemsIn, problemsOf } from './check.ts';
 import { choicesOf, fieldsOf, footerButtons, hasValue, isRequired, placeOf, presetOf, shownValue } from './form.ts';
 import { type Entered, FIELD_TYPES, type Json } from './types.ts';
 
@@ -97,4 +97,22 @@ test('every colour can be read on light and dark ground', () => {
     for (const color of ['#000000', '#ffffff', '#777777', '#ffff00', '#0000ff', 'no colour'])
       expect([color, ground, contrast(readable(color, ground), ground) >= 4.5]).toEqual([color, ground, true]);
   expect(readable('#0b5cad', '#ffffff')).toBe('#0b5cad');
+});
+
+test.each<[Json, string, unknown]>([
+  [{ type: 'inputString', id: 'a' }, 'missing', { kind: 'missing' }],
+  [{ type: 'inputString', id: 'a', maxLength: 3 }, 'length', { kind: 'length', most: 3 }],
+  [{ type: 'inputInteger', id: 'a', minValue: 2 }, 'range', { kind: 'range', least: 2, most: 100 }],
+  [{ type: 'droplist', id: 'a', values: ['x'] }, 'values', { kind: 'choice' }],
+  [{ type: 'camera', id: 'a' }, 'document', { kind: 'media' }],
+  [{ type: 'camera', id: 'a' }, 'missing', { kind: 'missing' }],
+  [{ type: 'date', id: 'a' }, 'type', { kind: 'type' }],
+  [{ type: 'date', id: 'a' }, 'of a later service', { kind: 'type' }],
+])('%j that the service refuses by "%s" is shown as that', (field, reason, problem) => {
+  expect([
+    ...problemsIn(form(field, { type: 'date', id: 'other' }), [
+      { id: 'a', reason },
+      { id: 'gone', reason: 'type' },
+    ]),
+  ]).toEqual([['a', problem]]);
 });

@@ -1,6 +1,7 @@
 // What keeps an answer back, and which others with it.
 import { afterEach, expect, test, vi } from 'vitest';
-import { PERSON_STORES, type Answer, type Medium } from '../store/kept.ts';
+import { type Answer, type Draft, type Medium, PERSON_STORES } from '../store/kept.ts';
+import type { Database } from '../store/database.ts';
 import { openMemory } from '../store/memory.ts';
 import { openSender } from './sender.ts';
 
@@ -19,22 +20,9 @@ const answerTo = (messageId: string, media: readonly string[]): Answer => ({
   media,
 });
 
-/** Sends two answers with a recording each; the first upload ends as given. @returns those that have left, when a round is over */
-async function leftAfter(firstUpload: () => Response): Promise<string[]> {
-  const person = openMemory(PERSON_STORES);
-  await person.change(['answers', 'media'], ({ put }) => {
-    for (const id of ['a', 'b']) {
-      put('answers', id, answerTo(id, [`rcs/image/${id}.jpg`]));
-      put('media', `rcs/image/${id}.jpg`, { name: `rcs/image/${id}.jpg`, blob: new Blob(['x']), isUploaded: false } satisfies Medium);
-    }
-  });
+/** Sends what is kept, once. @returns the messages whose answers have left, or have come back */
+async function round(person: Database, fetch: (path: string) => Promise<Response>): Promise<string[]> {
   const left: string[] = [];
-  let uploads = 0;
-  const fetch = async (path: string): Promise<Response> => {
-    if (!path.endsWith('/documents')) return Response.json({});
-    uploads++;
-    return uploads === 1 ? firstUpload() : Response.json({});
-  };
   vi.stubGlobal('fetch', fetch);
   await new Promise<void>((resolve) => {
     const request = (_name: string, work: () => Promise<void>) => work().finally(() => resolve());
@@ -52,6 +40,23 @@ async function leftAfter(firstUpload: () => Response): Promise<string[]> {
     sender.close(); // no second round
   });
   return left;
+}
+
+/** Of two answers with a recording each; the first upload ends as given. */
+async function leftAfter(firstUpload: () => Response): Promise<string[]> {
+  const person = openMemory(PERSON_STORES);
+  await person.change(['answers', 'media'], ({ put }) => {
+    for (const id of ['a', 'b']) {
+      put('answers', id, answerTo(id, [`rcs/image/${id}.jpg`]));
+      put('media', `rcs/image/${id}.jpg`, { name: `rcs/image/${id}.jpg`, blob: new Blob(['x']), isUploaded: false } satisfies Medium);
+    }
+  });
+  let uploads = 0;
+  return round(person, async (path) => {
+    if (!path.endsWith('/documents')) return Response.json({});
+    uploads++;
+    return uploads === 1 ? firstUpload() : Response.json({});
+  });
 }
 
 test.each<[string, () => Response, string[]]>([
@@ -75,4 +80,33 @@ test.each<[string, () => Response, string[]]>([
   ['the session has ended', () => refused(401, 'cascade.authentication.required'), []],
 ])('of two answers, when at the upload of the first %s, those leave: %#', async (_what, firstUpload, expected) => {
   expect(await leftAfter(firstUpload)).toEqual(expected);
+});
+
+test.each<[() => Response, Draft['refused']]>([
+  [() => refused(400, 'cascade.notification.required.missing', 's', 'photo'), ['s', 'photo'].map((id) => ({ id, reason: 'missing' }))],
+  [() => refused(400, 'cascade.notification.value.invalid', 'n', 'range'), [{ id: 'n', reason: 'range' }]],
+  [() => refused(400, 'cascade.notification.submit.value', '9'), []],
+])('an answer that is refused comes back as a draft that says which fields are wrong, and why: %#', async (reply, fields) => {
+  const person = openMemory(PERSON_STORES);
+  await person.change(['answers'], ({ put }) => put('answers', 'a', answerTo('a', [])));
+  expect(await round(person, async () => reply())).toEqual(['a']);
+  expect([await person.all('answers'), await person.get<Draft>('drafts', 'a')]).toMatchObject([[], { messageId: 'a', refused: fields }]);
+});
+
+test('what is kept of a message goes with its answer, and stays where another form has taken its place', async () => {
+  const person = openMemory(PERSON_STORES);
+  const sentAt = '2031-02-03T04:05:06.000Z';
+  await person.change(['answers', 'messages', 'drafts'], ({ put }) => {
+    for (const [id, createdAt] of Object.entries({ same: sentAt, replaced: '2031-02-03T04:05:07.000Z' })) {
+      put('answers', id, { ...answerTo(id, []), sentAt });
+      put('messages', id, { messageId: id, createdAt });
+      put('drafts', id, { messageId: id });
+    }
+  });
+  await round(person, async () => refused(409, 'cascade.notification.not.pending', 'a'));
+  expect([await person.keys('answers'), await person.keys('messages'), await person.keys('drafts')]).toEqual([
+    [],
+    ['replaced'],
+    ['replaced'],
+  ]);
 });

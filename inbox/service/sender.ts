@@ -1,6 +1,7 @@
 // Sends what was answered: recordings first, each until it has arrived, then the answer, which the service takes once however often it comes.
 // One tab at a time does so (Web Locks); what is left is tried again at growing distances.
-import { type Json, type Message, own } from '../form/types.ts';
+import type { Refusal } from '../form/check.ts';
+import type { Message } from '../form/types.ts';
 import type { Database } from '../store/database.ts';
 import type { Answer, Draft, Medium } from '../store/kept.ts';
 import { Refused, setFileType, submit, upload } from './api.ts';
@@ -123,10 +124,7 @@ async function send(answer: Answer, options: SenderOptions): Promise<void> {
       await settled(answer, person);
       return onOutcome(answer, 'gone', '');
     }
-    const refused = error.all.flatMap(({ code, params }) =>
-      code === 'cascade.notification.required.missing' ? params : code === 'cascade.notification.value.invalid' ? params.slice(0, 1) : [],
-    );
-    await returned(answer, error.message, refused, person);
+    await returned(answer, error, person);
     return onOutcome(answer, 'refused', error.message);
   }
   await settled(answer, person);
@@ -173,9 +171,12 @@ const settled = (answer: Answer, person: Database): Promise<void> =>
   });
 
 /** What the service does not accept is a draft again. */
-async function returned(answer: Answer, refusal: string, params: readonly Json[], person: Database): Promise<void> {
-  const refused = params.filter((id): id is string => typeof id === 'string' && own({ ...answer.values }, id) !== undefined);
-  const draft: Draft = { messageId: answer.messageId, values: answer.values, tab: '', refusal, refused };
+async function returned(answer: Answer, { message, all }: Refused, person: Database): Promise<void> {
+  const refused = all.flatMap(({ code, params: [id, reason], params }): Refusal[] => {
+    if (code === 'cascade.notification.required.missing') return params.map((one) => ({ id: String(one), reason: 'missing' }));
+    return code === 'cascade.notification.value.invalid' ? [{ id: String(id), reason: String(reason) }] : [];
+  });
+  const draft: Draft = { messageId: answer.messageId, values: answer.values, tab: '', refusal: message, refused };
   await person.change(['answers', 'drafts'], (write) => {
     write.delete('answers', answer.messageId);
     write.put('drafts', answer.messageId, draft);

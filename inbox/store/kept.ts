@@ -1,5 +1,6 @@
 // What is kept of a person on this device: messages that wait, drafts, answers that are to be sent, recordings that are to be uploaded.
 import { newUuid } from './uuid.ts';
+import type { Refusal } from '../form/check.ts';
 import type { Entered, Message } from '../form/types.ts';
 import type { Database } from './database.ts';
 import type { Databases } from './databases.ts';
@@ -21,7 +22,7 @@ export interface Draft {
   /** Why the service has not accepted it; '' where it has not been asked. */
   readonly refusal: string;
   /** Fields that the service has found wrong. */
-  readonly refused: readonly string[];
+  readonly refused: readonly Refusal[];
 }
 
 /** An answer on its way. There is one for a message or none, so what is tapped twice is sent once. */

@@ -2,7 +2,7 @@
 import type { FunctionComponent } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { readable } from '../form/colors.ts';
-import { type Problems, problemsOf } from '../form/check.ts';
+import { type Problems, problemsIn, problemsOf, type Refusal } from '../form/check.ts';
 import { choicesOf, fieldsOf, footerButtons, hasValue, shownValue } from '../form/form.ts';
 import type { Entered, Field, FieldType, Json, JsonObject } from '../form/types.ts';
 import { exactOf, isNumber, textOf } from '../form/types.ts';
@@ -43,7 +43,7 @@ export interface FormProps {
   readonly payload: JsonObject;
   readonly entered: Entered;
   /** Fields that the service has found wrong in what was sent. */
-  readonly refused: readonly string[];
+  readonly refused: readonly Refusal[];
   readonly isBusy: boolean;
   readonly onChange: (entered: Entered) => void;
   readonly onSubmit: (submitValue: number | bigint) => void;
@@ -58,8 +58,8 @@ export function FormView({ payload, entered, refused, isBusy, onChange, onSubmit
   const form = useRef<HTMLFormElement>(null);
   const [unread, setUnread] = useState<readonly string[]>([]);
   const found = problemsOf(fields, entered);
-  const tried = isTried ? [...found, ...refusals(fields, unread)] : [];
-  const problems: Problems = new Map([...refusals(fields, refused), ...tried]);
+  const tried = isTried ? [...found, ...problemsIn(fields, unread.map(asNoValue))] : [];
+  const problems: Problems = new Map([...problemsIn(fields, refused), ...tried]);
   useEffect(() => {
     if (tries > 0) summary.current?.focus();
   }, [tries]);
@@ -142,13 +142,7 @@ const inlineValues = (field: Field): { value: number | bigint }[] =>
       ? choicesOf(field).flatMap(({ value }) => (isNumber(value) ? [{ value }] : []))
       : [];
 
-/** Recordings are not wrong, but may be gone. */
-const refusals = (fields: readonly Field[], refused: readonly string[]): Problems =>
-  new Map(
-    fields
-      .filter(({ id }) => refused.includes(id))
-      .map(({ id, type }) => [id, { kind: ENTERED[type] === MediaField ? ('media' as const) : ('type' as const) }]),
-  );
+const asNoValue = (id: string): Refusal => ({ id, reason: 'type' });
 
 /** Fields of which the browser cannot say what stands there, such as a day without a year: they count as empty, and are not meant so. */
 function unreadable(form: HTMLFormElement | null): string[] {
