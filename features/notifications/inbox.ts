@@ -79,14 +79,14 @@ export async function listen(
     end();
   };
   /** When each message was sent that the device was told of as pending. */
-  const told = new Map<string, number>();
+  const delivered = new Map<string, number>();
   const tellPending = async (hasRoom: () => Promise<void>): Promise<void> => {
     for await (const message of pendingOf(space, username)) {
       if (!isOpen) return;
       const value = inboxValue('notify', message);
       const sentAt = own(message, 'sentAt');
       const createdAt = sentAt instanceof DateTime ? sentAt.ms : space.clock.now();
-      told.set(String(own(message, '_id')), createdAt);
+      delivered.set(String(own(message, '_id')), createdAt);
       if (!filter || hasMembers(value, filter)) deliver({ kind: 'event', path, valueJson: toJson(value), createdAt });
       await hasRoom();
     }
@@ -98,7 +98,7 @@ export async function listen(
       } finally {
         const waiting = early ?? [];
         early = null;
-        for (const notice of newTo(told, waiting)) if (isOpen) deliver(notice);
+        for (const notice of newTo(delivered, waiting)) if (isOpen) deliver(notice);
       }
     },
     close,
@@ -109,14 +109,14 @@ export async function listen(
  * Without the messages that were stored after the device was subscribed and before those that wait were read: they are in both. One that
  * follows another event of its message is told, since that may have taken it away.
  */
-function newTo(told: ReadonlyMap<string, number>, early: readonly Notice[]): Notice[] {
+function newTo(delivered: ReadonlyMap<string, number>, early: readonly Notice[]): Notice[] {
   const named = new Set<string>();
   return early.filter((notice) => {
     if (notice.kind !== 'event') return true;
     const value = JSON.parse(notice.valueJson) as { kind: string; messageId: string; createdAt?: string };
     const isFirst = !named.has(value.messageId);
     named.add(value.messageId);
-    const sentAt = told.get(value.messageId);
+    const sentAt = delivered.get(value.messageId);
     return !isFirst || value.kind !== 'notify' || sentAt === undefined || Date.parse(value.createdAt ?? '') !== sentAt;
   });
 }
