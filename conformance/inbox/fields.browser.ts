@@ -318,6 +318,33 @@ test('who does not tell the place answers without it', async () => {
   await context.close();
 });
 
+test('what cannot be kept is said, and can be tried again', async () => {
+  await stage.send('full', {
+    fields: [
+      { type: 'audio', id: 'a', maxDurationSeconds: 1 },
+      { type: 'inputString', id: 's' },
+    ],
+  });
+  const { page, context } = await stage.open('full');
+  await context.addInitScript(`const put = IDBObjectStore.prototype.put;
+    IDBObjectStore.prototype.put = function (...args) {
+      if (this.name === 'media' || this.name === 'drafts') throw new DOMException('no room', 'QuotaExceededError');
+      return put.apply(this, args);
+    };`);
+  await page.reload();
+  await page.locator('a.message').click();
+  await page.locator('[data-field="a"] button').click();
+  const dialog = page.locator('dialog[open]');
+  for (const _try of ['first', 'second']) {
+    await dialog.getByRole('button', { name: 'Record' }).click();
+    await dialog.getByRole('alert').getByText('could not be recorded or kept: no room').waitFor();
+  }
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('textbox').fill('x');
+  await expect.poll(() => page.locator('.notice').getByText('could not be recorded or kept: no room').count()).toBe(1);
+  await context.close();
+});
+
 test('nothing is refused by the content security policy, and no script has failed', () => {
   expect(stage.complaints).toEqual([]);
 });

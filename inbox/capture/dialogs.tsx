@@ -21,6 +21,7 @@ export function CaptureDialog({ field, onDone, onClose }: CaptureProps) {
   const { say } = useUi();
   const [photo, setPhoto] = useState<Blob | null>(null);
   const [isBroken, setBroken] = useState(false);
+  const keeping = useFault();
   const isMarkup = field.type === 'markupImage';
   const source = textOf(field.source, 'source', 'camera');
   if (field.type === 'audio' || field.type === 'video')
@@ -32,9 +33,10 @@ export function CaptureDialog({ field, onDone, onClose }: CaptureProps) {
   if (isMarkup && (photo || (source !== 'camera' && !isBroken)))
     return (
       <Dialog field={field} onClose={onClose}>
+        {keeping.fault !== '' && <p role="alert">{say('notRecorded', keeping.fault)}</p>}
         <Markup
           picture={photo ?? source}
-          onDone={onDone}
+          onDone={(blob) => keeping.attempt(async () => onDone(await blob))}
           onBroken={() => {
             setPhoto(null);
             setBroken(true);
@@ -71,6 +73,22 @@ function Dialog({ field, onClose, children }: { field?: Field; onClose: () => vo
       </div>
     </dialog>
   );
+}
+
+/** What goes wrong when something is recorded, or is to be kept (a browser's room may be full), is said in the dialog. */
+function useFault(): { fault: string; attempt(work: () => Promise<void>): Promise<void> } {
+  const [fault, setFault] = useState('');
+  return {
+    fault,
+    async attempt(work) {
+      setFault('');
+      try {
+        await work();
+      } catch (error) {
+        setFault(error instanceof Error ? error.message : String(error));
+      }
+    },
+  };
 }
 
 /** The stream of the camera or microphone while the dialog is there. */
@@ -117,23 +135,24 @@ function firstFrame(video: HTMLVideoElement): Promise<void> {
 function Photo({ field, onDone }: { field: Field; onDone: (blob: Blob) => Promise<void> }) {
   const { say } = useUi();
   const { stream, fault } = useMedia(CAMERA);
+  const keeping = useFault();
   const video = useRef<HTMLVideoElement | null>(null);
   const [isBroken, setBroken] = useState(false);
   const take = async (): Promise<void> => {
     const from = video.current;
     if (!from) return;
-    await firstFrame(from);
-    await onDone(await toJpeg(from, from.videoWidth, from.videoHeight, widthOf(field)));
+    await keeping.attempt(async () => {
+      await firstFrame(from);
+      await onDone(await toJpeg(from, from.videoWidth, from.videoHeight, widthOf(field)));
+    });
   };
   const choose = async (file: File | undefined): Promise<void> => {
     if (!file) return;
-    try {
-      const picture = await createImageBitmap(file);
-      await onDone(await toJpeg(picture, picture.width, picture.height, widthOf(field)));
-      picture.close();
-    } catch {
-      setBroken(true); // what was chosen is no picture
-    }
+    const picture = await createImageBitmap(file).catch(() => null);
+    setBroken(picture === null); // what was chosen is no picture
+    if (!picture) return;
+    await keeping.attempt(async () => onDone(await toJpeg(picture, picture.width, picture.height, widthOf(field))));
+    picture.close();
   };
   return (
     <>
@@ -147,6 +166,7 @@ function Photo({ field, onDone }: { field: Field; onDone: (blob: Blob) => Promis
       )}
       {fault !== '' && <p role="alert">{say('noCamera', fault)}</p>}
       {isBroken && <p role="alert">{say('noImage')}</p>}
+      {keeping.fault !== '' && <p role="alert">{say('notRecorded', keeping.fault)}</p>}
       {stream && (
         <button type="button" class="button primary" onClick={() => void take()}>
           {say('takePhoto')}
@@ -191,6 +211,7 @@ function Recorder({ field, onDone }: { field: Field; onDone: (blob: Blob) => Pro
   const maxSeconds = Math.max(1, numberOf(field.source, 'maxDurationSeconds', 10));
   const maxKib = Math.max(1, numberOf(field.source, 'maxSizeK', kind === 'audio' ? 100 : 1_000));
   const { stream, fault } = useMedia(kind === 'audio' ? SOUND : PICTURE);
+  const keeping = useFault();
   const [recording, setRecording] = useState<Recording | null>(null);
   const [seconds, setSeconds] = useState(0);
   const [isTooLarge, setTooLarge] = useState(false);
@@ -219,13 +240,17 @@ function Recorder({ field, onDone }: { field: Field; onDone: (blob: Blob) => Pro
     setTooLarge(false);
     setSeconds(0);
     setRecording(begun);
-    await take(await begun.done);
-    setRecording(null);
+    try {
+      await take(await begun.done);
+    } finally {
+      setRecording(null);
+    }
   };
   return (
     <>
       {stream && kind === 'video' && <LiveVideo stream={stream} onVideo={() => undefined} />}
       {fault !== '' && <p role="alert">{say(kind === 'video' ? 'noCamera' : 'noMicrophone', fault)}</p>}
+      {keeping.fault !== '' && <p role="alert">{say('notRecorded', keeping.fault)}</p>}
       {isTooLarge && <p role="alert">{say('tooLarge', maxKib)}</p>}
       {recording ? (
         <>
@@ -236,12 +261,14 @@ function Recorder({ field, onDone }: { field: Field; onDone: (blob: Blob) => Pro
         </>
       ) : (
         stream && (
-          <button type="button" class="button primary" onClick={() => void begin(stream)}>
+          <button type="button" class="button primary" onClick={() => void keeping.attempt(() => begin(stream))}>
             {say('record')}
           </button>
         )
       )}
-      {!recording && <FileButton accept={`${kind}/*`} capture="environment" onFile={(file) => void (file && take(file))} />}
+      {!recording && (
+        <FileButton accept={`${kind}/*`} capture="environment" onFile={(file) => void (file && keeping.attempt(() => take(file)))} />
+      )}
     </>
   );
 }

@@ -17,7 +17,7 @@ const STEP = 1 / 50;
 interface MarkupProps {
   /** A photo, an address, or the name of a document. */
   readonly picture: Blob | string;
-  readonly onDone: (blob: Blob) => Promise<void>;
+  readonly onDone: (blob: Promise<Blob>) => Promise<void>;
   /** The picture cannot be had, or is none. */
   readonly onBroken: () => void;
 }
@@ -81,7 +81,7 @@ export function Markup({ picture, onDone, onBroken }: MarkupProps) {
     const [target, source] = [canvas.current, image.current];
     if (!target || !source) return;
     draw(target, source, strokes, null);
-    await onDone(await jpegOf(target));
+    await onDone(jpegOf(target));
   };
 
   return (

@@ -72,6 +72,7 @@ export const ar: Texts = {
   tooLarge: 'الملف أكبر من {0} كيبيبايت.',
   noCamera: 'لا يمكن استخدام الكاميرا: {0}',
   noMicrophone: 'لا يمكن استخدام الميكروفون: {0}',
+  notRecorded: 'تعذّر التسجيل أو الحفظ: {0}',
   noImage: 'لا يمكن تحميل الصورة.',
   preview: 'معاينة',
   recorded: 'تم التسجيل',

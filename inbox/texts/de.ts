@@ -72,6 +72,7 @@ export const de: Texts = {
   tooLarge: 'Die Datei ist größer als {0} KiB.',
   noCamera: 'Die Kamera ist nicht benutzbar: {0}',
   noMicrophone: 'Das Mikrofon ist nicht benutzbar: {0}',
+  notRecorded: 'Das konnte nicht aufgenommen oder behalten werden: {0}',
   noImage: 'Das Bild kann nicht geladen werden.',
   preview: 'Vorschau',
   recorded: 'Aufgenommen',

@@ -70,6 +70,7 @@ export const en = {
   tooLarge: 'The file is larger than {0} KiB.',
   noCamera: 'The camera cannot be used: {0}',
   noMicrophone: 'The microphone cannot be used: {0}',
+  notRecorded: 'This could not be recorded or kept: {0}',
   noImage: 'The image cannot be loaded.',
   preview: 'Preview',
   recorded: 'Recorded',

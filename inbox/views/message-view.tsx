@@ -50,7 +50,7 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
 
   const change = (values: Entered): void => {
     setEntered(values);
-    void inbox.keepDraft(messageId, values);
+    inbox.keepDraft(messageId, values).catch((error: unknown) => inbox.say('notRecorded', messageOf(error)));
   };
   const submit = async (submitValue: number | bigint): Promise<void> => {
     if (isTapped.current) return;
@@ -66,7 +66,7 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
     } catch (error) {
       isTapped.current = false;
       setAnswering(false);
-      inbox.say('notAccepted', error instanceof Error ? error.message : String(error));
+      inbox.say('notAccepted', messageOf(error));
       return;
     }
     onClose();
@@ -116,6 +116,8 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
     </article>
   );
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** A notification without a form has no topic that an answer could go to. */
 const isPlain = ({ payload }: Message): boolean => textOf(payload, 'responseTopic') === '';
