@@ -363,7 +363,7 @@ test('the system admin gives custom profiles of other namespaces, and sends back
   await expect(none).rejects.toMatchObject({ code: 'cascade.user.profiles.invalid' });
 });
 
-test('a token is known by its _id and its text, then by its name: the own one, or the only one', async () => {
+test('a token is known by its name, the own one or the only one, then by its text and its _id', async () => {
   const [eve, joe] = await Promise.all(
     ['eve', 'joe'].map(async (name) => {
       await as(southAdmin!, 'insert', 'users', { body: { username: `${name}.${south}`, password: PASSWORD, profiles: ADMIN } });
@@ -377,13 +377,16 @@ test('a token is known by its _id and its text, then by its name: the own one, o
       ({ name, username }) => `${name} of ${username.split('.')[0]}`,
     );
   const first = await make(southAdmin!, 'edge');
-  const decoy = await make(eve!, first._id);
+  const second = await make(eve!, 'spare');
   await make(eve!, 'edge');
   await expect(as(joe!, 'delete', 'tokens', { id: 'edge' })).rejects.toMatchObject({ code: 'cascade.resource.ambiguous', status: 409 });
   await as(eve!, 'delete', 'tokens', { id: 'edge' });
-  expect(await names()).toEqual(['edge of boss', `${first._id} of eve`]);
-  await as(eve!, 'delete', 'tokens', { id: first._id });
-  expect(await names()).toEqual([`${first._id} of eve`]);
-  await as(joe!, 'delete', 'tokens', { id: decoy.accessToken });
+  expect(await names()).toEqual(['edge of boss', 'spare of eve']);
+  await as(joe!, 'delete', 'tokens', { id: 'edge' });
+  expect(await names()).toEqual(['spare of eve']);
+  await as(joe!, 'delete', 'tokens', { id: second.accessToken });
   expect(await names()).toEqual([]);
+  const third = await make(southAdmin!, 'edge');
+  await as(eve!, 'delete', 'tokens', { id: third._id });
+  expect([await names(), first._id === third._id]).toEqual([[], false]);
 });

@@ -28,15 +28,14 @@ export const TOKENS: AccountResource = {
     const tokens = await space.installation.directory.tokens(space.name);
     return tokens.filter(({ username }) => isAdmin(caller) || username === caller.username).map((token) => shown(space, token));
   },
-  /** Names are unique per creator, and may be the `_id` of another token: what is unique comes first, then the caller's own. */
+  /** A name comes before an `_id` (resources-and-api.md 1.2). Names are unique per creator: of several the caller's own is meant. */
   async at(space, all, id, caller) {
-    const withId = (wanted: string | null): ObjectValue | undefined => all.find((token) => getOwn(token, '_id') === wanted);
-    const found = withId(id) ?? withId(await space.installation.directory.tokenWith(id, space.name));
-    if (found) return found;
     const named = all.filter((token) => getOwn(token, 'name') === id);
     const own = named.find((token) => getOwn(token, 'username') === caller.username);
     if (!own && named.length > 1) throw apiError('cascade.resource.ambiguous', 'tokens', id, named.length);
-    return own ?? named[0];
+    if (named[0]) return own ?? named[0];
+    const withText = await space.installation.directory.tokenWith(id, space.name);
+    return all.find((token) => getOwn(token, '_id') === (withText ?? id));
   },
   async insert(space, body, caller, along) {
     if (!mayInvoke(space, 'createToken', caller)) throw apiError('cascade.authorization.denied', 'insert', 'tokens');

@@ -76,14 +76,13 @@ export async function devicesNamed(space: Namespace, ids: readonly string[]): Pr
 }
 
 /**
- * Records that a push service no longer knows a token. A phone is inactive until it registers again; a browser has its inbox without a
- * push service, and loses the announcements alone.
+ * Records that a push service no longer knows a token: the device is inactive until it registers again.
  * @param dead a token that the device has registered meanwhile is another one
  */
 export async function retire(space: Namespace, deviceId: string, dead: string, actor: Actor): Promise<void> {
   const [device] = await read(space, PUSH_TARGETS, { deviceId }, 1);
   if (!device || own(device, 'token') !== dead) return;
-  const changes: ObjectValue = own(device, 'platform') === 'web' ? { token: null } : { token: null, active: false };
+  const changes: ObjectValue = { token: null, active: false };
   await updateOne(space, PUSH_TARGETS, async () => device, changeOf(PUSH_TARGETS, changes), actor);
 }
 
@@ -99,11 +98,14 @@ export interface Device {
   readonly token: string | null;
 }
 
-/** Active devices, by user. */
+/** A browser has its inbox without a push service: one that is inactive has lost the announcements there, and goes on hearing of messages. */
+const HEARING = { $or: [{ active: true }, { platform: 'web', token: null }] };
+
+/** Devices that are told of messages, by user. */
 export async function devicesOf(space: Namespace, users: readonly string[]): Promise<Map<string, Device[]>> {
   const found = new Map<string, Device[]>();
   for (const username of users) {
-    const devices = await read(space, PUSH_TARGETS, { username, active: true }, MOST_DEVICES);
+    const devices = await read(space, PUSH_TARGETS, { username, ...HEARING }, MOST_DEVICES);
     if (devices.length > 0) found.set(username, devices.map(deviceIn));
   }
   return found;

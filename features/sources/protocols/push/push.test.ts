@@ -247,7 +247,7 @@ function decrypted(body: Buffer, ecdh: ReturnType<typeof createECDH>, auth: Buff
 
 test.each<[string, readonly Answer[], object, boolean, string | undefined]>([
   ['taken', [[201]], { status: 'sent' }, true, undefined],
-  ['a subscription that has ended', [[410]], { status: 'failed', error: '410' }, true, 'https://plant.example/contact'],
+  ['a subscription that has ended', [[410]], { status: 'failed', error: '410' }, false, 'https://plant.example/contact'],
   ['throttled, then taken', [[429, {}, { 'retry-after': '1' }], [201]], { status: 'sent' }, true, 'mailto:push@plant.example'],
 ])('Web Push: %s', async (_name, answers, delivery, isActive, webPushSubject) => {
   const service = await httpService(answers);
