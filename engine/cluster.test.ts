@@ -27,7 +27,7 @@ test('namespaces change owners under load on a bad bus: every change is stored o
   network.faults = { fate: () => (luck() < 0.1 ? [] : luck() < 0.1 ? [luck() * 20, luck() * 60] : [luck() * 5]) };
   const open = (namespace?: string): Promise<TestEngine> =>
     openTestEngine({ mongoUri: database.uri, bus: network.connect(), ...(namespace !== undefined && { namespace }) });
-  const a = await open();
+  await using a = await open();
   const { namespace } = a.identity;
   await a.type('Row', { n: { type: 'Integer' } });
   await a.type('Copy', { n: { type: 'Integer' } });
@@ -73,7 +73,6 @@ test('namespaces change owners under load on a bad bus: every change is stored o
   expect(await numbers('Row')).toEqual(wanted);
   await vi.waitFor(async () => expect(await numbers('Copy')).toEqual(wanted), WITHIN);
   await vi.waitFor(() => expect(received.toSorted((x, y) => x - y)).toEqual(wanted), WITHIN);
-  await a[Symbol.asyncDispose]();
 });
 
 test('an idle namespace is closed when no work is left to do there, and opened by the next request', async () => {

@@ -1,6 +1,6 @@
 // Redelivers events that a target has not acknowledged in time, or gives them up.
 
-import type { Filter } from 'mongodb';
+import type { Filter, Sort } from 'mongodb';
 import { decodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { Timer } from '../../platform/clock/index.ts';
 import {
@@ -75,19 +75,11 @@ export class DueDeliveries {
     const deliveries = storage.db.collection<Delivery>(DELIVERIES);
     const { beginning } = this.#persistent;
     const others = this.#failing.without(clock.now());
+    const first = (target: Filter<Delivery>, sort: Sort): Promise<Delivery | null> =>
+      deliveries.findOne({ $and: [target, others] }, { sort });
     const [next, ending] = await Promise.all([
-      deliveries
-        .find({ $and: [{ target: { $nin: beginning } }, others] })
-        .sort({ nextAt: 1 })
-        .limit(1)
-        .next(),
-      beginning.length === 0
-        ? null
-        : deliveries
-            .find({ $and: [{ target: { $in: beginning } }, others] })
-            .sort({ deadline: 1 })
-            .limit(1)
-            .next(),
+      first(beginning.length > 0 ? { target: { $nin: beginning } } : {}, { nextAt: 1 }),
+      beginning.length > 0 ? first({ target: { $in: beginning } }, { deadline: 1 }) : null,
     ]);
     for (const at of [next?.nextAt, ending?.deadline]) if (at) this.arm(Math.max(at.getTime(), clock.now()));
   }

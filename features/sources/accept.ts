@@ -4,6 +4,7 @@ import { CascadeError, apiError } from '../../model/errors/index.ts';
 import type { SourceArrival } from '../../resources/api.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { inflated } from '../../resources/requests/index.ts';
+import { isNoted } from './inbound.ts';
 import { type InboundReply, protocolOf } from './protocols/index.ts';
 import { own } from './protocols/fields.ts';
 import { isActive, isMocked, unresolvedRule } from './state.ts';
@@ -27,10 +28,8 @@ export async function accept(space: Namespace, { protocol, source: name, headers
     const content = (most: number) => (sent.length > most ? tooLarge(most) : inflated(sent, headers['content-encoding'], most));
     return await connection.accept({ method: 'POST', headers, address, body: sent, content });
   } catch (error) {
-    // Counted and logged already; what the program said is not for the sender.
-    if (error instanceof CascadeError && error.code === 'cascade.source.pipeline.failed')
-      throw apiError('cascade.source.unavailable', name, 'it cannot take messages now');
-    if (!(error instanceof CascadeError) || error.status >= 500) sourcesOf(space).counts.add(name, 'failed', space.clock.now());
+    if (!isNoted(error) && (!(error instanceof CascadeError) || error.status >= 500))
+      sourcesOf(space).counts.add(name, 'failed', space.clock.now());
     throw error;
   }
 }

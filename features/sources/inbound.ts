@@ -44,6 +44,10 @@ export async function receive(space: Namespace, source: ObjectValue, message: Va
   await actor.commit({ writes: [], events: await eventsOf(space, source, message, transport, actor) }, { ok: 'null' });
 }
 
+/** Failures that are counted and logged already. */
+const NOTED = new WeakSet<Error>();
+export const isNoted = (error: unknown): boolean => error instanceof Error && NOTED.has(error);
+
 /** Takes the messages of a source's connection in order, and no faster than the store commits them. */
 export class Inbox {
   readonly #space: Namespace;
@@ -76,7 +80,7 @@ export class Inbox {
       return await (await taken).outcome;
     } catch (error) {
       void this.#noteFailure(error).catch(() => undefined); // the store may be gone, for which the message failed
-      throw error;
+      throw this.#forSender(error);
     } finally {
       this.#waiting--;
       this.#waitingBytes -= bytes;
@@ -99,6 +103,14 @@ export class Inbox {
     await logOnce(this.#space, this.#name, code, message);
   }
 
+  /** For whom the source acts, and what programs of its pipeline say, is in the logs, and not for who sends. */
+  #forSender(error: unknown): unknown {
+    const isOurs = error instanceof CascadeError && (error.status === 403 || error.code === 'cascade.source.pipeline.failed');
+    const told = isOurs ? apiError('cascade.source.unavailable', this.#name, 'it cannot take messages now') : error;
+    if (told instanceof Error) NOTED.add(told);
+    return told;
+  }
+
   #hasRoom(): boolean {
     return this.#waiting < MOST_WAITING && this.#waitingBytes < MOST_WAITING_BYTES;
   }
@@ -116,7 +128,7 @@ export class Inbox {
     const value = 'value' in message ? message.value : await this.#decoded(message);
     if (value === undefined) return { outcome: Promise.resolve('refused') };
     const transport: Transport = { topic: message.topic ?? null, properties: encodeInner(message.properties ?? {}) };
-    const identity = await creatorOf(this.#space, this.#source).catch((error: unknown) => this.#withoutCreator(error));
+    const identity = await creatorOf(this.#space, this.#source);
     const actor: Actor = { ...serviceActor(this.#space), identity };
     const events = await eventsOf(this.#space, this.#source, value, transport, actor);
     const { onceKey } = message;
@@ -128,13 +140,6 @@ export class Inbox {
     const first = await unit();
     while (this.#space.transactions.refusal(first)) await new Promise((resolve) => setTimeout(resolve, FULL_RETRY_MS));
     return { outcome: this.#stored(first, unit, onceKey) };
-  }
-
-  /** Who it is that may not act any more stands in the logs: senders are told what comes of this. */
-  async #withoutCreator(error: unknown): Promise<never> {
-    if (!(error instanceof CascadeError) || error.status !== 403) throw error;
-    await logOnce(this.#space, this.#name, error.code, `Source ${this.#name} cannot act for who made or changed it: ${error.message}`);
-    throw apiError('cascade.source.unavailable', this.#name, 'it cannot take messages now');
   }
 
   /** Waits for the organization's quota. Later messages wait in order, or at the sender where the protocol supports flow control. */
