@@ -127,7 +127,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     exclusive,
     idleAfterMs,
     isServing,
-    closing: (name) => followed?.closing(name),
+    closing: async (name) => followed?.closing(name),
     log,
   });
   return {

@@ -14,6 +14,8 @@ import type { OpenNamespace } from './namespace.ts';
 const LOG_EVERY_MS = 60_000;
 /** Time that requests and runs have to end before a handover; those that have not ended continue at the next owner. */
 const DRAIN_MS = 10_000;
+/** How long a closed namespace waits for other processes to hear the last of it. */
+const TOLD_MS = 2_000;
 
 export interface OpenNamespacesOptions {
   /** @throws OwnedElsewhere */
@@ -153,12 +155,12 @@ export class OpenNamespaces {
    * Closes a namespace for another process to open, or for none: new requests wait for that, those in flight end, and acknowledged runs get
    * ten seconds.
    * @param isWanted asked when all is quiet; false: it stays open
-   * @param closing called when no more commits happen here
+   * @param closing called when no more commits happen here; the namespace is given up when it resolves, or soon
    */
   close(
     name: string,
     isWanted: (space: OpenNamespace) => Promise<boolean> = () => Promise.resolve(true),
-    closing: () => void = () => undefined,
+    closing: () => Promise<void> = () => Promise.resolve(),
   ): Promise<void> {
     const under = this.#closing.get(name);
     if (under) return under;
@@ -192,7 +194,7 @@ export class OpenNamespaces {
     return visits;
   }
 
-  async #close(name: string, isWanted: (space: OpenNamespace) => Promise<boolean>, closing: () => void): Promise<void> {
+  async #close(name: string, isWanted: (space: OpenNamespace) => Promise<boolean>, closing: () => Promise<void>): Promise<void> {
     const opened = await this.#opened.get(name)?.catch(() => undefined);
     if (!opened) {
       const epoch = this.#unopened.get(name);
@@ -216,7 +218,8 @@ export class OpenNamespaces {
     try {
       await space[Symbol.asyncDispose]();
     } finally {
-      closing(); // not before: sources, ticks and long runs commit until the end, and their subscribers hear of that here alone
+      // Not before: sources, ticks and long runs commit until the end, and their subscribers hear of that here alone.
+      await within(TOLD_MS, closing());
     }
     await this.#options.release(name, ownership.epoch, isResting);
   }

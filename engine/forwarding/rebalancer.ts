@@ -27,7 +27,7 @@ export interface RebalancerOptions {
   /** Whether this process can serve namespaces now. */
   readonly isServing: () => boolean;
   /** Called when a namespace of this process is closed for others to open. */
-  readonly closing: (namespace: string) => void;
+  readonly closing: (namespace: string) => Promise<void>;
   readonly log: Logger;
 }
 

@@ -20,13 +20,22 @@ const event = (n: number): Notice => ({ kind: 'event', path: '/topics/a', valueJ
 function pair(living: number[] = [OWNER, FRONT], name?: string) {
   const handlers = new Map<number, Record<string, Handler>>();
   const delivering = new Set<(notice: Notice) => void>();
-  const network = { isFull: false, lapsed: [] as number[], sent: [] as string[], open: Promise.resolve(), refused: 0, begun: 0 };
+  const network = {
+    isFull: false,
+    slow: Promise.resolve(),
+    lapsed: [] as number[],
+    sent: [] as string[],
+    open: Promise.resolve(),
+    refused: 0,
+    begun: 0,
+  };
   const callsOf = (from: number) => ({
     isGone: () => false,
     async call(to: number, method: string, head: object): Promise<Answer> {
       network.sent.push(method);
       const handler = handlers.get(to)?.[method];
       if (!handler) throw new LinkLost();
+      await network.slow;
       return handler(from, { head: { ...head }, body: Buffer.alloc(0) });
     },
     post(to: number, method: string, head: object, body = Buffer.alloc(0)): boolean {
@@ -86,6 +95,19 @@ test('a subscription for which an event was left out goes on with later ones', a
   expect(received).toEqual([event(1), event(3)]);
 });
 
+test('a namespace is given up when its listeners have heard what was sent to them', async () => {
+  const { owner, front, network } = pair();
+  await front.subscribe(identity, '/topics/a', {}, () => undefined);
+  let arrive = (): void => undefined;
+  network.slow = new Promise((resolve) => (arrive = resolve));
+  let isGivenUp = false;
+  const closing = owner.closing('shop').then(() => (isGivenUp = true));
+  await new Promise(setImmediate);
+  expect(isGivenUp).toBe(false);
+  arrive();
+  await closing;
+});
+
 test('a new owner waits for listeners that live, not for those whose processes are gone', async () => {
   vi.useFakeTimers();
   const { owner, network } = pair([OWNER]);
@@ -123,7 +145,7 @@ test('an attachment that waited for its namespace does not take the subscription
   await front.subscribe(identity, '/topics/a', {}, (notice) => void received.push(notice));
   let open = (): void => undefined;
   network.open = new Promise((resolve) => (open = resolve));
-  owner.closing('shop');
+  await owner.closing('shop');
   await owner.gather('shop', [FRONT]);
   open();
   await network.open;
@@ -156,7 +178,7 @@ test('a persistent subscription whose stored events cannot be sent just now is a
   const subscription = await front.subscribe(identity, '/topics/a', { persistent: true }, (notice) => void received.push(notice));
   await subscription.begin?.(async () => undefined);
   network.refused = 2;
-  owner.closing('shop');
+  await owner.closing('shop');
   await vi.waitFor(() => expect(network.begun).toBe(2));
   publish(1);
   expect(received).toEqual([event(1)]);

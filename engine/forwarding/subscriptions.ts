@@ -4,7 +4,7 @@
 
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
 import { CascadeError, CascadeErrors } from '../../model/errors/index.ts';
-import { type Answer, type Handler, LinkLost, type Message } from '../../runtime/cluster/index.ts';
+import { type Answer, type Handler, LinkFull, LinkLost, type Message } from '../../runtime/cluster/index.ts';
 import { decodeInner, encodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { OpenNamespace } from '../namespace.ts';
 import { OwnedElsewhere } from './elsewhere.ts';
@@ -69,8 +69,11 @@ export class FollowedSubscriptions {
     for (const one of [...this.#byId.values()]) this.#close(one);
   }
 
-  /** A namespace of this process is closed: its listeners move to the next owner. */
-  closing(namespace: string): void {
+  /**
+   * A namespace of this process is closed: its listeners move to the next owner.
+   * @returns resolves when they have heard all that was sent to them here: what comes after they have moved does not count any more
+   */
+  async closing(namespace: string): Promise<void> {
     const calls = this.#options.calls();
     const listeners = new Set<number>();
     for (const [key, { namespace: at, subscription }] of this.#served) {
@@ -80,8 +83,16 @@ export class FollowedSubscriptions {
       subscription?.close();
     }
     this.#listeners.forget(namespace);
-    for (const listener of listeners) calls.post(listener, 'moved', { namespace });
     this.#moved(namespace, this.#options.epoch);
+    // Messages to one process come in their order.
+    const tell = async (listener: number): Promise<void> => {
+      try {
+        await calls.call(listener, 'moved', { namespace });
+      } catch (error) {
+        if (error instanceof LinkFull) calls.post(listener, 'moved', { namespace }); // else it is gone, and its clients with it
+      }
+    };
+    await Promise.all([...listeners].map(tell));
   }
 
   /** Drops a process that is gone: its clients' subscriptions here end; those of our clients there look for the next owner. */
