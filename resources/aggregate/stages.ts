@@ -11,6 +11,7 @@ import { type Budget, expression, literal, refused } from './expressions.ts';
 import { geoNear, withoutNear } from './geo-near.ts';
 import { lookup, type TypeNamed, type VisibleOf } from './lookup.ts';
 import { giving, type Meaning, meaningOf, membersOf, objectOf as holderOf, rootOf } from './meaning.ts';
+import { withoutParts } from './currency-parts.ts';
 import { orderOf } from './money-text.ts';
 import { fieldAt, keeping, newName, type Shape, untyped, without, requireObject } from './shape.ts';
 
@@ -85,15 +86,9 @@ const STAGES: Readonly<Record<string, Build>> = {
   $addFields: addFields,
   $set: addFields,
   $unset: (operand, shape) => {
-    const names = (Array.isArray(operand) ? operand : [operand]).map((name) => fieldAt(shape, textOf(name, '$unset'), '$unset').path);
+    const names = (Array.isArray(operand) ? operand : [operand]).map((name) => textOf(name, '$unset'));
     if (names.length === 0) throw invalid('', '$unset');
-    return {
-      stages: [{ $unset: names }],
-      shape: without(
-        shape,
-        names.filter((name) => !name.includes('.')),
-      ),
-    };
+    return excluding(names, shape, (paths) => ({ $unset: paths }), '$unset');
   },
   $replaceRoot: (operand, shape, { budget }) => {
     const body = only(objectOf(operand, '$replaceRoot'), ['newRoot'], '$replaceRoot');
@@ -248,7 +243,8 @@ function project(operand: Value, shape: Shape, { budget }: PipelineContext): Bui
     }
   }
   if (Object.keys(stage).length === 0) throw invalid('', '$project');
-  if (kept.length === 0 && computed.length === 0) return { stages: [{ $project: stage }], shape: leaving(shape, left) };
+  const asFlags = (paths: readonly string[]) => ({ $project: Object.fromEntries(paths.map((path) => [path, false])) });
+  if (kept.length === 0 && computed.length === 0) return excluding(left, shape, asFlags, '$project');
   if (left.some((name) => name !== '_id')) throw invalid(left[0] ?? '', '$project');
   const names = [...new Set(['_id', ...kept.map((name) => name.split('.', 1)[0] as string)])].filter(
     (name) => !left.includes(name) && !computed.some((other) => other.split('.', 1)[0] === name),
@@ -256,9 +252,18 @@ function project(operand: Value, shape: Shape, { budget }: PipelineContext): Bui
   return { stages: [{ $project: stage }], shape: giving(keeping(shape, names), meanings) };
 }
 
+/** @param stage takes stored paths away */
+function excluding(names: readonly string[], shape: Shape, stage: (paths: readonly string[]) => Document, operator: string): Built {
+  const paths = new Map(names.map((name) => [name, fieldAt(shape, name, operator).path]));
+  const { stages, changed, others } = withoutParts(shape, names);
+  const first = others.length > 0 ? [stage(others.map((name) => paths.get(name) as string))] : [];
+  const none = changed.map((path): [string, Meaning] => [path, null]);
+  return { stages: [...first, ...stages], shape: giving(leaving(shape, others), none) };
+}
+
 /** The shape after a stage that takes these names away: what only members are taken of stays what it is, where it has members. */
 function leaving(shape: Shape, names: readonly string[]): Shape {
-  const hasMembers = (name: string): boolean => shape.computed.has(name) || shape.type.properties.get(name)?.structure !== undefined;
+  const hasMembers = (name: string): boolean => shape.computed.has(name) || shape.type.properties.get(name)?.base === 'Object';
   return without(
     shape,
     names.filter((name) => !name.includes('.') || !hasMembers(name.split('.', 1)[0] as string)),
