@@ -1,26 +1,19 @@
 // AGGREGATE (resources-and-api.md 2.9, 3.6): a pipeline of the caller, checked stage by stage and rebuilt before the store sees it.
 
-import { BSON, type Document, MongoServerError } from 'mongodb';
+import { type Document, MongoServerError } from 'mongodb';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
-import type { ApiReply, Identity } from '../api.ts';
+import type { ApiReply } from '../api.ts';
 import { type ConditionContext, toFilter } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import {
-  type DefinitionResource,
-  DEFINITIONS,
-  instancesOf,
-  type InstanceResource,
-  type Namespace,
-  type Resource,
-} from '../catalog/index.ts';
+import { DEFINITIONS, instancesOf, type InstanceResource, type Namespace, type Resource } from '../catalog/index.ts';
 import { asRefusedShape, pipelineLimit } from '../../platform/mongo/index.ts';
 import { AHEAD_BYTES, LARGE_RESULTS, readAhead } from '../representation/index.ts';
-import { atOnce, type TypeDefinition } from '../../model/types/index.ts';
-import { toBson } from '../../model/values/index.ts';
+import { atOnce } from '../../model/types/index.ts';
 import { Budget } from './expressions.ts';
-import { definitionsFor, restriction } from '../access/index.ts';
+import { restriction } from '../access/index.ts';
 import { ofEach, toShown, toShownMembers, withConstraints } from '../scalars/index.ts';
+import { definitionRows, givenRows, type Rows } from './memory-rows.ts';
 import { computedPart, rowToJson, rowToTypedJson, typedPart, typedPartInPieces } from './results.ts';
 import { shapeOf } from './shape.ts';
 import { buildPipeline } from './stages.ts';
@@ -31,16 +24,6 @@ const TOO_MUCH_MEMORY = new Set<unknown>([146, 292]);
 /** Bytes read before the first piece: mostly the result ends within them, so that no second query has to find out whether it is cut. */
 const READ_AHEAD_BYTES = 4 * 1024 * 1024;
 const ROWS_AT_ONCE = 100;
-/** Bound of rows in a command: the store takes 16 MiB. */
-const MOST_GIVEN_BYTES = 12 * 1024 * 1024;
-
-/** Rows that are not in a collection of the namespace: all that the caller may see. */
-export interface Rows {
-  readonly kind: 'rows';
-  readonly name: string;
-  readonly type: TypeDefinition;
-  readonly rows: readonly ObjectValue[];
-}
 
 export interface Written {
   /** Whether a long result may be sent in pieces. */
@@ -84,7 +67,7 @@ export async function aggregate(
     nested: false,
   });
   const before =
-    resource.kind === 'rows' ? givenRows(resource) : resource.kind === 'definitions' ? definitionsOf(space, resource, actor.identity) : [];
+    resource.kind === 'rows' ? givenRows(resource) : resource.kind === 'definitions' ? definitionRows(space, resource, actor.identity) : [];
   const hidden = isDefinition && resource.hidden !== undefined ? [resource.hidden] : [];
   const secrets = [...resource.type.properties.values()]
     .filter(({ encrypted }) => encrypted)
@@ -131,21 +114,6 @@ export async function aggregate(
     await rows.close();
     throw error;
   }
-}
-
-/** The definitions that SELECT would show the caller. */
-function definitionsOf(space: Namespace, kind: DefinitionResource, caller: Identity): Document[] {
-  const seen = kind.maySee && { name: { $in: definitionsFor(space, kind, caller).map(([name]) => name) } };
-  return [{ $match: { kind: kind.name, ...seen } }, { $replaceRoot: { newRoot: '$object' } }];
-}
-
-/** The rows as documents of a pipeline on an empty collection. @throws query.too.expensive: too many rows for one command */
-function givenRows({ rows }: Rows): Document[] {
-  const documents = rows.map((row) => toBson(row) as Document);
-  if (documents.reduce((sum, one) => sum + BSON.calculateObjectSize(one), 0) > MOST_GIVEN_BYTES)
-    throw apiError('cascade.query.too.expensive', 'memory');
-  // The rows are literals: a text may begin with a $.
-  return [{ $match: { _id: { $in: [] } } }, { $unionWith: { pipeline: [{ $documents: { $literal: documents } }] } }];
 }
 
 /** Whether there are more rows than the cap, for results that are sent while they are read. */
