@@ -1,6 +1,6 @@
 // Types (resources-and-api.md 4.1): a definition with a collection and its indexes.
 
-import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
+import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { isServiceSet, checkTypeChange, compareTypes, parseType, type TypeDefinition, typeToValue } from '../../model/types/index.ts';
 import {
@@ -45,7 +45,7 @@ export const TYPES: DefinitionResource = {
     for (const key of Object.keys(body))
       if (/^(ars)?_/.test(key) && !isServiceSet(key) && !CALLERS.includes(key)) throw apiError('cascade.type.property.name.reserved', key);
     checkCallersProperties('types', body);
-    const checked = await parsed(space, omit(body, [BUILDS]));
+    const checked = await parsed(space, omit(body, [BUILDS]), stored);
     let type = stored ? { ...checked, collection: space.catalog.definitions.collectionOf(stored) } : checked;
     if (space.catalog.scalars.has(type.name)) throw apiError('cascade.type.name.reserved', type.name);
     const before = stored ? space.catalog.types.get(String(getOwn(stored, 'name'))) : undefined;
@@ -109,9 +109,10 @@ export function loadType(stored: ObjectValue, space: NameScope): TypeDefinition 
   return parseType(body, storedNames(space), { collection: space.catalog.definitions.collectionOf(stored) });
 }
 
-/** Parses a definition; the first encrypted property creates the namespace's key. */
-async function parsed(space: Namespace, body: ObjectValue): Promise<TypeDefinition> {
-  const type = parseType(body, knownNames(space));
+/** Parses a definition; the first encrypted property creates the namespace's key. @param stored the one that it changes */
+async function parsed(space: Namespace, body: ObjectValue, stored: ObjectValue | null): Promise<TypeDefinition> {
+  const parse = (): TypeDefinition => parseType(body, { ...knownNames(space), ...(stored && { kept: typesNamedIn(stored) }) });
+  const type = parse();
   const [secret] = encryptedIn(type);
   if (secret === undefined) return type;
   if (!space.installation.keys.areAvailable)
@@ -123,7 +124,16 @@ async function parsed(space: Namespace, body: ObjectValue): Promise<TypeDefiniti
     );
   if (space.storage.cipher) return type;
   space.storage.cipher = await space.installation.keys.ensureCipher(space.name);
-  return parseType(body, knownNames(space));
+  return parse();
+}
+
+/** The names of the properties' types. */
+function typesNamedIn(stored: ObjectValue): Map<string, Value> {
+  const properties = getOwn(stored, 'properties');
+  if (!isObject(properties)) return new Map();
+  return new Map(
+    Object.entries(properties).map(([name, property]) => [name, isObject(property) ? (getOwn(property, 'type') ?? null) : property]),
+  );
 }
 
 const encryptedIn = (type: TypeDefinition): string[] =>

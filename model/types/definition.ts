@@ -111,6 +111,8 @@ export interface KnownNames {
   readonly cipher?: Cipher | null;
   /** For a definition that is stored: it was checked then, so that a name which is unknown now is that of a type that has been deleted. */
   readonly isStored?: boolean;
+  /** For a change of a definition: the types' names that the stored properties have, which may be those of deleted types and stay. */
+  readonly kept?: ReadonlyMap<string, Value>;
 }
 
 /** The names of 1.3, in the order in which they follow the declared properties. */

@@ -64,7 +64,7 @@ function resolveType(typeName: string, name: string, fields: Fields, known: Know
     if (scalar) return { base: scalar.baseType, kind: 'scalar', scalar, maxLength: scalar.maxLength, scale: scalar.scale };
     if (type === typeName || known.types.has(type)) return { base: 'Object', kind: 'type', structure: () => known.types.get(type) };
     if (Object.hasOwn(SHARED, type)) return { base: 'Object', kind: 'base', shared: SHARED[type] };
-    if (known.isStored) return { base: 'Object', kind: 'type', structure: () => known.types.get(type) };
+    if (known.isStored || known.kept?.get(name) === type) return { base: 'Object', kind: 'type', structure: () => known.types.get(type) };
   }
   throw apiError('cascade.type.property.type', typeName, name, type);
 }
