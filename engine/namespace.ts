@@ -42,6 +42,7 @@ import {
   IndexBuilds,
   indexBuildsOf,
   resumeBuilds,
+  resumeRemovals,
   refusalOf,
   indexDependents,
 } from '../resources/instances/index.ts';
@@ -386,6 +387,7 @@ export async function openNamespace({
     schedule.start();
     federation.open();
     await resumeBuilds(space);
+    resumeRemovals(space);
     await dropOrphans(db, clock.now(), true);
     await deliveries.look();
     opened.push(openMaintenance(space, uses));

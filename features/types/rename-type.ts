@@ -98,7 +98,7 @@ async function rename(space: Namespace, renaming: Rename, actor: Actor): Promise
     ...others.flatMap(({ changed }) => raise(space, '/types/system.types/update', changed, actor)),
   ];
   const write = (named: string, next: ObjectValue, before: ObjectValue) =>
-    definitionWrite('types', named, next, before, { collection: space.catalog.definitions.collectionOf(before) });
+    definitionWrite('types', named, next, before, space.catalog.definitions.besideType(loadType(before, space)));
   const writes = [write(newName, renamed, stored), ...others.map((one) => write(one.other, one.changed, one.stored))];
   const changed = [name, newName, ...others.map(({ other }) => other)].map((one): Named => ['types', one]);
   await following(space, changed, actor.commit(accompanied(space, change, { writes, events }), { ok: encodeInner(renamed) }));

@@ -51,12 +51,16 @@ export const TYPES: DefinitionResource = {
     const before = stored ? space.catalog.types.get(String(getOwn(stored, 'name'))) : undefined;
     checkNested(space, type);
     const accessLevels = accessLevelsOf(type);
+    const removed = before ? addedBy(type, before) : [];
     const needsEmpty = before !== undefined && (await checkChanges(space, before, type));
     let lift: (() => void) | undefined;
     return {
       name: type.name,
       object: withCallersProperties({ ...typeToValue(type), accessLevels }, body),
-      beside: () => ({ collection: type.collection }),
+      beside: () => {
+        const { definitions } = space.catalog;
+        return definitions.besideType(type, [...new Set([...definitions.removedFrom(type), ...removed])]);
+      },
       prepare: async (object) => {
         if (!stored) type = { ...type, collection: space.catalog.definitions.collectionOf(object) };
         await removeValues(space, type, before ? addedBy(before, type) : []);
@@ -70,7 +74,7 @@ export const TYPES: DefinitionResource = {
         if (stored) buildAfter(space, type);
       },
       apply: (object) => {
-        if (before) removeInBackground(space, type, addedBy(type, before));
+        removeInBackground(space, type, removed);
         try {
           space.catalog.types.set(type.name, loadType(object, space)); // its scalars may have changed since it was checked
         } finally {
@@ -92,6 +96,7 @@ export const TYPES: DefinitionResource = {
     return {
       apply: () => {
         space.catalog.types.delete(name);
+        space.catalog.definitions.noteRemoved(collection, []);
         spellingChanged(space, name);
         // The definition is removed, so that instances are unreachable: their removal is not awaited, and maintenance repeats it after a
         // failure.

@@ -63,16 +63,18 @@ export async function aggregate(
       const seen = restriction(space, instancesOf(type), 'select', actor);
       return seen && toFilter(seen);
     },
+    removedFrom: (type) => space.catalog.definitions.removedFrom(type),
     front: allowed ? toFilter(allowed) : {},
     nested: false,
   });
   const before =
     resource.kind === 'rows' ? givenRows(resource) : resource.kind === 'definitions' ? definitionRows(space, resource, actor.identity) : [];
+  const removed = resource.kind === 'instances' ? space.catalog.definitions.removedFrom(resource.type) : [];
   const hidden = isDefinition && resource.hidden !== undefined ? [resource.hidden] : [];
   const secrets = [...resource.type.properties.values()]
     .filter(({ encrypted }) => encrypted)
     .map(({ name }) => name)
-    .concat(resource.type.secrets, hidden);
+    .concat(resource.type.secrets, hidden, removed);
   const [first, ...rest] = stages;
   const leads = first !== undefined && '$geoNear' in first;
   const whole = [...before, ...(leads ? [first] : []), ...(secrets.length > 0 ? [{ $unset: secrets }] : []), ...(leads ? rest : stages)];

@@ -13,10 +13,19 @@ export type TypeNamed = (name: string) => TypeDefinition;
 /** The caller's restriction on a type's instances, for the store; null: none. @throws cascade.authorization.denied */
 export type VisibleOf = (type: TypeDefinition) => Document | null;
 
+/** Properties that a type does not declare any more, and whose values may be stored still. */
+export type RemovedFrom = (type: TypeDefinition) => readonly string[];
+
+interface Context {
+  readonly typeNamed: TypeNamed;
+  readonly visible: VisibleOf;
+  readonly removedFrom: RemovedFrom;
+}
+
 /** The name of the member that holds a converted key during the join; no property has this name. */
 const KEY = '__key';
 
-export function lookup(body: ObjectValue, shape: Shape, typeNamed: TypeNamed, visibleOf: VisibleOf): { stages: Document[]; shape: Shape } {
+export function lookup(body: ObjectValue, shape: Shape, context: Context): { stages: Document[]; shape: Shape } {
   // An object could name another database.
   if (['let', 'pipeline'].some((name) => Object.hasOwn(body, name)) || isObject(getOwn(body, 'from')))
     throw apiError('cascade.query.stage.forbidden', '$lookup');
@@ -27,16 +36,18 @@ export function lookup(body: ObjectValue, shape: Shape, typeNamed: TypeNamed, vi
   };
   const stranger = Object.keys(body).find((name) => !['from', 'localField', 'foreignField', 'as'].includes(name));
   if (stranger !== undefined) throw apiError('cascade.query.operand.invalid', stranger, '$lookup');
-  const type = typeNamed(text('from'));
+  const type = context.typeNamed(text('from'));
   const local = fieldAt(shape, text('localField'), '$lookup');
   const foreign = fieldAt(shapeOf(type, false), text('foreignField'), '$lookup');
   const as = newName(text('as'), '$lookup');
   const from = type.collection;
-  const visible = visibleOf(type);
+  const visible = context.visible(type);
+  const removed = context.removedFrom(type);
+  const foreignField = removed.includes(foreign.path.split('.', 1)[0] as string) ? KEY : foreign.path; // no instance has a member KEY
   const only = visible ? { pipeline: [{ $match: visible }] } : {};
-  const join = (localField: string): Document => ({ $lookup: { from, localField, foreignField: foreign.path, as, ...only } });
+  const join = (localField: string): Document => ({ $lookup: { from, localField, foreignField, as, ...only } });
   const encrypted = [...type.properties.values()].filter((property) => property.encrypted).map(({ name }) => name);
-  const secrets = [...encrypted, ...type.secrets].map((name) => `${as}.${name}`);
+  const secrets = [...encrypted, ...type.secrets, ...removed].map((name) => `${as}.${name}`);
   const stages =
     local.isObjectId === foreign.isObjectId
       ? [join(local.path)]

@@ -9,7 +9,7 @@ import type { Holder } from '../scalars/index.ts';
 import { propertyToBson } from '../../model/values/index.ts';
 import { type Budget, expression, literal, refused } from './expressions.ts';
 import { geoNear, withoutNear } from './geo-near.ts';
-import { lookup, type TypeNamed, type VisibleOf } from './lookup.ts';
+import { lookup, type RemovedFrom, type TypeNamed, type VisibleOf } from './lookup.ts';
 import { giving, type Meaning, meaningOf, membersOf, objectOf as holderOf, rootOf } from './meaning.ts';
 import { withoutParts } from './currency-parts.ts';
 import { orderOf } from './money-text.ts';
@@ -20,6 +20,7 @@ export interface PipelineContext {
   readonly condition: ConditionContext;
   readonly typeNamed: TypeNamed;
   readonly visible: VisibleOf;
+  readonly removedFrom: RemovedFrom;
   /** Conditions that the service adds for every document. */
   readonly front: Document;
   /** Whether the stage is inside a $facet. */
@@ -133,7 +134,7 @@ const STAGES: Readonly<Record<string, Build>> = {
     if (Object.keys(stage).length === 0) throw invalid('', '$facet');
     return { stages: [{ $facet: stage }], shape: giving(untyped(shape), meanings) };
   },
-  $lookup: (operand, shape, { typeNamed, visible }) => lookup(objectOf(operand, '$lookup'), shape, typeNamed, visible),
+  $lookup: (operand, shape, context) => lookup(objectOf(operand, '$lookup'), shape, context),
   $geoNear: (operand, shape, { condition, front }) => geoNear(objectOf(operand, '$geoNear'), shape, condition, front),
 };
 

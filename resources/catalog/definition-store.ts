@@ -4,6 +4,7 @@ import { BSON, type Db, type Document, Long, ObjectId } from 'mongodb';
 import { getOwn, type ObjectValue, setOwn } from '../../stdlib/values/index.ts';
 import type { Write } from '../../runtime/transactions/index.ts';
 import { fromBson, KIND, StoredBytes, toBson } from '../../model/values/index.ts';
+import type { TypeDefinition } from '../../model/types/index.ts';
 import { idOf, versionOf } from '../representation/index.ts';
 
 export const DEFINITIONS = 'resources';
@@ -15,10 +16,18 @@ const LITTLE_BYTES = 1_000;
 /** The collection for instances of a new type: its name is never used again, so that a new type never meets instances of another. */
 const collectionFor = (id: string): string => `t.${id}`;
 
+/** A type, as far as it matters here. */
+interface Declared extends Pick<TypeDefinition, 'collection'> {
+  readonly properties: Pick<TypeDefinition['properties'], 'has'>;
+}
+
 export class DefinitionStore {
   readonly #kinds = new Map<string, Map<string, ObjectValue>>();
   /** Collections of types, by the types' ids, where they differ from those of new types: earlier versions used the type's name. */
   readonly #collections = new Map<string, string>();
+
+  /** Properties that were taken from a type and whose values may be stored still, by the type's collection. */
+  readonly #removed = new Map<string, ReadonlySet<string>>();
 
   /** Called with the kind and name of each definition that has changed. */
   onChanged: ((kind: string, name: string) => void) | null = null;
@@ -39,6 +48,7 @@ export class DefinitionStore {
     const copied = new DefinitionStore();
     for (const [kind, named] of this.#kinds) copied.#kinds.set(kind, new Map(named));
     for (const [id, collection] of this.#collections) copied.#collections.set(id, collection);
+    for (const [collection, names] of this.#removed) copied.#removed.set(collection, names);
     return copied;
   }
 
@@ -90,6 +100,23 @@ export class DefinitionStore {
     const collection = Object.hasOwn(row, 'collection') ? String(getOwn(row, 'collection')) : `t.${String(getOwn(row, 'name'))}`;
     if (collection === collectionFor(id)) this.#collections.delete(id);
     else this.#collections.set(id, collection);
+    this.noteRemoved(collection, Object.hasOwn(row, 'removed') ? String(getOwn(row, 'removed')).split(' ') : []);
+  }
+
+  /** @param names of all properties whose values are still to be removed from the collection */
+  noteRemoved(collection: string, names: readonly string[]): void {
+    if (names.length > 0) this.#removed.set(collection, new Set(names));
+    else this.#removed.delete(collection);
+  }
+
+  /** The properties that a type does not declare any more, and whose values may be stored still. */
+  removedFrom({ collection, properties }: Declared): string[] {
+    return [...(this.#removed.get(collection) ?? [])].filter((name) => !properties.has(name));
+  }
+
+  /** What stands beside the definition of a type in its row. @param removed see `removedFrom` */
+  besideType(type: Declared, removed = this.removedFrom(type)): Readonly<Record<string, string>> {
+    return { collection: type.collection, ...(removed.length > 0 && { removed: removed.join(' ') }) };
   }
 
   put(kind: string, name: string, object: ObjectValue): void {

@@ -28,7 +28,7 @@ export { followedInstance } from './pending-instances.ts';
 export { asApiError, duplicateOf, tooFull } from './refusals.ts';
 export { type ProgramQuery, type Selected, mostRowsOf, pageOf, selectPage, selectPages, selectRows } from './select.ts';
 export { refusalOf } from './stale-writes.ts';
-export { addedBy, ensureCollection, removeInBackground, removeValues } from './type-storage.ts';
+export { addedBy, ensureCollection, removeInBackground, removeValues, resumeRemovals } from './type-storage.ts';
 export { changeOf, updateOne, versionIn } from './update.ts';
 export { updateMany } from './update-many.ts';
 export { upsertOne } from './upsert.ts';
