@@ -11,7 +11,7 @@ import { type Budget, expression, literal, refused } from './expressions.ts';
 import { geoNear, withoutNear } from './geo-near.ts';
 import { lookup, type RemovedFrom, type TypeNamed, type VisibleOf } from './lookup.ts';
 import { giving, type Meaning, meaningOf, membersOf, objectOf as holderOf, rootOf } from './meaning.ts';
-import { withoutParts } from './currency-parts.ts';
+import { withoutParts, withParts } from './currency-parts.ts';
 import { orderOf } from './money-text.ts';
 import { fieldAt, keeping, newName, type Shape, untyped, without, requireObject } from './shape.ts';
 
@@ -272,12 +272,14 @@ function leaving(shape: Shape, names: readonly string[]): Shape {
 }
 
 function addFields(operand: Value, shape: Shape, { budget }: PipelineContext): Built {
-  const stage: Document = {};
+  const given = new Map<string, unknown>();
   const meanings = Object.entries(objectOf(operand, '$addFields')).map(([name, value]): [string, Meaning] => {
-    stage[fieldAt(shape, name, '$addFields').path] = expression(value, shape, budget, '$addFields');
+    fieldAt(shape, name, '$addFields');
+    given.set(name, expression(value, shape, budget, '$addFields'));
     return [name, meaningOf(value, shape)];
   });
   if (meanings.length === 0) throw invalid('', '$addFields');
+  const stage = Object.fromEntries([...withParts(shape, given)].map(([name, value]) => [fieldAt(shape, name, '$addFields').path, value]));
   return { stages: [{ $addFields: stage }], shape: giving(shape, meanings) };
 }
 
