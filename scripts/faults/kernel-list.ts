@@ -51,7 +51,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'a type that is renamed leaves its instances behind',
     file: 'features/types/rename-type.ts',
-    text: '{ collection: space.catalog.definitions.collectionOf(before) });',
+    text: 'space.catalog.definitions.besideType(loadType(before, space)));',
     replacement: '{ collection: `t.${named}` });',
   },
   {
