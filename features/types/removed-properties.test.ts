@@ -56,6 +56,7 @@ test('pipelines leave out the values of removed properties that are stored still
   });
   expect((none.whole as object[])[0]).not.toHaveProperty('old');
   await before.ask('rename', 'types', { id: 'P', body: '{"newName":"Q"}', custom: false });
+  expect(await removedIn('Q')).toBe('old');
   await change(before, 'Q', { n: { type: 'Integer' }, more: { type: 'String' } });
   await before[Symbol.asyncDispose]();
   expect(await removedIn('Q')).toBe('old');
