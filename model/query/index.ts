@@ -6,7 +6,7 @@ export { type InstanceQuery, instanceQuery, namedPath } from './instance-query.t
 export { withinBudget, dataOf, hostBounds, BudgetExceeded, withAllowance, withAnswers, type DeferredCall } from './host-budget.ts';
 export { type Leaves, leavesThrough, plainValue } from './leaves.ts';
 export { matches, passes, passesValue } from './matches.ts';
-export { parseTest, parseWhere, parseWhereIn } from './parse.ts';
+export { parseTest, parseWhere, requireModest, parseWhereIn } from './parse.ts';
 export { dataScope, instanceScope, isSecret, type Scope } from './path.ts';
 export { parseProps, toProjection } from './props.ts';
 export { parseSort, type SortKey, toSort } from './sort.ts';

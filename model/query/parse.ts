@@ -26,6 +26,51 @@ export function parseWhere(where: Value, type: TypeDefinition | null, context: C
   return { condition, type, near: parser.near, hasRegex: parser.hasRegex };
 }
 
+/**
+ * Refuses a condition that is too large, before anything is done for its constants. It counts no more than the parser does.
+ * @throws cascade.query.too.expensive
+ */
+export function requireModest(where: Value): void {
+  let [nodes, elements] = [0, 0];
+  const enter = (depth: number): void => {
+    if (depth > LIMITS.depth) throw tooExpensive('depth');
+  };
+  const count = (): void => {
+    if (++nodes > LIMITS.nodes) throw tooExpensive('nodes');
+  };
+  const visitWhere = (terms: Value, depth: number): void => {
+    if (!isObject(terms)) return;
+    enter(depth);
+    for (const name of Object.keys(terms)) {
+      count();
+      const value = getOwn(terms, name);
+      if (!JOINS.has(name)) visitTests(value, depth);
+      else if (Array.isArray(value)) for (const term of value) visitWhere(term, depth + 1);
+    }
+  };
+  const visitTests = (tests: Value, depth: number): void => {
+    if (!isOperators(tests)) return;
+    enter(depth);
+    for (const name of Object.keys(tests)) {
+      if (name !== '$options') count();
+      const operand = getOwn(tests, name);
+      if (name === '$not') visitTests(operand, depth + 1);
+      else if (name === '$elemMatch' && isOperators(operand) && !Object.keys(operand).some((one) => JOINS.has(one)))
+        visitTests(operand, depth + 1);
+      else if (name === '$elemMatch') visitWhere(operand, depth + 1);
+      else if (LISTS.has(name) && Array.isArray(operand)) {
+        elements += operand.length;
+        if (elements > LIMITS.listElements) throw tooExpensive('listElements');
+      }
+    }
+  };
+  visitWhere(where, 1);
+}
+
+const JOINS: ReadonlySet<string> = new Set(['$and', '$or', '$nor']);
+const LISTS: ReadonlySet<string> = new Set(['$in', '$nin', '$all']);
+const tooExpensive = (limit: keyof typeof LIMITS) => apiError('cascade.query.too.expensive', limit);
+
 /** The same for what a scope describes, which is in memory only. */
 export function parseWhereIn(where: Value, scope: Scope, context: ConditionContext): Predicate {
   const parser = new Parser(null, true);
@@ -106,10 +151,10 @@ class Parser {
       invalid,
       countElements: (count) => {
         this.#elements += count;
-        if (this.#elements > LIMITS.listElements) throw apiError('cascade.query.too.expensive', 'listElements');
+        if (this.#elements > LIMITS.listElements) throw tooExpensive('listElements');
       },
       checkPatternLength: (length) => {
-        if (length > LIMITS.regexLength) throw apiError('cascade.query.too.expensive', 'regexLength');
+        if (length > LIMITS.regexLength) throw tooExpensive('regexLength');
         this.hasRegex = true;
       },
       tests: (operators) => (isObject(operators) ? this.#tests(operators, path, scope, depth + 1, false, element) : invalid()),
@@ -120,7 +165,7 @@ class Parser {
 
   #elementTest(operand: Value, path: ConditionPath, scope: Scope, depth: number, invalid: () => never): Test {
     if (!isObject(operand)) return invalid();
-    if (isOperators(operand) && !Object.keys(operand).some((name) => name === '$and' || name === '$or' || name === '$nor'))
+    if (isOperators(operand) && !Object.keys(operand).some((name) => JOINS.has(name)))
       return { op: 'element', tests: this.#tests(operand, path, scope, depth + 1, false, true) };
     const inner = elementScope(path);
     return inner ? { op: 'elementWhere', where: this.where(operand, inner, depth + 1, false, path.text) } : invalid();
@@ -136,11 +181,11 @@ class Parser {
   }
 
   #enter(depth: number): void {
-    if (depth > LIMITS.depth) throw apiError('cascade.query.too.expensive', 'depth');
+    if (depth > LIMITS.depth) throw tooExpensive('depth');
   }
 
   #countNode(): void {
-    if (++this.#nodes > LIMITS.nodes) throw apiError('cascade.query.too.expensive', 'nodes');
+    if (++this.#nodes > LIMITS.nodes) throw tooExpensive('nodes');
   }
 }
 

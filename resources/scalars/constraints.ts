@@ -1,9 +1,10 @@
 // Constants of conditions on user scalars (resources-and-api.md 3.3, 4.2): converted by `toConstraint` before the base type is checked, and
 // compared by `comparator` where there is one. The result is a where-object with stored values.
 
-import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
-import { type ConditionContext, substitute } from '../../model/query/index.ts';
+import { apiError } from '../../model/errors/index.ts';
+import { type ConditionContext, requireModest, substitute } from '../../model/query/index.ts';
 import { coerceProperty, type PropertyDefinition, type ScalarDefinition, type TypeDefinition } from '../../model/types/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { comparePairs, convertEach } from './calls.ts';
@@ -20,6 +21,55 @@ const ONE = new Set(['$eq', '$ne', '$gt', '$gte', '$lt', '$lte']);
 const LISTS = new Set(['$in', '$nin', '$all']);
 const JOINS = new Set(['$and', '$or', '$nor']);
 
+/** Bound of the pairs that the comparators of a condition are asked for. */
+const MOST_PAIRS = 100_000;
+
+/** What one condition asks of comparators. */
+class Comparing {
+  readonly #space: Namespace;
+  readonly #resource: InstanceResource;
+  readonly #actor: Actor;
+  /** By property: to read them takes a look at all instances. */
+  readonly #stored = new Map<string, Promise<Value[]>>();
+  #pairs = 0;
+
+  constructor(space: Namespace, resource: InstanceResource, actor: Actor) {
+    this.#space = space;
+    this.#resource = resource;
+    this.#actor = actor;
+  }
+
+  /** The stored values of a property. @throws cascade.query.too.expensive */
+  stored(property: PropertyDefinition): Promise<Value[]> {
+    const { name } = property;
+    const known = this.#stored.get(name) ?? storedValues(this.#space, this.#resource, name);
+    this.#stored.set(name, known);
+    return known;
+  }
+
+  /** The value as the property has it. @throws where it is no value of the base type */
+  coerced(property: PropertyDefinition, value: Value): Value {
+    return coerceProperty(this.#resource.type, property, value);
+  }
+
+  property(name: string): PropertyDefinition | undefined {
+    return this.#resource.type.properties.get(name);
+  }
+
+  /** Each value with each constant, and the comparator's number for the two. @throws cascade.query.too.expensive, the comparator's errors */
+  async signs(
+    property: PropertyDefinition,
+    values: readonly Value[],
+    constants: readonly Value[],
+  ): Promise<[value: Value, sign: number][]> {
+    this.#pairs += values.length * constants.length;
+    if (this.#pairs > MOST_PAIRS) throw apiError('cascade.query.too.expensive', 'comparator');
+    const pairs = constants.flatMap((constant) => values.map((value): [Value, Value] => [value, constant]));
+    const signs = await comparePairs(this.#space, property.scalar as ScalarDefinition, pairs, this.#actor);
+    return signs.map((sign, index) => [(pairs[index] as [Value, Value])[0], sign]);
+  }
+}
+
 /** @throws errors of `toConstraint`; cascade.query.substitution.unknown, query.too.expensive */
 export async function withConstraints(
   space: Namespace,
@@ -31,9 +81,11 @@ export async function withConstraints(
   const { type } = resource;
   if (!(uses(type, 'toConstraint') || uses(type, 'toInternal') || uses(type, 'comparator'))) return where;
   const constants: Constant[] = [];
-  const rewritten = whereOf(substitute(where, context), type, constants);
+  const substituted = substitute(where, context);
+  requireModest(substituted);
+  const rewritten = whereOf(substituted, type, constants);
   await convertAll(space, constants, actor);
-  return uses(type, 'comparator') ? compared(space, resource, rewritten, actor) : rewritten;
+  return uses(type, 'comparator') ? compared(rewritten, new Comparing(space, resource, actor)) : rewritten;
 }
 
 /** The stored form of a key in an address. */
@@ -173,27 +225,20 @@ const SIGNS: Readonly<Record<string, (sign: number) => boolean>> = {
  * Replaces comparisons of single-valued properties with a comparator by lists of the stored values that satisfy them: the store knows only
  * the order of the base type.
  */
-async function compared(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<Value> {
+async function compared(where: Value, comparing: Comparing): Promise<Value> {
   if (!isObject(where)) return where;
   const result: ObjectValue = {};
   for (const name of Object.keys(where)) {
     const value = getOwn(where, name);
-    const property = resource.type.properties.get(name);
-    if (JOINS.has(name) && Array.isArray(value))
-      setOwn(result, name, await Promise.all(value.map((term) => compared(space, resource, term, actor))));
+    const property = comparing.property(name);
+    if (JOINS.has(name) && Array.isArray(value)) setOwn(result, name, await Promise.all(value.map((term) => compared(term, comparing))));
     else if (property?.scalar?.comparator === undefined || property.multi || value === null) setOwn(result, name, value);
-    else setOwn(result, name, await lists(space, resource, property, isOperators(value) ? value : { $eq: value }, actor));
+    else setOwn(result, name, await lists(property, isOperators(value) ? value : { $eq: value }, comparing));
   }
   return result;
 }
 
-async function lists(
-  space: Namespace,
-  resource: InstanceResource,
-  property: PropertyDefinition,
-  operators: ObjectValue,
-  actor: Actor,
-): Promise<ObjectValue> {
+async function lists(property: PropertyDefinition, operators: ObjectValue, comparing: Comparing): Promise<ObjectValue> {
   const result: ObjectValue = {};
   let among: Value[] | null = null;
   let notAmong: Value[] | null = null;
@@ -202,10 +247,10 @@ async function lists(
     const holds = Object.hasOwn(SIGNS, name) ? SIGNS[name] : undefined;
     const isList = name === '$in' || name === '$nin';
     const constants = isList ? (Array.isArray(operand) ? operand : null) : operand === null ? null : [operand];
-    if (name === '$not' && isObject(operand)) setOwn(result, name, await lists(space, resource, property, operand, actor));
+    if (name === '$not' && isObject(operand)) setOwn(result, name, await lists(property, operand, comparing));
     else if (!holds || !constants) setOwn(result, name, operand);
     else {
-      const found = await satisfying(space, resource, property, constants, holds, actor);
+      const found = await satisfying(property, constants, holds, comparing);
       if (found === null) setOwn(result, name, operand);
       else if (name === '$ne' || name === '$nin') notAmong = [...(notAmong ?? []), ...found];
       else among = among === null ? found : intersection(among, found);
@@ -221,32 +266,25 @@ async function lists(
  * reports.
  */
 async function satisfying(
-  space: Namespace,
-  resource: InstanceResource,
   property: PropertyDefinition,
   constants: readonly Value[],
   holds: (sign: number) => boolean,
-  actor: Actor,
+  comparing: Comparing,
 ): Promise<Value[] | null> {
   const wanted: Value[] = [];
   for (const constant of constants)
     try {
-      if (constant !== null) wanted.push(coerceProperty(resource.type, property, constant));
+      if (constant !== null) wanted.push(comparing.coerced(property, constant));
     } catch {
       return null;
     }
-  const stored = await storedValues(space, resource, property.name);
-  const pairs = wanted.flatMap((constant) => stored.map((value): [Value, Value] => [value, constant]));
-  const signs = await comparePairs(space, property.scalar as ScalarDefinition, pairs, actor);
   const found = new Set<Value>();
-  signs.forEach((sign, index) => {
-    if (holds(sign)) found.add((pairs[index] as [Value, Value])[0]);
-  });
+  for (const [value, sign] of await comparing.signs(property, await comparing.stored(property), wanted)) if (holds(sign)) found.add(value);
   return [...(constants.includes(null) ? [null] : []), ...found];
 }
 
 /** The values in both lists. Each list comes from one read of the store, and values are equal when their texts are. */
 function intersection(a: readonly Value[], b: readonly Value[]): Value[] {
-  const texts = new Set(b.map((value) => JSON.stringify([String(value), value])));
-  return a.filter((value) => texts.has(JSON.stringify([String(value), value])));
+  const texts = new Set(b.map(encodeInner));
+  return a.filter((value) => texts.has(encodeInner(value)));
 }

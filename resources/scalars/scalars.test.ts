@@ -18,6 +18,7 @@ beforeAll(async () => {
     'PROCEDURE Units.show(v)\nreturn toString(v) + "%"',
     'PROCEDURE Units.asConstant(v)\nif (v == "half") { return 50 } else { return Units.parse(v) }',
     'PROCEDURE Sizes.rank(v)\nreturn indexOf(["S", "M", "L", "XL"], v)',
+    'PROCEDURE Numbers.compare(a, b)\nreturn a < b ? -1 : a > b ? 1 : 0',
     'PROCEDURE Sizes.compare(a, b)\nreturn Sizes.rank(a) - Sizes.rank(b)',
   ];
   for (const text of programs) await t.program('procedures', text);
@@ -30,6 +31,7 @@ beforeAll(async () => {
     toConstraint: 'Units.asConstant',
   });
   await scalar({ name: 'Size', baseType: 'String', comparator: 'Sizes.compare', maxLength: 2 });
+  await scalar({ name: 'Number64', baseType: 'Integer', comparator: 'Numbers.compare' });
   await t.type(
     'Tank',
     { name: { type: 'String' }, level: { type: 'Percent' }, all: { type: 'Percent', multi: true }, size: { type: 'Size' } },
@@ -148,4 +150,29 @@ test('a pipeline takes and shows the external form', async () => {
   ];
   const reply = await t.ask('aggregate', 'Tank', { body: JSON.stringify(pipeline) });
   expect(JSON.parse(reply.body ?? '')).toEqual([{ level: '7%' }, { level: '50%' }]);
+});
+
+test('what a condition costs is bounded before its constants are converted or compared', async () => {
+  const refused = (limit: string) => ({ code: 'cascade.query.too.expensive', params: [limit] });
+  // Were the constants converted first, the refusal would be that of 'bad'.
+  const many = Array.from({ length: 10_001 }, () => 'bad');
+  await expect(names({ level: { $in: many } })).rejects.toMatchObject(refused('listElements'));
+  await expect(names({ $or: many.slice(0, 1_001).map((level) => ({ level })) })).rejects.toMatchObject(refused('nodes'));
+  const deep = (depth: number): object => (depth === 0 ? { level: 'bad' } : { $and: [deep(depth - 1)] });
+  await expect(names(deep(21))).rejects.toMatchObject(refused('depth'));
+  await expect(names(deep(5))).rejects.toMatchObject({ code: 'units.bad' });
+
+  await t.type('Serial', { n: { type: 'Number64' }, name: { type: 'String' } });
+  const serials = Array.from({ length: 11 }, (_, n) => ({ name: `n${n}`, n: n + 1 }));
+  await t.ask('insert', 'Serial', { body: JSON.stringify(serials) });
+  const asked = (where: string) => t.ask('select', 'Serial', { parameters: { where } });
+  const numbers = Array.from({ length: 10_000 }, (_, n) => n);
+  await expect(asked(JSON.stringify({ n: { $in: numbers } }))).rejects.toMatchObject(refused('comparator'));
+  const parts = [numbers.slice(0, 5_000), numbers.slice(5_000)].map((some) => ({ n: { $in: some } }));
+  await expect(asked(JSON.stringify({ $or: parts }))).rejects.toMatchObject(refused('comparator'));
+  expect(JSON.parse((await asked(JSON.stringify({ n: { $in: numbers.slice(0, 9_000) } }))).body ?? '')).toHaveLength(11);
+  // Beyond the doubles.
+  await t.ask('insert', 'Serial', { body: '{"name":"far","n":9007199254740993}' });
+  const far = await asked('{"n":{"$gte":9007199254740992,"$lte":9007199254740993}}');
+  expect(JSON.parse(far.body ?? '')).toMatchObject([{ name: 'far' }]);
 });

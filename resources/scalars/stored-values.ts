@@ -17,7 +17,14 @@ export async function storedValues(space: Namespace, { type, collection }: Insta
     { $limit: MOST_VALUES + 1 },
     { $project: { _id: 0, [property]: '$_id' } },
   ];
-  const rows = (await space.storage.db.collection(collection).aggregate(stages, { raw: true }).toArray()) as unknown as Uint8Array[];
+  // It looks at all instances: among the slow queries of the namespace, and not on the connections of commits.
+  const reading = space.storage.rows.aggregate(collection, stages, { isSlow: true });
+  const rows: Uint8Array[] = [];
+  try {
+    for (let batch = await reading.next(); batch.length > 0; batch = await reading.next()) rows.push(...batch);
+  } finally {
+    await reading.close();
+  }
   if (rows.length > MOST_VALUES) throw apiError('cascade.query.too.expensive', 'comparator');
   return rows.map((row) => getOwn(instanceFromBson(type, row), property));
 }
