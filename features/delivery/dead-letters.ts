@@ -10,7 +10,7 @@ import { instanceToBson, openText, sealText } from '../../model/values/index.ts'
 import { omit, type Namespace } from '../../resources/catalog/index.ts';
 import { ACKNOWLEDGEMENTS, DEAD_LETTERS } from './delivery-types.ts';
 import { raise } from '../../runtime/events/index.ts';
-import { serviceActor } from '../../runtime/context/index.ts';
+import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import { stampNew } from '../../resources/representation/index.ts';
 
 export type DeadReason = 'ttl' | 'poison' | 'outbox' | 'chain' | 'lost';
@@ -42,8 +42,9 @@ export type KeptEvent = Pick<StoredEvent, 'uuid' | 'path' | 'value' | 'at' | 'by
 /**
  * The unit of work that stores a dead letter; empty for rules that listen on dead letters, which would otherwise cause endless dead
  * letters.
+ * @param actor whose chain of rules the event of the dead letter continues; by default it begins one
  */
-export function deadLetter(space: Namespace, dead: Dead): Pick<UnitOfWork, 'writes' | 'events'> {
+export function deadLetter(space: Namespace, dead: Dead, actor: Actor = serviceActor(space)): Pick<UnitOfWork, 'writes' | 'events'> {
   if (dead.event.path === DEAD_LETTER_PATH || completesOnDeadLetters(space, dead.event.path)) return { writes: [], events: [] };
   const { uuid, path, value, at, by, sequence, transport } = dead.event;
   const open = withoutEncrypted(space, path, value);
@@ -60,7 +61,6 @@ export function deadLetter(space: Namespace, dead: Dead): Pick<UnitOfWork, 'writ
     lastAt: now,
     ...(truncated ? { truncated } : {}),
   };
-  const actor = serviceActor(space);
   const stamped = stampNew(instance, actor);
   const document = instanceToBson(DEAD_LETTERS.type, stamped) as Document & { _id: never };
   const kept = sealText(space.storage.cipher, value, KEPT, uuid);

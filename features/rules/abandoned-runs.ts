@@ -31,11 +31,14 @@ function abandon(space: Namespace, event: StoredEvent, rule: string, reason: Dea
   const error: RunError = { code, message, params, status, line: null, column: null, stack: [] };
   const asked = `/procedures/${rule}`;
   const resource = event.path === asked ? asked : `/rules/${rule}`; // EXECUTE ASYNC raises an event of its procedure
-  const actor: Actor = { ...serviceActor(space), commit: () => Promise.reject(new TypeError('what does not run changes nothing')) };
+  // A rule that hears of the end may begin the same chain again. It does so once: an end that follows another one is recorded only.
+  const ends = (event.chain.ends ?? 0) + Number(reason === 'chain');
+  const chain = { root: null, depth: 0, ...(ends > 0 && { ends }) };
+  const actor: Actor = { ...serviceActor(space), chain, commit: () => Promise.reject(new TypeError('what does not run changes nothing')) };
   const recorded = snapshot(space, resource, event.uuid, error, actor);
-  const dead = deadLetter(space, { event, target: resource, reason, error, deliveries: attemptOf(event) });
+  const dead = deadLetter(space, { event, target: resource, reason, error, deliveries: attemptOf(event) }, actor);
   space.log.error({ rule, namespace: space.name, event: event.uuid }, describe(error));
-  const unit = { events: [...recorded.events, ...dead.events], done: [runIdOf(event, rule)] };
+  const unit = { events: ends > 1 ? [] : [...recorded.events, ...dead.events], done: [runIdOf(event, rule)] };
   deliveriesOf(space)
     .settle(event, resource, (settled) =>
       space.transactions.submit({ ...unit, writes: [...recorded.writes, ...dead.writes, ...settled] }, true),

@@ -103,7 +103,7 @@ export interface MachineContext {
 /** @param paths spellings of the path that are kept already */
 export function toMatchedEvent({ uuid, path, value, at, by, chain, transport }: StoredEvent, paths: readonly string[] = []): MatchedEvent {
   const known = paths.find((one) => one === path) ?? path;
-  const began = chain.root === uuid && chain.depth === 0 && chain.hop === undefined;
+  const began = chain.root === uuid && chain.depth === 0 && chain.hop === undefined && chain.ends === undefined;
   return { uuid, path: known, value, atMs: at.getTime(), by, chain: began ? null : chain, ...(transport ? { transport } : {}) };
 }
 

@@ -97,8 +97,9 @@ const underIn = ({ profiles, restricted, lent, ofToken }: Identity): ObjectValue
 export const asyncRun = (procedure: string): RunReference => ({ rule: procedure, program: ASYNC, binds: 'value' });
 
 /** The chain of a new event: it continues the actor's, or begins with the event. */
-function chainOf(uuid: string, { chain: { root, depth, via, hop } }: Actor): StoredEvent['chain'] {
-  if (hop !== undefined) return { root: root ?? uuid, depth, ...(via && { via }), hop };
+function chainOf(uuid: string, { chain }: Actor): StoredEvent['chain'] {
+  const { root, depth, via, hop, ends } = chain;
+  if (hop !== undefined || ends !== undefined) return { ...chain, root: root ?? uuid };
   return via ? { root: root ?? uuid, depth, via } : { root: root ?? uuid, depth };
 }
 

@@ -390,8 +390,8 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
   }
 
   get #chain(): CausalChain {
-    const { root, depth, via = [], hop } = this.#event.chain;
-    return { root, depth: depth + 1, via: [...via.slice(1 - NAMES_KEPT), this.#executable.name], ...(hop !== undefined && { hop }) };
+    const { depth, via = [], ...rest } = this.#event.chain;
+    return { ...rest, depth: depth + 1, via: [...via.slice(1 - NAMES_KEPT), this.#executable.name] };
   }
 
   /** The writes that keep the recording; none when it is too large. */

@@ -85,7 +85,7 @@ function eventOf(text: string, heads: readonly Head[]): StoredEvent {
 /** Whether two events share a head. Only the usual members are compared, which is enough. */
 function haveOneHead(a: StoredEvent, b: StoredEvent): boolean {
   if (a.path !== b.path || a.by !== b.by || a.chain.depth !== b.chain.depth) return false;
-  if (a.chain.via !== b.chain.via || a.chain.hop !== b.chain.hop) return false;
+  if (a.chain.via !== b.chain.via || a.chain.hop !== b.chain.hop || a.chain.ends !== b.chain.ends) return false;
   if (isUnusual(a) || isUnusual(b) || a.runs.length !== b.runs.length) return false;
   for (const [index, one] of a.runs.entries()) {
     const other = b.runs[index];

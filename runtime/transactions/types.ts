@@ -85,6 +85,8 @@ export interface CausalChain<Root = string> {
   readonly via?: readonly string[];
   /** Number of installations that the causing statement has passed through (integrations.md 11.3); absent: none. */
   readonly hop?: number;
+  /** Number of chains that were too long and whose end, one after the other, has set this one going; absent: none. */
+  readonly ends?: number;
 }
 
 export const attemptOf = (event: StoredEvent): number => event.attempt ?? 1;
