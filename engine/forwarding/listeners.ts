@@ -1,6 +1,6 @@
 // The processes whose clients have subscriptions in namespaces of this process, as the database has them: the next owner waits for them.
 
-import type { Owners } from '../../runtime/cluster/index.ts';
+import { type Calls, LinkFull, type Owners } from '../../runtime/cluster/index.ts';
 
 interface Recorded {
   /** The epoch of the ownership: the record of a new one names nobody. */
@@ -37,4 +37,19 @@ export class Listeners {
   forget(namespace: string): void {
     this.#byNamespace.delete(namespace);
   }
+}
+
+/**
+ * Tells listeners that a namespace moves to another owner. Resolves when they know, and so have all that was sent to them before: messages
+ * to one process come in their order.
+ */
+export async function tellMoved(calls: Pick<Calls, 'call' | 'post'>, listeners: Iterable<number>, namespace: string): Promise<void> {
+  const tell = async (listener: number): Promise<void> => {
+    try {
+      await calls.call(listener, 'moved', { namespace });
+    } catch (error) {
+      if (error instanceof LinkFull) calls.post(listener, 'moved', { namespace }); // else it is gone, and its clients with it
+    }
+  };
+  await Promise.all([...listeners].map(tell));
 }

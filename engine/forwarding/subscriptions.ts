@@ -4,11 +4,11 @@
 
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
 import { CascadeError, CascadeErrors } from '../../model/errors/index.ts';
-import { type Answer, type Handler, LinkFull, LinkLost, type Message } from '../../runtime/cluster/index.ts';
+import { type Answer, type Handler, LinkLost, type Message } from '../../runtime/cluster/index.ts';
 import { decodeInner, encodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { OpenNamespace } from '../namespace.ts';
 import { OwnedElsewhere } from './elsewhere.ts';
-import { Listeners } from './listeners.ts';
+import { Listeners, tellMoved } from './listeners.ts';
 import type { Followed, FollowedOptions, Served } from './followed.ts';
 
 const AGAIN_AFTER_MS = 50;
@@ -69,12 +69,8 @@ export class FollowedSubscriptions {
     for (const one of [...this.#byId.values()]) this.#close(one);
   }
 
-  /**
-   * A namespace of this process is closed: its listeners move to the next owner.
-   * @returns resolves when they have heard all that was sent to them here: what comes after they have moved does not count any more
-   */
+  /** A namespace of this process is closed: its listeners move on. Resolves when they have all that was sent: later it does not count. */
   async closing(namespace: string): Promise<void> {
-    const calls = this.#options.calls();
     const listeners = new Set<number>();
     for (const [key, { namespace: at, subscription }] of this.#served) {
       if (at !== namespace) continue;
@@ -84,15 +80,7 @@ export class FollowedSubscriptions {
     }
     this.#listeners.forget(namespace);
     this.#moved(namespace, this.#options.epoch);
-    // Messages to one process come in their order.
-    const tell = async (listener: number): Promise<void> => {
-      try {
-        await calls.call(listener, 'moved', { namespace });
-      } catch (error) {
-        if (error instanceof LinkFull) calls.post(listener, 'moved', { namespace }); // else it is gone, and its clients with it
-      }
-    };
-    await Promise.all([...listeners].map(tell));
+    await tellMoved(this.#options.calls(), listeners, namespace);
   }
 
   /** Drops a process that is gone: its clients' subscriptions here end; those of our clients there look for the next owner. */

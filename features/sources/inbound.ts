@@ -106,9 +106,9 @@ export class Inbox {
   /** For whom the source acts, and what programs of its pipeline say, is in the logs, and not for who sends. */
   #forSender(error: unknown): unknown {
     const isOurs = error instanceof CascadeError && (error.status === 403 || error.code === 'cascade.source.pipeline.failed');
-    const told = isOurs ? apiError('cascade.source.unavailable', this.#name, 'it cannot take messages now') : error;
-    if (told instanceof Error) NOTED.add(told);
-    return told;
+    const shown = isOurs ? apiError('cascade.source.unavailable', this.#name, 'it cannot take messages now') : error;
+    if (shown instanceof Error) NOTED.add(shown);
+    return shown;
   }
 
   #hasRoom(): boolean {
