@@ -23,7 +23,7 @@ export interface Directives {
 /** The distance between two Points in metres. */
 export type Metres = (a: ObjectValue, b: ObjectValue) => number;
 
-interface Ranked {
+export interface Ranked {
   readonly candidate: ObjectValue;
   /** Smaller is better. */
   readonly distance: number;
@@ -103,15 +103,17 @@ export function byPlace(
   });
 }
 
-/** The best candidates with their relevance; ties are ordered by `_id`. */
-export function best(ranked: readonly Ranked[], { most }: Directives): ObjectValue[] {
+/** The best candidates, in their order; ties are ordered by `_id`. */
+export function best(ranked: readonly Ranked[], { most }: Directives): Ranked[] {
   const id = ({ candidate }: Ranked): string => String(getOwn(candidate, '_id'));
-  const sorted = [...ranked].sort((a, b) => a.distance - b.distance || (id(a) < id(b) ? -1 : 1));
-  return sorted.slice(0, most).map(({ candidate, added }) => {
-    const result: ObjectValue = {};
-    for (const source of [candidate, added]) for (const key of Object.keys(source)) setOwn(result, key, getOwn(source, key));
-    return result;
-  });
+  return [...ranked].sort((a, b) => a.distance - b.distance || (id(a) < id(b) ? -1 : 1)).slice(0, most);
+}
+
+/** An instance with its relevance. */
+export function withAdded(instance: ObjectValue, added: ObjectValue): ObjectValue {
+  const result: ObjectValue = {};
+  for (const source of [instance, added]) for (const key of Object.keys(source)) setOwn(result, key, getOwn(source, key));
+  return result;
 }
 
 /** Rounds away the error of floating-point sums: 0.2, not 0.19999999999999996. */

@@ -60,6 +60,14 @@ test('nearby ranks by distance within a bound, and excludes candidates without a
   expect(await value(nearby('null, {v: 1}, "C"'))).toBe('cascade.lang.range ["pattern","an Object without a Point"]');
 });
 
+test('what is not compared is read of the recommended alone: candidates may be long, and many', async () => {
+  await t.type('Long', { v: { type: 'Integer' }, text: { type: 'String' } });
+  const text = 'x'.repeat(14 * 1024 * 1024);
+  for (let v = 0; v < 5; v++) await t.ask('insert', 'Long', { body: JSON.stringify({ v, text }) });
+  expect(await value('Recommend.defaultRecommendations({maxRecommendations: 2}, {v: 3}, "Long").size()')).toBe(2);
+  expect(await value('Recommend.defaultRecommendations(null, {v: 3}, "Long")')).toBe('cascade.query.too.expensive ["memory"]');
+});
+
 test('a relevance is between 0 and 1, never increases along the list, and is 1 for equal candidates', () => {
   const object = fc.record({ _id: fc.uuid(), a: fc.option(fc.integer()), b: fc.option(fc.constantFrom('x', 'y')) });
   fc.assert(
@@ -69,7 +77,7 @@ test('a relevance is between 0 and 1, never increases along the list, and is 1 f
         byLikeness(pattern, [...candidates, { _id: 'same', ...pattern }] as ObjectValue[], ['a', 'b'], () => 0),
         all,
       );
-      const relevances = found.map((one) => numberOf(getOwn(one, 'ars_relevance')));
+      const relevances = found.map(({ added }) => numberOf(getOwn(added, 'ars_relevance')));
       expect(relevances).toHaveLength(candidates.length + 1);
       expect(relevances.every((one, i) => one >= 0 && one <= 1 && one <= (relevances[i - 1] ?? 1))).toBe(true);
       expect(relevances[0]).toBe(1);
