@@ -53,3 +53,13 @@ test('a sender is not told what a program of the pipeline says', async () => {
   await expect.poll(() => answerTo('piped')).toEqual(away('piped'));
   await t.eventually('logs', { invocationId: 'piped', message: { $regex: 'said inside' } }, 1);
 });
+
+test('a message that is under way while a rule of its pipeline is deleted does not pass for want of it', async () => {
+  await t.type('Seen', { n: { type: 'Integer' } });
+  await t.program('rules', 'RULE first WHEN MESSAGE ARRIVES FROM cut AS m DELETE system.rules WHERE name == "second"  return m');
+  await t.program('rules', 'RULE second WHEN MESSAGE ARRIVES FROM cut AS m return {n: 0}');
+  await t.program('rules', 'RULE sees WHEN EVENT OCCURS ON "/sources/cut/publish" AS e INSERT Seen(n: e.value.n)');
+  await t.ask('insert', 'sources', { body: JSON.stringify(webhook('cut', { pipelineRules: ['first', 'second'] })) });
+  await expect.poll(() => answerTo('cut')).toEqual(['cascade.source.pipeline.unresolved', expect.stringContaining('is not there')]);
+  expect(await t.rows('Seen')).toEqual([]);
+});

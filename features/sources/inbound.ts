@@ -38,8 +38,7 @@ export async function receive(space: Namespace, source: ObjectValue, message: Va
   const name = String(own(source, 'name'));
   if (own(source, 'direction') === 'SINK') throw apiError('cascade.source.direction', name, 'it only sends');
   if (!isActive(source)) throw apiError('cascade.source.inactive', name, 'it is not active');
-  if (unresolvedRule(space, source) !== null)
-    throw apiError('cascade.source.pipeline.unresolved', name, 'a rule of its pipeline is not there');
+  requireResolved(space, source);
   sourcesOf(space).counts.add(name, 'received', space.clock.now());
   await actor.commit({ writes: [], events: await eventsOf(space, source, message, transport, actor) }, { ok: 'null' });
 }
@@ -203,6 +202,15 @@ async function eventsOf(space: Namespace, source: ObjectValue, message: Value, t
   }
   return events;
 }
+/**
+ * What is under way while a rule of the pipeline is deleted does not pass for want of it.
+ * @throws cascade.source.pipeline.unresolved
+ */
+function requireResolved(space: Namespace, source: ObjectValue): void {
+  if (unresolvedRule(space, source) !== null)
+    throw apiError('cascade.source.pipeline.unresolved', String(own(source, 'name')), 'a rule of its pipeline is not there');
+}
+
 /** The message after the rules of the pipeline; undefined where one of them drops it. */
 async function throughPipeline(
   space: Namespace,
@@ -218,7 +226,10 @@ async function throughPipeline(
     const facts = { uuid: randomUUID(), path, atMs: space.clock.now(), transport };
     const event = (): ObjectValue => eventObject(facts, current, space.name);
     const chosen = space.events.when.match(path, current, event, actor.identity.username).find(({ rule }) => rule.name === ruleName);
-    if (!chosen) continue; // the rule's WHERE is false: the message passes unchanged
+    if (!chosen) {
+      requireResolved(space, source);
+      continue; // the rule's WHERE is false: the message passes unchanged
+    }
     const binds = bindsOn(chosen.rule, path);
     const taken = binds === 'event' ? event() : current;
     const executable = chosen.asks ? await decided(space, chosen, path, taken, actor, binds) : programIn(chosen.rule).executable;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { sealed, splitConfig, wholeConfig } from './secrets.ts';
 
 let t: TestEngine;
 let client: MongoClient;
@@ -52,6 +53,30 @@ test('integrations.md 1.3: an update keeps the secrets that it omits, and null r
   expect(await secrets()).toHaveLength(3);
   await t.ask('update', 'sources', { id: 'remote', body: '{"config":{"uri":"https://elsewhere.invalid","password":null}}' });
   expect(await secrets()).not.toContain('password');
+});
+
+test('integrations.md 1.3: a secret that is given anew, by a name or under another spelling, does not come back', async () => {
+  const put = async (config: object): Promise<string[]> => {
+    await t.ask('insert', 'sources', {
+      body: JSON.stringify({ name: 'rotated', type: 'REMOTE', config: { uri: 'https://nowhere.invalid', ...config } }),
+    });
+    const found = await stored().findOne({ 'object.name': 'rotated' });
+    return Object.keys(found?.['object']?.secrets ?? {}).sort();
+  };
+  expect(await put({ username: 'u', password: 'leaked' })).toEqual(['password']);
+  expect(await put({ username: 'u', password: '@secrets(pw)' })).toEqual([]);
+  const headers = (value: object) => ({ requestDefaults: { headers: value } });
+  expect(await put(headers({ Authorization: 'old' }))).toEqual(['requestDefaults.headers.Authorization']);
+  expect(await put(headers({ authorization: 'new' }))).toEqual(['requestDefaults.headers.authorization']);
+  expect(await put(headers({ AUTHORIZATION: null }))).toEqual([]);
+});
+
+test('integrations.md 1.1 1.3: a password in a query or body goes with it', () => {
+  const cipher = { seal: (text: string) => Buffer.from(text), open: (bytes: Uint8Array) => Buffer.from(bytes).toString() } as never;
+  const { open, secrets } = splitConfig({ uri: 'u', requestDefaults: { query: { user: 'a', password: 'p' }, headers: { Cookie: 'c' } } });
+  const kept = sealed(cipher, 's', {}, secrets);
+  expect(wholeConfig(cipher, 's', open, kept)).toMatchObject({ requestDefaults: { query: { user: 'a', password: 'p' } } });
+  expect(wholeConfig(cipher, 's', { uri: 'u' }, kept)).toEqual({ uri: 'u', requestDefaults: { headers: { Cookie: 'c' } } });
 });
 
 test('integrations.md 1.3 1.5: headers of the defaults are secret however their name is written', async () => {

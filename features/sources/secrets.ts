@@ -38,6 +38,28 @@ export const splitConfig = (config: ObjectValue): Split => splitSecrets(config, 
 /** The place that a secret is sealed for: it opens for this source and field only. */
 const place = (source: string, field: string): string => `source ${source} ${field}`;
 
+/**
+ * The stored secrets that stay with a new config: those that it does not give anew, be it by the name of another secret.
+ * @param open the config without the secrets that it gives
+ */
+export function remaining(stored: ObjectValue, open: ObjectValue, secrets: ReadonlyMap<string, Value>): ObjectValue {
+  const given = new Set([...secrets.keys(), ...secretPaths(open)].map(spelled));
+  const stay: ObjectValue = {};
+  for (const field of Object.keys(stored)) if (!given.has(spelled(field))) setOwn(stay, field, getOwn(stored, field));
+  return stay;
+}
+
+/** The names of headers are one whatever their case. */
+const spelled = (field: string): string => (/^requestDefaults\.headers\./i.test(field) ? field.toLowerCase() : field);
+
+function secretPaths(value: ObjectValue, at: readonly string[] = []): string[] {
+  return Object.keys(value).flatMap((name) => {
+    const [path, member] = [[...at, name], getOwn(value, name)];
+    if (isSecret(path)) return [path.join('.')];
+    return isObject(member) ? secretPaths(member, path) : [];
+  });
+}
+
 /** The stored form of the secrets: base64 texts by path. Secrets that are not named stay, null removes one. */
 export function sealed(cipher: Cipher, source: string, before: ObjectValue, secrets: ReadonlyMap<string, Value>): ObjectValue {
   const after: ObjectValue = {};
@@ -78,7 +100,7 @@ export function wholeConfig(cipher: Cipher, source: string, config: ObjectValue,
  * options.
  */
 function isOrphan(config: ObjectValue, path: readonly string[]): boolean {
-  if (path[0] === 'requestDefaults') return false;
+  if (path[0] === 'requestDefaults' && path[1]?.toLowerCase() === 'headers') return false;
   let at: Value = config;
   for (const name of path.slice(0, -1)) at = isObject(at) && Object.hasOwn(at, name) ? getOwn(at, name) : null;
   return !isObject(at);

@@ -9,7 +9,7 @@ import { requireUnmoved } from './moved-secrets.ts';
 import { namesSecret } from './named-secrets.ts';
 import { own } from './protocols/fields.ts';
 import { type Direction, type Protocol, protocolOf } from './protocols/index.ts';
-import { isSecret, resealed, sealed, splitConfig, wholeConfig } from './secrets.ts';
+import { isSecret, remaining, resealed, sealed, splitConfig, wholeConfig } from './secrets.ts';
 import type { Identity } from '../../identity/index.ts';
 import { requireRight } from '../../resources/access/index.ts';
 import { resolve, SOURCE_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
@@ -110,8 +110,8 @@ async function configured(
 ): Promise<{ config: ObjectValue; secrets: ObjectValue }> {
   const { open, secrets } = splitConfig(config);
   const before = own(stored ?? {}, 'secrets');
-  const kept = isObject(before) ? before : {};
-  requireUnmoved(space, { name, stored, open, kept: Object.keys(kept).filter((path) => !secrets.has(path)) }, editor);
+  const kept = isObject(before) ? remaining(before, open, secrets) : {};
+  requireUnmoved(space, { name, stored, open, kept: Object.keys(kept) }, editor);
   if (secrets.size === 0 && Object.keys(kept).length === 0) {
     requireNamedSecrets(space, open, editor);
     checkConfig(kind, open, sourcesOf(space).outlet);
