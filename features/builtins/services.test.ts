@@ -43,8 +43,8 @@ describe('Chat (builtins.md 25)', () => {
   });
 
   test('only an admin sends messages in another user’s name', async () => {
-    const id = String(await room(['bo'], 'names'));
     const username = await user('plain');
+    const id = String(await room(['bo', username], 'names'));
     const identity = { username, namespace: t.identity.namespace, profiles: ['user', 'user__system'], token: '000000000000000000000002' };
     await t.program(
       'procedures',

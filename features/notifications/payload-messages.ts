@@ -109,13 +109,12 @@ export function submittedBy(message: ObjectValue, user: string, answer: ObjectVa
 }
 
 /** Who waits no longer is not told of the message any more: what has not been sent has failed. */
-const ended = (recipient: ObjectValue, status: string): ObjectValue => ({
-  ...recipient,
-  status,
-  deliveries: listIn(recipient, 'deliveries').map((one) =>
+function ended(recipient: ObjectValue, status: string): ObjectValue {
+  const deliveries = listIn(recipient, 'deliveries').map((one) =>
     isObject(one) && one['status'] === QUEUED ? { ...one, status: 'failed', error: status } : one,
-  ),
-});
+  );
+  return { ...recipient, status, ...(deliveries.length > 0 && { deliveries }) };
+}
 
 function changed(message: ObjectValue, status: string, concerns: (recipient: ObjectValue) => boolean): ObjectValue | null {
   const recipients = recipientsOf(message);
