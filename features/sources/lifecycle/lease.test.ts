@@ -14,6 +14,8 @@ test('a source is disconnected before the lease ends that cannot be renewed, and
   const seen: string[] = [];
   broker.aedes.on('client', () => seen.push('connected'));
   broker.aedes.on('clientDisconnect', () => seen.push('disconnected'));
+  let subscribed = 0;
+  broker.aedes.on('subscribe', () => subscribed++);
   await using database = await openOwnDatabase();
   await using t = await openTestEngine({ mongoUri: database.uri, outboundAddresses: ['127.0.0.1'] });
   await t.type('Got', { topic: { type: 'String' } });
@@ -31,6 +33,8 @@ test('a source is disconnected before the lease ends that cannot be renewed, and
     process.kill(database.pid, 'SIGCONT');
   }
   await expect.poll(() => seen).toEqual(['connected', 'disconnected', 'connected']);
+  // Between connection and subscription this broker sends a message twice: as one that has waited, and as a new one.
+  await expect.poll(() => subscribed).toBe(2);
   await new Promise<void>((resolve, reject) =>
     broker.aedes.publish({ cmd: 'publish', topic: 'feed/a', payload: '1', qos: 1, retain: false, dup: false }, (error) =>
       error ? reject(error) : resolve(),
