@@ -54,7 +54,16 @@ function column(wanted: Value, values: readonly Value[], metres: Metres): number
   const numbers = measured.filter((one): one is number => typeof one === 'number');
   // Numbers are scaled by the range of all values, the pattern's included; places by the largest distance.
   const place = isPoint(wanted) ? null : position(wanted);
-  const range = place === null ? [0, ...numbers] : [place, ...values.map(position).filter((one) => one !== null)];
+  const range =
+    place === null
+      ? [0, ...numbers]
+      : [
+          place,
+          ...values
+            .filter((value) => haveOneCurrency(wanted, value))
+            .map(position)
+            .filter((one) => one !== null),
+        ];
   const spread = range.reduce((m, n) => Math.max(m, n)) - range.reduce((m, n) => Math.min(m, n));
   return measured.map((one) => (one === 'same' ? 0 : one === 'other' ? 1 : spread === 0 ? 0 : one / spread));
 }
@@ -64,7 +73,7 @@ function measure(wanted: Value, value: Value, metres: Metres): number | 'same' |
   if (isPoint(wanted) && isPoint(value)) return metres(wanted, value);
   const a = position(wanted);
   const b = position(value);
-  if (a !== null && b !== null) return Math.abs(a - b);
+  if (a !== null && b !== null && haveOneCurrency(wanted, value)) return Math.abs(a - b);
   return deepEquals(wanted, value) ? 'same' : 'other';
 }
 
@@ -75,6 +84,9 @@ function position(value: Value): number | null {
   if (value instanceof Decimal) return Number(value.toString());
   return value instanceof Currency ? Number(value.amount.toString()) : null;
 }
+
+/** Amounts of two currencies have no difference. */
+const haveOneCurrency = (a: Value, b: Value): boolean => !(a instanceof Currency && b instanceof Currency) || a.code === b.code;
 
 export const isPoint = (value: Value): value is ObjectValue => isObject(value) && getOwn(value, 'type') === 'Point';
 

@@ -60,6 +60,19 @@ test('nearby ranks by distance within a bound, and excludes candidates without a
   expect(await value(nearby('null, {v: 1}, "C"'))).toBe('cascade.lang.range ["pattern","an Object without a Point"]');
 });
 
+test('amounts of another currency are not alike, and do not stretch the scale', async () => {
+  await t.type('Offer', { price: { type: 'Currency', scale: 2 } });
+  const prices = ['USD:5.00', 'EUR:5.00', 'USD:7.00', 'JPY:900.00'];
+  await t.ask('insert', 'Offer', { body: JSON.stringify(prices.map((price) => ({ price }))) });
+  const found = (await value('Recommend.defaultRecommendations(null, {price: "USD:5.00"}, "Offer")')) as Row[];
+  expect(found.map(({ price, ars_relevance }) => [String(price), ars_relevance])).toEqual([
+    ['USD:5.00', 1],
+    ['EUR:5.00', 0],
+    ['USD:7.00', 0],
+    ['JPY:900.00', 0],
+  ]);
+});
+
 test('what is not compared is read of the recommended alone: candidates may be long, and many', async () => {
   await t.type('Long', { v: { type: 'Integer' }, text: { type: 'String' } });
   const text = 'x'.repeat(14 * 1024 * 1024);

@@ -176,3 +176,19 @@ test('what a condition costs is bounded before its constants are converted or co
   const far = await asked('{"n":{"$gte":9007199254740992,"$lte":9007199254740993}}');
   expect(JSON.parse(far.body ?? '')).toMatchObject([{ name: 'far' }]);
 });
+
+test('a condition reads the values of a property once, however often it compares it, and among the queries', async () => {
+  const commands: string[] = [];
+  const db = client.db(`cascade_ns_${t.identity.namespace}`);
+  await db.command({ profile: 2 });
+  try {
+    const terms = Array.from({ length: 50 }, (_, n) => ({ size: { $gt: ['S', 'M', 'L'][n % 3] } }));
+    await names({ $or: terms });
+  } finally {
+    await db.command({ profile: 0 });
+  }
+  for await (const { command } of db.collection('system.profile').find({ 'command.aggregate': { $exists: true } }))
+    if (JSON.stringify(command).includes('"$group"')) commands.push(String((command as { maxTimeMS?: number }).maxTimeMS));
+  await db.collection('system.profile').drop();
+  expect(commands).toEqual(['30000']);
+});
