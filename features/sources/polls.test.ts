@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { Polls } from './polls.ts';
 
 const sure = (): boolean => true;
+const WANTED = new AbortController().signal;
 
 test('notes taken at the same time are written in one batch, and resolve only after it', async () => {
   const written: [string, number][][] = [];
@@ -41,7 +42,7 @@ test('at most 64 polls run at once; the others follow in order', async () => {
   const ends: ((error?: Error) => void)[] = [];
   const all = Array.from({ length: 70 }, (_, n) =>
     polls
-      .run(() => {
+      .run(WANTED, () => {
         begun.push(n);
         return new Promise<void>((resolve, reject) => ends.push((error) => (error ? reject(error) : resolve())));
       })
@@ -73,6 +74,7 @@ test('a process that may have lost the namespace does not poll, even when it not
     polls.poll(
       'a',
       () => 1,
+      WANTED,
       async () => void steps.push('polled'),
     );
   await poll();
@@ -81,4 +83,32 @@ test('a process that may have lost the namespace does not poll, even when it not
   await noticed;
   await poll();
   expect(steps).toEqual(['stored', 'polled', 'stored']);
+});
+
+// spec: integrations.md 1.2 2.8
+test('a poll of a closed source leaves the queue, whose next poll has its turn, and does not begin while its beginning is stored', async () => {
+  const closing = new AbortController();
+  const steps: string[] = [];
+  const stored = Promise.withResolvers<void>();
+  const polls = new Polls(() => stored.promise, sure);
+  const poll = (name: string, unwanted: AbortSignal): Promise<void> =>
+    polls.poll(
+      name,
+      () => 1,
+      unwanted,
+      async () => void steps.push(name),
+    );
+  const storing = poll('storing', closing.signal);
+  const ends: (() => void)[] = [];
+  const full = Array.from({ length: 63 }, () => polls.run(WANTED, () => new Promise<void>((resolve) => ends.push(resolve))));
+  const queued = poll('queued', closing.signal);
+  const last = poll('last', WANTED);
+  closing.abort();
+  await queued;
+  await poll('late', closing.signal);
+  stored.resolve();
+  await Promise.all([storing, last]);
+  expect(steps).toEqual(['last']);
+  for (const end of ends) end();
+  await Promise.all(full);
 });

@@ -28,12 +28,14 @@ export class Polls {
   /**
    * Runs a poll when one of the places is free, and stores before when it begins. A process that has stood still does not poll: the next owner
    * of the namespace does by then, and what this one would take from the remote side it could not store.
+   * @param unwanted aborted when the source is closed: a poll that has not begun by then does not
    */
-  poll(source: string, now: () => number, poll: () => Promise<void>): Promise<void> {
-    return this.run(async () => {
-      if (!this.#isSure()) return;
+  async poll(source: string, now: () => number, unwanted: AbortSignal, poll: () => Promise<void>): Promise<void> {
+    const isWanted = (): boolean => !unwanted.aborted && this.#isSure();
+    await this.run(unwanted, async () => {
+      if (!isWanted()) return;
       await this.note(source, now());
-      if (this.#isSure()) await poll();
+      if (isWanted()) await poll();
     });
   }
 
@@ -51,16 +53,33 @@ export class Polls {
     return this.#next;
   }
 
-  /** Runs a poll as soon as one of the places is free. */
-  async run<T>(poll: () => Promise<T>): Promise<T> {
+  /** Runs a poll as soon as one of the places is free, unless it is not wanted by then. */
+  async run(unwanted: AbortSignal, poll: () => Promise<void>): Promise<void> {
     if (this.#running < MOST_AT_ONCE) this.#running++;
-    else await new Promise<void>((resolve) => this.#queue.push(resolve)); // a poll that ends hands its place to the first in the queue
+    else if (!(await this.#turn(unwanted))) return;
     try {
-      return await poll();
+      await poll();
     } finally {
       const next = this.#queue.shift();
       if (next) next();
       else this.#running--;
     }
+  }
+
+  /** Resolves with true when a poll that ends has handed over its place, with false when it is not wanted any more. */
+  #turn(unwanted: AbortSignal): Promise<boolean> {
+    if (unwanted.aborted) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const leave = (): void => {
+        this.#queue.splice(this.#queue.indexOf(take), 1);
+        resolve(false);
+      };
+      const take = (): void => {
+        unwanted.removeEventListener('abort', leave);
+        resolve(true);
+      };
+      unwanted.addEventListener('abort', leave, { once: true });
+      this.#queue.push(take);
+    });
   }
 }

@@ -13,6 +13,7 @@ import { callerOf } from './documents.ts';
 import { Inbox, logLine, logOnce } from './inbound.ts';
 import { closedWhenIdle } from './lifecycle/in-use.ts';
 import { Life, type LifeState, type StateError } from './lifecycle/life.ts';
+import { noConnection, shownState } from './lifecycle/shown-state.ts';
 import { secretNamed } from '../secrets/index.ts';
 import { withNamedSecrets } from './named-secrets.ts';
 import { type Connection, ConnectionFailure, type Direction, protocolOf, type SourceContext } from './protocols/index.ts';
@@ -126,21 +127,7 @@ export class Sources {
 
   stateOf(source: ObjectValue): LifeState {
     const name = String(own(source, 'name'));
-    const entry = this.#entries.get(name);
-    const since = entry?.life.state.since ?? this.#space.clock.now();
-    const still = { since, attempts: 0, nextAttemptAt: null, isUnavailable: false, error: null };
-    if (!isActive(source)) return { ...still, state: 'inactive' };
-    const missing = unresolvedRule(this.#space, source);
-    if (missing !== null) {
-      const { code, message } = apiError('cascade.source.pipeline.unresolved', name, `there is no rule ${missing} for its pipeline`);
-      return { ...still, state: 'error', error: { code, message } };
-    }
-    if (isMocked(source)) return { ...still, state: 'mocked' };
-    if (!protocolOf(String(own(source, 'type')))?.open) {
-      const { code, message } = apiError('cascade.source.connect.failed', name, noConnection(source));
-      return { ...still, state: 'error', error: { code, message } };
-    }
-    return entry?.life.state ?? { ...still, state: 'connecting' };
+    return shownState(this.#space, source, this.#entries.get(name)?.life.state ?? null);
   }
 
   /** @throws cascade.source.unavailable when the source is not connected within five seconds */
@@ -254,10 +241,12 @@ export class Sources {
       now: () => this.#space.clock.now(),
       isStanding,
       reconnects: protocol?.reconnects?.(isObject(config) ? config : {}) ?? true,
-      open: async (signal) => {
+      open: async (unwanted, abandoned) => {
         await this.#closing.get(name);
         if (!protocol?.open) throw new ConnectionFailure(noConnection(source));
-        return closedWhenIdle(await protocol.open(await this.#context(name, source, direction, consumes, inbox, life, signal)));
+        return closedWhenIdle(
+          await protocol.open(await this.#context(name, source, direction, consumes, inbox, life, { unwanted, abandoned })),
+        );
       },
       changed: (state, failure) => this.#changed(name, state, failure, isStanding, consumes),
     });
@@ -271,7 +260,7 @@ export class Sources {
     consumes: boolean,
     inbox: Inbox,
     life: Life,
-    signal: AbortSignal,
+    { unwanted, abandoned }: { readonly unwanted: AbortSignal; readonly abandoned: AbortSignal },
   ): Promise<SourceContext> {
     const { records, outlet } = this;
     const space = this.#space;
@@ -295,7 +284,8 @@ export class Sources {
       consumes,
       outlet,
       tls: await tlsOptions(config),
-      signal,
+      signal: unwanted,
+      abandoned,
       now: () => space.clock.now(),
       deliver: (message) => inbox.deliver(message),
       malformed: (reason) => inbox.malformed(reason),
@@ -308,7 +298,7 @@ export class Sources {
       keep: async (key, text) => records.seal(await space.installation.keys.ensureCipher(space.name), name, key, text),
       kept: async (key) => records.unseal(await space.installation.keys.ensureCipher(space.name), name, key),
       polledAt: () => records.polledAt(name),
-      poll: (poll) => this.#polls.poll(name, () => space.clock.now(), poll),
+      poll: (poll) => this.#polls.poll(name, () => space.clock.now(), unwanted, poll),
       creator: async () => callerOf(space, { ...serviceActor(space), identity: await creatorOf(space, source) }),
       other: async (other) => {
         const found = space.catalog.definitions.get('sources', other);
@@ -394,5 +384,3 @@ export class Sources {
 const PUBLISH_WAITS_MS = 5_000;
 
 const processName = (epoch: number): string => `p-${epoch.toString(16).padStart(4, '0')}`;
-
-export const noConnection = (source: ObjectValue): string => `this version has no connections of the type ${String(own(source, 'type'))}`;

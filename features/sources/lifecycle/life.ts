@@ -27,8 +27,11 @@ export interface LifeOptions {
   readonly isStanding: boolean;
   /** Whether a lost connection is opened again; true by default. */
   readonly reconnects?: boolean;
-  /** @param signal aborted when the connection is no longer needed */
-  readonly open: (signal: AbortSignal) => Promise<Connection>;
+  /**
+   * @param unwanted aborted when the connection is no longer needed
+   * @param abandoned aborted when it has closed, or had its time to: what is still under way has no effect any more
+   */
+  readonly open: (unwanted: AbortSignal, abandoned: AbortSignal) => Promise<Connection>;
   /** Called at each change of the state. @param failure the error of an attempt or a poll; null where there was none */
   readonly changed: (state: LifeState, failure: StateError | null) => void;
   readonly random?: () => number;
@@ -36,6 +39,11 @@ export interface LifeOptions {
 
 /** Closing waits so long for requests in flight. */
 const CLOSE_WITHIN_MS = 10_000;
+
+interface Attempt {
+  readonly unwanted: AbortController;
+  readonly abandoned: AbortController;
+}
 
 export class Life {
   readonly #options: LifeOptions;
@@ -46,7 +54,7 @@ export class Life {
   /** Consecutive failures, including connections that did not last. */
   #failures = 0;
   #authenticationFailed = false;
-  #attempt: AbortController | null = null;
+  #attempt: Attempt | null = null;
   #timer: NodeJS.Timeout | null = null;
   #isEnded = false;
   #ended: Promise<void> = Promise.resolve();
@@ -103,9 +111,9 @@ export class Life {
     const connection = this.#connection;
     if (!connection || this.#isEnded) return;
     this.#connection = null;
-    this.#attempt?.abort();
+    this.#attempt?.unwanted.abort();
     if (this.#options.now() - this.#connectedAt >= LASTING_MS) this.#succeeded();
-    this.#opening = closed(connection);
+    this.#opening = closed(connection, this.#attempt);
     this.#failed(error, this.#options.reconnects !== false);
   }
 
@@ -134,32 +142,34 @@ export class Life {
 
   async #end(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer);
-    this.#attempt?.abort();
+    const attempt = this.#attempt;
+    attempt?.unwanted.abort();
     const connection = this.#connection;
     this.#connection = null;
     for (const wake of [...this.#waiters]) wake();
-    await this.#opening;
-    if (connection) await closed(connection);
+    await inTime(this.#opening); // what opens later is closed then
+    if (connection) await closed(connection, attempt);
+    else attempt?.abandoned.abort();
   }
 
   #try(): void {
     this.#timer = null;
-    const attempt = new AbortController();
+    const attempt = { unwanted: new AbortController(), abandoned: new AbortController() };
     this.#attempt = attempt;
     if (this.#options.isStanding) this.#become({ state: 'connecting', nextAttemptAt: null });
     this.#opening = this.#opening.then(() => this.#open(attempt));
   }
 
-  async #open(attempt: AbortController): Promise<void> {
+  async #open(attempt: Attempt): Promise<void> {
     if (this.#isEnded) return;
     let connection: Connection;
     try {
-      connection = await this.#options.open(attempt.signal);
+      connection = await this.#options.open(attempt.unwanted.signal, attempt.abandoned.signal);
     } catch (error) {
       if (!this.#isEnded) this.#failed(error);
       return;
     }
-    if (this.#isEnded || attempt.signal.aborted) return closed(connection);
+    if (this.#isEnded || attempt.unwanted.signal.aborted) return closed(connection, attempt);
     this.#connection = connection;
     this.#connectedAt = this.#options.now();
     this.#failingSince = null;
@@ -198,12 +208,18 @@ export class Life {
   }
 }
 
-async function closed(connection: Connection): Promise<void> {
+async function closed(connection: Connection, attempt: Attempt | null): Promise<void> {
+  await inTime(connection.close().catch(() => undefined)); // a connection that does not close in time is unusable either way
+  attempt?.abandoned.abort();
+}
+
+/** Resolves when the work ends, or its time. */
+async function inTime(work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, CLOSE_WITHIN_MS);
   });
-  await Promise.race([connection.close().catch(() => undefined), late]); // a connection that does not close in time is unusable either way
+  await Promise.race([work, late]);
   clearTimeout(timer);
 }
 

@@ -140,6 +140,8 @@ export interface SourceContext {
   readonly tls: ConnectionOptions;
   /** Aborted when the source is closed or changed. */
   readonly signal: AbortSignal;
+  /** Aborted when the framework waits no more for it to close: what is still under way ends, and delivers nothing. */
+  readonly abandoned: AbortSignal;
   now(): number;
   /**
    * Takes one message: size, content type, unwinding, pipeline, event. Messages are handled in the order of the calls. Resolves when the

@@ -142,14 +142,21 @@ class Remote implements Connection {
     return error instanceof RequestProblem ? apiError('cascade.remote.request.invalid', this.#context.source, error.message) : error;
   }
 
-  /** Asks the bases in order until one can be connected to; a token that the remote side refused is renewed once. */
-  async #asked(plan: PlannedRequest, room?: AnswerRoom): Promise<{ answer: HttpAnswer; plan: PlannedRequest; base: number }> {
+  /**
+   * Asks the bases in order until one can be connected to; a token that the remote side refused is renewed once.
+   * @param until ends the request; absent: it lasts as long as the connection
+   */
+  async #asked(
+    plan: PlannedRequest,
+    room?: AnswerRoom,
+    until = this.#closing.signal,
+  ): Promise<{ answer: HttpAnswer; plan: PlannedRequest; base: number }> {
     this.#underWay++;
     try {
       const token = await this.#token(plan, null);
-      const first = await this.#askedWith(plan, token, room);
+      const first = await this.#askedWith(plan, token, room, until);
       if (first.answer.status !== 401 || token === null || !this.#tokens.areUsed) return { ...first, plan };
-      return { ...(await this.#askedWith(plan, await this.#token(plan, token), room)), plan };
+      return { ...(await this.#askedWith(plan, await this.#token(plan, token), room, until)), plan };
     } finally {
       this.#underWay--;
       if (this.#underWay === 0) this.#idle?.();
@@ -163,7 +170,7 @@ class Remote implements Connection {
     return token === null ? null : String(token);
   }
 
-  async #askedWith(plan: PlannedRequest, token: string | null, room: AnswerRoom | undefined) {
+  async #askedWith(plan: PlannedRequest, token: string | null, room: AnswerRoom | undefined, signal: AbortSignal) {
     const headers = this.#headers(plan, token);
     let failure: unknown;
     for (let tried = 0; tried < this.#bases.length; tried++) {
@@ -171,7 +178,7 @@ class Remote implements Connection {
       const url = this.#target(this.#bases[at] as string, plan);
       try {
         const redirects = plan.includeRedirect || own(this.#config, 'followRedirects') === false ? 0 : REDIRECTS;
-        const answer = await this.#client.ask({ ...plan, url, headers, redirects, signal: this.#closing.signal, ...(room && { room }) });
+        const answer = await this.#client.ask({ ...plan, url, headers, redirects, signal, ...(room && { room }) });
         this.#current = at;
         return { answer, base: at };
       } catch (error) {
@@ -294,8 +301,8 @@ class Remote implements Connection {
     await this.#context.room();
     const caller = await this.#context.creator();
     using room = this.#context.outlet.answerRoom();
-    const { answer, plan } = await this.#asked((await this.#plan(document, 'query', caller)).plan, room);
-    if (answer.status === 304) return;
+    const { answer, plan } = await this.#asked((await this.#plan(document, 'query', caller)).plan, room, this.#context.abandoned);
+    if (answer.status === 304 || this.#context.abandoned.aborted) return;
     if (answer.status < 200 || answer.status > 299) throw await this.#refused('cascade.source.query.failed', answer, plan);
     const message = { topic: path, properties: { status: answer.status, headers: headersOfAnswer(answer) } };
     if (plan.saveAs !== null) {

@@ -12,6 +12,8 @@ export interface TestContext extends SourceContext {
   readonly refused: string[];
   /** Aborts the context's `signal`. */
   abort(): void;
+  /** Aborts the context's `abandoned`. */
+  abandon(): void;
 }
 
 /** A caller without documents. */
@@ -37,7 +39,7 @@ export function contextOf(
     take?: (message: Inbound | InboundValue) => Promise<Outcome>;
   } = {},
 ): TestContext {
-  const aborting = new AbortController();
+  const [aborting, abandoning] = [new AbortController(), new AbortController()];
   const delivered: (Inbound | InboundValue)[] = [];
   const losses: unknown[] = [];
   const refused: string[] = [];
@@ -54,6 +56,7 @@ export function contextOf(
     outlet: egress.outletOf('main'),
     tls: {},
     signal: aborting.signal,
+    abandoned: abandoning.signal,
     now: () => Date.now(),
     deliver(message) {
       delivered.push(message);
@@ -80,6 +83,7 @@ export function contextOf(
     losses,
     refused,
     abort: () => aborting.abort(),
+    abandon: () => abandoning.abort(),
     ...rest,
   };
 }
