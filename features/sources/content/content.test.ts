@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { countSlices } from '../../../platform/structures/testing/count-slices.ts';
 import { stringify, type Value } from '../../../stdlib/values/index.ts';
-import { ContentTooLarge, decodeContent } from './index.ts';
+import { ContentError, ContentTooLarge, decodeContent, encodeContent } from './index.ts';
 
 const decoded = (contentType: string, content: string): Promise<Value> => decodeContent('main', contentType, Buffer.from(content));
 const times = (text: string, count: number): string => text.repeat(count);
@@ -41,4 +41,33 @@ test('a long text that is no JSON is refused with the place in bytes', async () 
   await expect(decoded('application/json', `[${times('"ü",', 40_000)}x]`)).rejects.toThrow(
     `it is no JSON: unexpected character at ${40_000 * 5 + 1}`,
   );
+});
+
+test.each<[string, string, number[]]>([
+  ['text/plain', 'ü', [0xc3, 0xbc]],
+  ['text/plain; charset=UTF-8', 'ü', [0xc3, 0xbc]],
+  ['text/plain; charset=iso-8859-1', 'ü', [0xfc]],
+  ['application/json;charset="latin1"', '"ü"', [0x22, 0xfc, 0x22]],
+  ['text/plain; charset=windows-1252', '€', [0x80]],
+  ['text/csv; charset=iso-8859-15', '€', [0xa4]],
+  ['text/plain; charset=koi8-r', 'Я', [0xf1]],
+  ['text/xml; charset=us-ascii', '<a/>', [0x3c, 0x61, 0x2f, 0x3e]],
+  ['text/plain; charset=utf-16le', 'ü😀', [0xfc, 0, 0x3d, 0xd8, 0, 0xde]],
+  ['text/plain; charset=utf-16be', 'ü', [0, 0xfc]],
+  ['text/plain; charset=utf-16', 'ü', [0xff, 0xfe, 0xfc, 0]],
+  ['text/plain; charset=shift_jis', 'a', [0x61]],
+])('%s: %s is written in the charset, and read again', async (contentType, text, bytes) => {
+  const value = contentType.startsWith('application/json') ? JSON.parse(text) : text;
+  const written = encodeContent(contentType, value);
+  expect([...written]).toEqual(bytes);
+  if (/plain|json/.test(contentType)) expect(await decodeContent('main', contentType, written)).toBe(value);
+});
+
+test.each([
+  ['text/plain; charset=iso-8859-1', '€', 'iso-8859-1 has no €'],
+  ['application/json; charset=us-ascii', 'ü', 'us-ascii has no ü'],
+  ['text/plain; charset=shift_jis', '漢', 'shift_jis has no 漢'],
+  ['text/plain; charset=nonsense', 'a', 'the charset nonsense is unknown'],
+])('%s cannot hold %s', (contentType, text, reason) => {
+  expect(() => encodeContent(contentType, text)).toThrow(new ContentError(reason));
 });

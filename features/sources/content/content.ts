@@ -13,6 +13,7 @@ import {
   parseXmlDocumentInPieces,
   type Value,
 } from '../../../stdlib/values/index.ts';
+import { charsetOf, decodeText, encodeText } from './charset.ts';
 import { parseCsv, writeCsv } from './csv.ts';
 import { ContentError, ContentTooLarge } from './errors.ts';
 import { parseForm, writeForm } from './form.ts';
@@ -55,7 +56,7 @@ function* valueIn(contentType: string, bytes: Uint8Array): InPieces<Value> {
       size: bytes.length,
       base64: Buffer.from(bytes).toString('base64'),
     };
-  const source = decodeText(contentType, bytes);
+  const source = decodeText(bytes, charsetOf(contentType));
   switch (kind) {
     case 'json':
       return source.trim() === '' ? null : yield* jsonIn(source);
@@ -67,21 +68,6 @@ function* valueIn(contentType: string, bytes: Uint8Array): InPieces<Value> {
       return yield* parseForm(source, MOST_VALUES);
     default:
       return source;
-  }
-}
-
-function decodeText(contentType: string, bytes: Uint8Array): string {
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1] ?? 'utf-8';
-  let decoder: InstanceType<typeof TextDecoder>;
-  try {
-    decoder = new TextDecoder(charset, { fatal: true });
-  } catch {
-    throw new ContentError(`the charset ${charset.slice(0, 40)} is unknown`);
-  }
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    throw new ContentError(`it is not ${charset.slice(0, 40)}`);
   }
 }
 
@@ -111,22 +97,19 @@ const wrong = (what: string, reason: string, place = ''): ContentError =>
     ? new ContentTooLarge(MOST_VALUES)
     : new ContentError(`it is no ${what}: ${reason}${place}`);
 
-/** @throws ContentError: the content type cannot hold the value */
+/** @throws ContentError: the content type, or its charset, cannot hold the value */
 export function encodeContent(contentType: string, value: Value): Buffer {
-  switch (kindOf(contentType)) {
-    case 'json':
-      return Buffer.from(toJson(value));
-    case 'xml':
-      return Buffer.from(typeof value === 'string' ? value : writeXml(value));
-    case 'csv':
-      return Buffer.from(typeof value === 'string' ? value : writeCsv(value));
-    case 'form':
-      return Buffer.from(writeForm(value));
-    case 'text':
-      return Buffer.from(typeof value === 'string' ? value : toJson(value));
-    default:
-      return binaryOf(value);
+  const kind = kindOf(contentType);
+  return kind === 'binary' ? binaryOf(value) : encodeText(textIn(kind, value), charsetOf(contentType));
+}
+
+function textIn(kind: Exclude<Kind, 'binary'>, value: Value): string {
+  if (kind === 'form') return writeForm(value);
+  if (kind === 'json' || typeof value !== 'string') {
+    if (kind === 'xml') return writeXml(value);
+    return kind === 'csv' ? writeCsv(value) : toJson(value);
   }
+  return value;
 }
 
 function binaryOf(value: Value): Buffer {

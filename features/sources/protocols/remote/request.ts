@@ -1,7 +1,7 @@
 // Converts a request document to an HTTP request (integrations.md 2.2 to 2.4). Pure.
 import { randomUUID } from 'node:crypto';
 import { isInteger, isObject, type ObjectValue, type Value } from '../../../../stdlib/values/index.ts';
-import { ContentError, encodeContent, encodePairs, kindOf, pairsOf } from '../../content/index.ts';
+import { charsetOf, ContentError, encodeContent, encodePairs, encodeText, kindOf, pairsOf } from '../../content/index.ts';
 import { headerPairs } from '../../http/index.ts';
 import { documentNameOf } from '../documents.ts';
 import { own } from '../fields.ts';
@@ -168,9 +168,9 @@ function bodyOf(document: ObjectValue, isSent: boolean, contentType: string): En
   return { body: encoded(contentType, own(document, 'body'), 'body'), type: contentType };
 }
 
-function encoded(contentType: string, value: Value, what: string): Buffer {
+function encoded(contentType: string, value: Value, what: string, encode = encodeContent): Buffer {
   try {
-    return encodeContent(contentType, value);
+    return encode(contentType, value);
   } catch (error) {
     throw error instanceof ContentError ? new RequestProblem(`${what}: ${error.message}`) : error;
   }
@@ -200,8 +200,9 @@ function partOf(part: ObjectValue, i: number, boundary: string, loaded: LoadedDo
 }
 
 function partContent(part: ObjectValue, i: number, type: string): Buffer {
-  const content = own(part, 'content');
-  return typeof content === 'string' && kindOf(type) !== 'binary' ? Buffer.from(content) : encoded(type, content, `parts[${i}]`);
+  return encoded(type, own(part, 'content'), `parts[${i}]`, (_type, content) =>
+    typeof content === 'string' && kindOf(type) !== 'binary' ? encodeText(content, charsetOf(type)) : encodeContent(type, content),
+  );
 }
 
 /**
