@@ -116,15 +116,16 @@ const refusedPublish = (name: string): never => {
 
 /** Runs a request on the source's connection, once it is open. A failure counts as one of the source, an invalid request does not. */
 async function through<T>(space: Namespace, name: string, ask: (connection: Connection) => Promise<T>): Promise<T> {
+  let connection: Connection | null = null;
   try {
-    const connection = await sourcesOf(space).connectionOf(name);
+    connection = await sourcesOf(space).connectionOf(name);
     const answer = await ask(connection);
-    sourcesOf(space).noteRequest(name, null);
+    sourcesOf(space).noteRequest(name, connection, null);
     return answer;
   } catch (error) {
     const isOfRequest = error instanceof CascadeError && error.status < 500;
-    if (error instanceof EgressError && error.failure === 'refused') {
-      sourcesOf(space).noteRequest(name, error);
+    if (connection && error instanceof EgressError && error.failure === 'refused') {
+      sourcesOf(space).noteRequest(name, connection, error);
       throw apiError('cascade.source.unavailable', name, error.message);
     }
     if (!isOfRequest) sourcesOf(space).counts.add(name, 'failed', space.clock.now());

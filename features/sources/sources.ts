@@ -148,11 +148,15 @@ export class Sources {
     }
   }
 
-  /** Records the outcome of a request in the source's state: a failure of the connection stays there until a request succeeds. */
-  noteRequest(name: string, error: unknown): void {
+  /**
+   * Records the outcome of a request in the state of the source whose connection it was: a failure stays there until a request succeeds. The
+   * source may have another connection by now.
+   */
+  noteRequest(name: string, connection: Connection, error: unknown): void {
     const life = this.#entries.get(name)?.life;
-    if (error === null) life?.recovered();
-    else life?.troubled(error);
+    if (life?.connection !== connection) return;
+    if (error === null) life.recovered('request');
+    else life.troubled('request', error);
   }
 
   /** A view that the source's protocol offers. @throws cascade.resource.not.found */
@@ -291,8 +295,8 @@ export class Sources {
       malformed: (reason) => inbox.malformed(reason),
       room: () => inbox.room(),
       lost: (error) => life.lost(error),
-      troubled: (error, nextAttemptAt) => life.troubled(error, nextAttemptAt),
-      recovered: () => life.recovered(),
+      troubled: (error, nextAttemptAt) => life.troubled('poll', error, nextAttemptAt),
+      recovered: () => life.recovered('poll'),
       log: (level, message) => this.#inBackground(logLine(space, name, level, message)),
       audit: (op, message) => this.#audit(name, op, message),
       keep: async (key, text) => records.seal(await space.installation.keys.ensureCipher(space.name), name, key, text),

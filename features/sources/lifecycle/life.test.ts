@@ -59,3 +59,102 @@ test('the end waits ten seconds for a connection that opens or closes, and no lo
     closing.resolve();
   }
 });
+
+/** A life cycle at a clock of its own, whose connections open when `opens` says so. */
+function lived(): { life: Life; opens: { error: Error | null }; pass(ms: number): Promise<void>; states: string[] } {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  let now = 0;
+  const opens: { error: Error | null } = { error: null };
+  const states: string[] = [];
+  const life = new Life({
+    now: () => now,
+    isStanding: true,
+    open: async () => (opens.error ? Promise.reject(opens.error) : { close: async () => undefined }),
+    changed: ({ state }) => states.push(state),
+    random: () => 0.5,
+  });
+  const pass = async (ms: number): Promise<void> => {
+    now += ms;
+    await vi.advanceTimersByTimeAsync(ms);
+  };
+  return { life, opens, pass, states };
+}
+
+// spec: integrations.md 1.2
+test('requests that succeed do not reset the back-off of connections that do not last', async () => {
+  const { life, pass } = lived();
+  life.begin();
+  for (const pauseMs of [1_000, 2_000, 4_000, 8_000]) {
+    await pass(0);
+    life.recovered('request');
+    life.recovered('poll');
+    await pass(5_000);
+    life.lost(new Error('taken over'));
+    expect(life.state.nextAttemptAt! - life.state.since).toBe(pauseMs);
+    await pass(pauseMs);
+  }
+  await pass(60_000);
+  life.lost(new Error('gone'));
+  expect(life.state).toMatchObject({ state: 'error', attempts: 1 });
+  await pass(1_000);
+  expect(life.state.state).toBe('connected');
+});
+
+// spec: integrations.md 1.2
+test('a request that ends on an old connection does not show a source as connected', async () => {
+  const { life, opens, pass } = lived();
+  opens.error = new Error('no');
+  life.begin();
+  await pass(0);
+  life.recovered('request');
+  life.troubled('request', new Error('of the old one'));
+  expect(life.state).toMatchObject({ state: 'error', attempts: 1, error: { message: 'no' } });
+  expect(life.state.nextAttemptAt).toBe(1_000);
+});
+
+// spec: integrations.md 1.2 2.8
+test('a poll that failed is made good by a poll, and not by a request', async () => {
+  const { life, pass, states } = lived();
+  life.begin();
+  await pass(0);
+  life.troubled('poll', new Error('first'));
+  life.recovered('request');
+  life.troubled('poll', new Error('second'));
+  expect(life.state).toMatchObject({ state: 'error', attempts: 2, error: { message: 'second' } });
+  life.troubled('request', new Error('third'));
+  life.recovered('poll');
+  expect(life.state.state).toBe('error');
+  life.recovered('request');
+  expect(life.state).toMatchObject({ state: 'connected', attempts: 0, error: null });
+  expect(states).toEqual(['connecting', 'connected', 'error', 'error', 'error', 'connected']);
+});
+
+// spec: integrations.md 1.2
+test('a source is unavailable after 300 seconds of failures, between two attempts as well', async () => {
+  const { life, opens, pass } = lived();
+  opens.error = new Error('no');
+  life.begin();
+  await pass(0);
+  await pass(299_999);
+  expect(life.state).toMatchObject({ state: 'error', isUnavailable: false });
+  const { attempts } = life.state;
+  await pass(1);
+  expect(life.state).toMatchObject({ attempts, isUnavailable: true });
+  opens.error = null;
+  await pass(300_000);
+  expect(life.state).toMatchObject({ state: 'connected', isUnavailable: false });
+});
+
+// spec: integrations.md 1.2 2.8
+test('a source whose polls fail is unavailable after 300 seconds and two of them', async () => {
+  const { life, pass } = lived();
+  life.begin();
+  await pass(0);
+  life.troubled('poll', new Error('no'));
+  await pass(300_000);
+  expect(life.state.isUnavailable).toBe(false);
+  life.troubled('poll', new Error('no'));
+  expect(life.state.isUnavailable).toBe(true);
+  life.recovered('poll');
+  expect(life.state.isUnavailable).toBe(false);
+});

@@ -6,6 +6,9 @@ import { delayMs, LASTING_MS, UNAVAILABLE_MS } from './back-off.ts';
 
 export type StateName = 'inactive' | 'connecting' | 'connected' | 'error' | 'mocked';
 
+/** What fails on an open connection. */
+export type Trouble = 'poll' | 'request';
+
 export interface StateError {
   readonly code: string;
   readonly message: string;
@@ -53,6 +56,8 @@ export class Life {
   #failingSince: number | null = null;
   /** Consecutive failures, including connections that did not last. */
   #failures = 0;
+  /** What has failed on the open connection since it succeeded last; a connection that serves is none that lasts. */
+  readonly #troubles = new Map<Trouble, number>();
   #authenticationFailed = false;
   #attempt: Attempt | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -67,7 +72,7 @@ export class Life {
   }
 
   get state(): LifeState {
-    return this.#state;
+    return { ...this.#state, isUnavailable: this.#isUnavailable() };
   }
 
   get hasBegun(): boolean {
@@ -111,24 +116,27 @@ export class Life {
     const connection = this.#connection;
     if (!connection || this.#isEnded) return;
     this.#connection = null;
+    this.#troubles.clear();
     this.#attempt?.unwanted.abort();
     if (this.#options.now() - this.#connectedAt >= LASTING_MS) this.#succeeded();
     this.#opening = closed(connection, this.#attempt);
     this.#failed(error, this.#options.reconnects !== false);
   }
 
-  /** An attempt failed while the connection stays open; the protocol itself schedules the next one. */
-  troubled(error: unknown, nextAttemptAt = this.#state.nextAttemptAt): void {
-    if (this.#isEnded) return;
+  /** A poll or a request failed while the connection stays open; the protocol itself schedules the next poll. */
+  troubled(what: Trouble, error: unknown, nextAttemptAt = this.#state.nextAttemptAt): void {
+    if (this.#isEnded || !this.#connection) return;
     const failure = toFailure(error);
     this.#failingSince ??= this.#options.now();
-    this.#failures++;
-    this.#become({ state: 'error', error: failure, attempts: this.#failures, nextAttemptAt }, failure);
+    const attempts = (this.#troubles.get(what) ?? 0) + 1;
+    this.#troubles.set(what, attempts);
+    this.#become({ state: 'error', error: failure, attempts, nextAttemptAt }, failure);
   }
 
-  recovered(): void {
-    if (this.#isEnded || (this.#state.state === 'connected' && this.#failures === 0)) return;
-    this.#succeeded();
+  /** One succeeded: it ends the trouble of its own kind, and says nothing of others, nor of how long the connection lasts. */
+  recovered(what: Trouble): void {
+    if (this.#isEnded || !this.#troubles.delete(what) || this.#troubles.size > 0) return;
+    this.#failingSince = null;
     this.#become({ state: 'connected', error: null, attempts: 0, nextAttemptAt: null });
   }
 
@@ -173,7 +181,7 @@ export class Life {
     this.#connection = connection;
     this.#connectedAt = this.#options.now();
     this.#failingSince = null;
-    this.#become({ state: 'connected', error: null, attempts: 0, nextAttemptAt: null, isUnavailable: false });
+    this.#become({ state: 'connected', error: null, attempts: 0, nextAttemptAt: null });
     for (const wake of [...this.#waiters]) wake();
   }
 
@@ -201,10 +209,15 @@ export class Life {
     const now = this.#options.now();
     const before = this.#state;
     const next = { ...before, ...change };
-    const failing = this.#failingSince !== null && now - this.#failingSince >= UNAVAILABLE_MS && this.#failures >= 2;
-    const isUnavailable = this.#options.isStanding && (next.state === 'connected' ? false : before.isUnavailable || failing);
-    this.#state = { ...next, isUnavailable, since: next.state === before.state ? before.since : now };
-    this.#options.changed(this.#state, failure);
+    this.#state = { ...next, since: next.state === before.state ? before.since : now };
+    this.#options.changed(this.state, failure);
+  }
+
+  /** It comes with time, between two attempts as well. */
+  #isUnavailable(): boolean {
+    if (!this.#options.isStanding || this.#state.state === 'connected' || this.#failingSince === null) return false;
+    const failed = [...this.#troubles.values()].reduce((sum, one) => sum + one, this.#failures);
+    return failed >= 2 && this.#options.now() - this.#failingSince >= UNAVAILABLE_MS;
   }
 }
 
