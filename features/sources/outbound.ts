@@ -51,10 +51,13 @@ export async function publishToSource(
   const request = mergedRequest(source, written);
   if (isMocked(source)) await mock(space, source, 'publish', 'pubDesc', request, actor);
   else {
-    protocolOf(String(own(source, 'type')))?.checkPublish?.(name, withoutNamedSecrets(own(source, 'config') as ObjectValue), request);
+    const protocol = protocolOf(String(own(source, 'type')));
+    const check = (): void => protocol?.checkPublish?.(name, withoutNamedSecrets(own(source, 'config') as ObjectValue), request);
     const publisher = space.catalog.features.publishers.get(String(own(source, 'type')));
-    if (publisher) await publisher(space, name, request, actor);
-    else await through(space, name, (connection) => connection.publish?.(written, callerOf(space, actor)) ?? refusedPublish(name));
+    if (publisher) {
+      check();
+      await publisher(space, name, request, actor);
+    } else await through(space, name, check, (connection) => connection.publish?.(written, callerOf(space, actor)) ?? refusedPublish(name));
   }
   sourcesOf(space).counts.add(name, 'published', space.clock.now());
   const echo = own(own(source, 'config') as ObjectValue, 'echoPublish') === true;
@@ -85,9 +88,11 @@ export async function querySource(
   const name = requireOutwards(source);
   if (own(source, 'direction') === 'SINK') throw apiError('cascade.source.direction', name, 'it cannot be asked');
   if (isMocked(source)) return mock(space, source, 'query', 'queryDesc', mergedRequest(source, request), actor);
-  if (protocolOf(String(own(source, 'type')))?.hasQuery !== true)
-    throw apiError('cascade.source.query.unsupported', name, 'it has no queries');
-  return through(space, name, (connection) => connection.query?.(request, caller, room) ?? refusedPublish(name));
+  const protocol = protocolOf(String(own(source, 'type')));
+  if (protocol?.hasQuery !== true) throw apiError('cascade.source.query.unsupported', name, 'it has no queries');
+  const config = own(source, 'config') as ObjectValue;
+  const check = (): void => protocol.checkQuery?.(name, withoutNamedSecrets(config), mergedRequest(source, request));
+  return through(space, name, check, (connection) => connection.query?.(request, caller, room) ?? refusedPublish(name));
 }
 
 /** What is sent, with what USING gives in its place: headers and query of a request key by key (integrations.md 2.2). */
@@ -114,11 +119,15 @@ const refusedPublish = (name: string): never => {
   throw apiError('cascade.source.query.unsupported', name, 'it does not offer that');
 };
 
-/** Runs a request on the source's connection, once it is open. A failure counts as one of the source, an invalid request does not. */
-async function through<T>(space: Namespace, name: string, ask: (connection: Connection) => Promise<T>): Promise<T> {
-  let connection: Connection | null = null;
+/**
+ * Runs a request on the source's connection, once it is open. A failure counts as one of the source, an invalid request does not.
+ * @param check checks the request, where it would have to wait: the connection does so, too
+ */
+async function through<T>(space: Namespace, name: string, check: () => void, ask: (connection: Connection) => Promise<T>): Promise<T> {
+  let connection = sourcesOf(space).connected(name);
+  if (!connection) check();
   try {
-    connection = await sourcesOf(space).connectionOf(name);
+    connection ??= await sourcesOf(space).connectionOf(name);
     const answer = await ask(connection);
     sourcesOf(space).noteRequest(name, connection, null);
     return answer;

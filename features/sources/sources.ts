@@ -130,6 +130,11 @@ export class Sources {
     return shownState(this.#space, source, this.#entries.get(name)?.life.state ?? null);
   }
 
+  /** The connection of a source that has one now. */
+  connected(name: string): Connection | null {
+    return this.#entries.get(name)?.life.connection ?? null;
+  }
+
   /** @throws cascade.source.unavailable when the source is not connected within five seconds */
   async connectionOf(name: string): Promise<Connection> {
     const until = performance.now() + PUBLISH_WAITS_MS;

@@ -37,11 +37,13 @@ export interface Protocol {
   /** Whether a lost connection is opened again; absent: always. */
   reconnects?(config: ObjectValue): boolean;
   /**
-   * Checks a publish without a connection, so that an invalid one fails at once instead of waiting for it.
+   * Checks a publish or a query without a connection, so that an invalid one fails at once instead of waiting for it.
+   * @param request merged
    * @param config without its secrets and without the fields that name one: what depends on those is checked by the connection
    * @throws CascadeError of status 400
    */
   checkPublish?(source: string, config: ObjectValue, request: ObjectValue): void;
+  checkQuery?(source: string, config: ObjectValue, request: ObjectValue): void;
   /**
    * Merges a request with the config, where mocks see more than the caller's request; absent: the request is used unchanged. The connection
    * gets the caller's request alone and merges it itself, since only it knows the config with its secrets.

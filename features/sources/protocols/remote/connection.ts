@@ -111,7 +111,7 @@ class Remote implements Connection {
     operation: 'query' | 'publish',
     caller: Caller,
   ): Promise<{ plan: PlannedRequest; shown: () => PlannedRequest }> {
-    const queryAsBody = own(this.#config, 'queryForm') === 'body' && operation === 'query';
+    const queryAsBody = own(this.#config, 'queryForm') === 'body';
     const loaded = new Map<number, LoadedDocument>();
     const planned = (config: ObjectValue): PlannedRequest => planRequest(mergedRequest(config, request), operation, queryAsBody, loaded);
     try {

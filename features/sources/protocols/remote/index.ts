@@ -1,5 +1,6 @@
 // REMOTE (integrations.md 2): HTTP and HTTPS, for queries, publishes and polls.
 import { getOwn, isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
+import { apiError } from '../../../../model/errors/index.ts';
 import {
   address,
   ANY_DIRECTION,
@@ -51,21 +52,28 @@ const proxyHosts = (config: ObjectValue): string[] => {
   return isObject(options) ? [String(own(options, 'host'))] : [];
 };
 
-/** Checks a request document that consists of these members alone. Documents that its parts name are looked up when it is sent. */
-const requestDocument: Fits = (value) => {
-  if (!isObject(value)) return 'no Object';
-  const merged = mergedRequest({}, value);
+/** Checks a request document that consists of these members alone. */
+const requestDocument: Fits = (value) => (isObject(value) ? problemOf(mergedRequest({}, value), 'query') : 'no Object');
+
+/** What is wrong with a request, as far as it can be known here: documents that its parts name are looked up when it is sent. */
+function problemOf(request: ObjectValue, operation: 'query' | 'publish'): string | null {
+  const merged = { ...request };
   for (const key of Object.keys(merged)) if (isNamedSecret(getOwn(merged, key))) delete merged[key]; // known when it is activated
   const parts = own(merged, 'parts');
   if (Array.isArray(parts) && parts.some((part) => isObject(part) && own(part, 'ref') !== null)) delete merged['parts'];
   try {
-    planRequest(merged, 'query', false);
+    planRequest(merged, operation, false);
     return null;
   } catch (error) {
     if (error instanceof RequestProblem) return error.message;
     throw error;
   }
-};
+}
+
+function requireValid(source: string, request: ObjectValue, operation: 'query' | 'publish'): void {
+  const problem = problemOf(request, operation);
+  if (problem !== null) throw apiError('cascade.remote.request.invalid', source, problem);
+}
 
 export const REMOTE: Protocol = {
   type: 'REMOTE',
@@ -102,5 +110,7 @@ export const REMOTE: Protocol = {
   hosts: (config) => [...hostsIn(config, 'uri', 'serverURIs'), ...proxyHosts(config)],
   isStanding: (config, direction) => direction !== 'SINK' && Number(own(config, 'pollingInterval') ?? 0) > 0,
   merged: (config, documents) => mergedRequest(config, ...documents),
+  checkPublish: (source, _config, request) => requireValid(source, request, 'publish'),
+  checkQuery: (source, _config, request) => requireValid(source, request, 'query'),
   open: async (context) => (await import('./connection.ts')).openRemote(context),
 };

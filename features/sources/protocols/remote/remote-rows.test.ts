@@ -293,6 +293,32 @@ test('a SINK does not poll', async () => {
   await expect.poll(() => polled).toEqual(['/poll/after']);
 });
 
+// spec: integrations.md 2.1 2.9
+test('queryForm body makes a form of what is published without a body, too', async () => {
+  await source('forming', { uri: server.url, queryForm: 'body' });
+  await t.ask('publish', 'sources', { id: 'forming', body: '{"path":"/formed","query":{"a":1}}' });
+  await t.ask('publish', 'sources', { id: 'forming', body: '{"path":"/formed","query":{"a":1},"body":2,"method":"PUT"}' });
+  expect(server.sent.filter(({ url }) => url.startsWith('/formed'))).toMatchObject([
+    { method: 'POST', url: '/formed', body: 'a=1', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+    { method: 'PUT', url: '/formed?a=1', body: '2', headers: { 'content-type': 'application/json' } },
+  ]);
+});
+
+// spec: integrations.md 1.4 2.2
+test('an invalid request to a source that is not connected is refused without waiting, and is no failure of the source', async () => {
+  await source('unready', { uri: server.url, password: '@secrets(gone)', requestDefaults: { method: '@secrets(gone)', query: { q: 1 } } });
+  const refused = (op: 'publish' | 'query', document: object) =>
+    t.ask(op, 'sources', { id: 'unready', body: JSON.stringify(document) }).catch(({ code, params }) => [code, params[1]]);
+  await expect.poll(async () => (await status('unready')) as object).toMatchObject({ state: 'error' });
+  const invalid = 'cascade.remote.request.invalid';
+  expect(await refused('publish', { method: 'FOO' })).toEqual([invalid, 'FOO is no method']);
+  expect(await refused('query', { method: 'FOO' })).toEqual([invalid, 'FOO is no method']);
+  expect(await refused('publish', { query: 1 })).toEqual([invalid, 'query must be an Object']);
+  expect(await refused('publish', { contentType: 'text/csv', body: [1] })).toEqual([invalid, expect.stringContaining('body: ')]);
+  const { failed, attempts } = (await status('unready')) as { failed?: number; attempts?: number };
+  expect(failed).toBe(attempts);
+});
+
 const OAUTH = { oauthSourceName: 'issuer', oauthGrantType: 'client_credentials', oauthClientId: 'me:1', oauthClientSecret: 'hush/2' };
 
 // spec: integrations.md 2.6/1-7 2.1/14
