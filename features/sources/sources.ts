@@ -311,7 +311,7 @@ export class Sources {
       creator: async () => callerOf(space, { ...serviceActor(space), identity: await creatorOf(space, source) }),
       other: async (other) => {
         const found = space.catalog.definitions.get('sources', other);
-        if (!found || !isActive(found)) return null;
+        if (!found || !isActive(found) || isMocked(found)) return null;
         return { type: String(own(found, 'type')), config: await this.configOf(other, found) };
       },
       store: {

@@ -180,7 +180,7 @@ export interface SourceContext {
   poll(poll: () => Promise<void>): Promise<void>;
   /** The creator of the source, as the caller for what the source does itself. */
   creator(): Promise<Caller>;
-  /** Type and config, with secrets, of another source of the namespace; null: it does not exist or is inactive. */
+  /** Type and config, with secrets, of another source of the namespace; null: it does not exist, is inactive or mocked. */
   other(name: string): Promise<{ readonly type: string; readonly config: ObjectValue } | null>;
   /** Records of this source for the protocol. They are deleted with it. */
   readonly store: SourceStore;

@@ -1,7 +1,7 @@
 // OAuth tokens (integrations.md 2.6): fetched from another REMOTE source, cached until shortly before they expire, one request at a time.
 import { createHash } from 'node:crypto';
 import { isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../../../stdlib/values/index.ts';
-import { apiError } from '../../../../model/errors/index.ts';
+import { apiError, CascadeError } from '../../../../model/errors/index.ts';
 import { decodeContent, encodeContent } from '../../content/index.ts';
 import { basic, headerPairs, type HttpClient } from '../../http/index.ts';
 import { own } from '../fields.ts';
@@ -38,31 +38,33 @@ export class Tokens {
     return this.#fetching;
   }
 
+  /** Whatever is wrong with the other source, its named secrets and its certificates included, is an error of these two codes. */
   async #fetch(): Promise<string> {
     const { source, config } = this.#context;
-    const other = await this.#context.other(String(own(config, 'oauthSourceName')));
-    if (other?.type !== 'REMOTE')
-      throw apiError('cascade.remote.oauth.source', source, `${String(own(config, 'oauthSourceName'))} is no active REMOTE source`);
-    const setting = (name: string): Value => own(config, name) ?? own(other.config, name);
     const failed = (detail: string) => apiError('cascade.remote.oauth.failed', source, detail);
-    const url = String(own(other.config, 'uri') ?? '');
+    try {
+      const other = await this.#context.other(String(own(config, 'oauthSourceName')));
+      if (other?.type === 'REMOTE') return await this.#fetchFrom(other.config, failed);
+    } catch (error) {
+      const isNamed = error instanceof CascadeError && error.code.startsWith('cascade.remote.oauth.');
+      throw isNamed ? error : failed(error instanceof Error ? error.message : 'no answer');
+    }
+    throw apiError('cascade.remote.oauth.source', source, `${String(own(config, 'oauthSourceName'))} is no active REMOTE source`);
+  }
+
+  async #fetchFrom(issuer: ObjectValue, failed: (detail: string) => Error): Promise<string> {
+    const setting = (name: string): Value => own(this.#context.config, name) ?? own(issuer, name);
+    const url = String(own(issuer, 'uri') ?? '');
     if (!URL.canParse(url)) throw failed('the source of tokens has no uri');
     const refreshToken = await this.#refreshToken(setting('oauthRefreshToken'));
     const grant = setting('oauthGrantType');
     if (grant !== 'client_credentials' && grant !== 'refresh_token') throw failed('there is no oauthGrantType');
     if (grant === 'refresh_token' && refreshToken === null) throw failed('there is no refresh token');
-    const { body, headers } = tokenRequest(setting, String(grant), refreshToken, other.config);
-    const client = await this.#clientFor(other.config);
-    let answer: Awaited<ReturnType<HttpClient['ask']>>;
-    try {
-      answer = await client.ask({ url: new URL(url), method: 'POST', headers, body, timeoutMs: TIMEOUT_MS });
-    } catch (error) {
-      throw failed(error instanceof Error ? error.message : 'no answer');
-    } finally {
-      await client[Symbol.asyncDispose]();
-    }
+    const { body, headers } = tokenRequest(setting, String(grant), refreshToken, issuer);
+    await using client = await this.#clientFor(issuer);
+    const answer = await client.ask({ url: new URL(url), method: 'POST', headers, body, timeoutMs: TIMEOUT_MS });
     if (answer.status < 200 || answer.status > 299) throw failed(`the answer was ${answer.status}`);
-    return this.#taken(answer.body, setting('oauthRefreshToken'), failed);
+    return await this.#taken(answer.body, setting('oauthRefreshToken'), failed);
   }
 
   async #taken(bytes: Buffer, original: Value, failed: (detail: string) => Error): Promise<string> {

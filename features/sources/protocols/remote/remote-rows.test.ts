@@ -397,6 +397,13 @@ test('OAuth: each failure has an error of its own', async () => {
   await expect(query('without', { path: '/guarded' })).rejects.toMatchObject({ code: 'cascade.remote.oauth.failed' });
   await t.ask('insert', 'sources', { body: JSON.stringify({ name: 'issuer', active: false }) });
   await expect(query('failing', { path: '/guarded' })).rejects.toMatchObject({ code: 'cascade.remote.oauth.source' });
+  await source('issuer', { uri: `${server.url}/token` }, { active: true, mockMode: true });
+  await expect(query('failing', { path: '/guarded' })).rejects.toMatchObject({ code: 'cascade.remote.oauth.source' });
+  await source('issuer', { uri: `${server.url}/token`, accessToken: '@secrets(gone)' }, { mockMode: false });
+  await expect(query('failing', { path: '/guarded' })).rejects.toMatchObject({
+    code: 'cascade.remote.oauth.failed',
+    message: expect.stringContaining('gone'),
+  });
   await source('lost', { uri: server.url, ...OAUTH, oauthSourceName: 'nobody' });
   await expect(query('lost', { path: '/guarded' })).rejects.toMatchObject({ code: 'cascade.remote.oauth.source' });
 });
