@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { openOwnDatabase } from '../../engine/testing/database.ts';
 import { openTestEngine } from '../../engine/testing/engine.ts';
+import { answerJson, openHttpServer } from './testing/http-server.ts';
 
 test('counts survive a restart', async () => {
   await using database = await openOwnDatabase();
@@ -18,4 +19,22 @@ test('counts survive a restart', async () => {
   const second = await openTestEngine({ mongoUri: database.uri, namespace });
   expect(await counts(second)).toMatchObject({ published: 3, received: 0 });
   await second[Symbol.asyncDispose]();
+});
+
+// spec: integrations.md 1.8
+test('what ends after a source is deleted does not count for the next one of its name', async () => {
+  const answered = Promise.withResolvers<void>();
+  await using server = await openHttpServer((_sent, response) => void answered.promise.then(() => answerJson(response, 1)));
+  await using t = await openTestEngine({ outboundAddresses: ['127.0.0.1'] });
+  const insert = (config: object): Promise<unknown> =>
+    t.ask('insert', 'sources', { body: JSON.stringify({ name: 'feed', type: 'REMOTE', config: { uri: server.url, ...config } }) });
+  await insert({ pollingInterval: 1_000 });
+  await expect.poll(() => server.sent.length).toBe(1);
+  const deleted = t.ask('delete', 'sources', { id: 'feed' });
+  await expect.poll(() => t.ask('status', 'sources', { id: 'feed' }).catch(({ code }) => code)).toBe('cascade.resource.not.found');
+  answered.resolve();
+  await deleted;
+  await insert({});
+  const { body } = await t.ask('status', 'sources', { id: 'feed' });
+  expect(JSON.parse(body ?? '')).toMatchObject({ received: 0, failed: 0, lastMessageAt: null });
 });

@@ -27,6 +27,7 @@ const none = (): Counts => ({ received: 0, published: 0, dropped: 0, failed: 0, 
 
 export class SourceCounts {
   readonly #db: Db;
+  readonly #isKnown: (source: string) => boolean;
   /** The stored counts, of all processes. */
   readonly #stored = new Map<string, Counts>();
   /** Increments that are not stored yet. */
@@ -36,8 +37,10 @@ export class SourceCounts {
   readonly #logged = new Map<string, { message: string; at: number; again: number }>();
   #storedAt = 0;
 
-  constructor(db: Db) {
+  /** @param isKnown whether there is such a source: what ends after its deletion counts for none, also not for the next of its name */
+  constructor(db: Db, isKnown: (source: string) => boolean) {
     this.#db = db;
+    this.#isKnown = isKnown;
   }
 
   async load(): Promise<void> {
@@ -55,6 +58,7 @@ export class SourceCounts {
   }
 
   add(source: string, what: Counted, now: number): void {
+    if (!this.#isKnown(source)) return;
     const counts = this.#added.get(source) ?? none();
     this.#added.set(source, counts);
     counts[what]++;

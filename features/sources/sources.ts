@@ -65,7 +65,7 @@ export class Sources {
 
   constructor(options: SourcesOptions) {
     this.#options = options;
-    this.counts = new SourceCounts(options.db);
+    this.counts = new SourceCounts(options.db, (name) => this.#space.catalog.definitions.get('sources', name) !== undefined);
     this.records = new SourceRecords(options.db);
     this.#polls = new Polls(
       (began) => this.records.notePolls(began),
