@@ -39,7 +39,7 @@ export const sources: Feature = {
         const shown = await shownRow(space, caller.hasSaved ? withReferences(row) : row);
         return reply(isLong(shown) ? await finishInSlices(resultsOf(space.name), toJsonInPieces(shown)) : toJson(shown));
       },
-      status: async (space, request) => reply(toJson(await sourcesOf(space).status(sourceNamed(space, idOf(request))))),
+      status: async (space, request) => reply(toJson(sourcesOf(space).status(sourceNamed(space, idOf(request))))),
       /** The channels that a chatbot belongs to (integrations.md 6.3). */
       channels: async (space, request) => {
         const source = sourceNamed(space, idOf(request));

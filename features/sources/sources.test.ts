@@ -160,3 +160,23 @@ test('each rule gets its own copy of the message or the event; arrays are unwoun
   expect((await rows('path', 2)).every(({ topic }) => topic === '/sources/seen/publish')).toBe(true);
   expect(await status('seen')).toMatchObject({ received: 2, dropped: 0 });
 });
+
+// spec: integrations.md 1.6 1.8
+test('a source whose pipeline lacks a rule is audited and logged as in error, whatever its connection is, and as connected when it has it', async () => {
+  const audits = async (name: string) => (await t.rows('audits', { entity: `/sources/${name}` })).map(({ op }) => op);
+  const logs = async (name: string) => (await t.rows('logs', { invocationId: name })).map(({ message }) => String(message));
+  const remote = { type: 'REMOTE', config: { uri: 'https://nowhere.invalid' } };
+  for (const [name, more] of [
+    ['lacking', {}],
+    ['lackingSink', { direction: 'SINK' }],
+    ['lackingStill', remote],
+  ] as const) {
+    await source(name, { topics: ['p'] }, { pipelineRules: [`${name}Rule`], ...more });
+    await expect.poll(() => audits(name)).toEqual(['insert', 'error']);
+    expect(await logs(name)).toEqual([expect.stringContaining(`pipeline.unresolved: `)]);
+    expect(await status(name)).toMatchObject({ state: 'error', failed: 0 });
+    await t.program('rules', `RULE ${name}Rule WHEN MESSAGE ARRIVES FROM ${name} AS m\nreturn m`);
+    await expect.poll(() => audits(name)).toEqual(['insert', 'error', 'connected']);
+    await t.ask('delete', 'sources', { id: name });
+  }
+});

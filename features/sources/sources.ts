@@ -1,7 +1,7 @@
 // The sources of a namespace in this process: one connection life cycle each, restarted when the definition changes. The owner of the
 // namespace consumes; other processes connect a source when something is published to it there.
 import type { Db } from 'mongodb';
-import { DateTime, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { serviceActor } from '../../runtime/context/index.ts';
 import type { Outlet } from '../../platform/egress/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -13,7 +13,7 @@ import { callerOf } from './documents.ts';
 import { Inbox, logLine, logOnce } from './inbound.ts';
 import { closedWhenIdle } from './lifecycle/in-use.ts';
 import { Life, type LifeState, type StateError } from './lifecycle/life.ts';
-import { noConnection, shownState } from './lifecycle/shown-state.ts';
+import { noConnection, shownState, statusOf } from './lifecycle/shown-state.ts';
 import { secretNamed } from '../secrets/index.ts';
 import { withNamedSecrets } from './named-secrets.ts';
 import { type Connection, ConnectionFailure, type Direction, protocolOf, type SourceContext } from './protocols/index.ts';
@@ -108,6 +108,7 @@ export class Sources {
     // a changed source polls at once
     if (before && before.source !== source) this.#inBackground(this.records.notePolls(new Map([[name, null]])));
     if (isActive(source) && !isMocked(source) && protocolOf(String(own(source, 'type')))?.open) next.life.begin();
+    this.#auditState(name, source, next);
   }
 
   remove(name: string): void {
@@ -171,42 +172,21 @@ export class Sources {
     return connection.view(view);
   }
 
-  async status(source: ObjectValue): Promise<ObjectValue> {
+  status(source: ObjectValue): ObjectValue {
     const name = String(own(source, 'name'));
     const entry = this.#entries.get(name);
-    const shown = this.stateOf(source);
-    const counts = this.counts.of(name);
-    const at = (ms: number | null | undefined): Value => (ms == null ? null : new DateTime(ms));
-    const consumers =
-      entry?.consumes && entry.isStanding && !['inactive', 'mocked'].includes(shown.state)
-        ? [{ process: processName(this.#options.epoch), leaseUntil: at(this.#renewedAt + LEASE_MS) }]
-        : [];
-    return {
-      name,
-      type: own(source, 'type'),
-      health: shown.state === 'mocked' || shown.state === 'connected' ? 'healthy' : shown.state === 'inactive' ? 'inactive' : 'unhealthy',
-      message: shown.error?.message ?? null,
-      active: isActive(source),
-      state: shown.state,
-      since: at(shown.since),
-      error: shown.error && { ...shown.error },
-      attempts: shown.attempts,
-      nextAttemptAt: at(shown.nextAttemptAt),
-      isUnavailable: shown.isUnavailable,
-      mockMode: isMocked(source),
-      consumers,
-      received: counts.received,
-      published: counts.published,
-      dropped: counts.dropped,
-      failed: counts.failed,
-      lastMessageAt: at(counts.lastMessageAt),
-    };
+    const consumes = entry?.consumes === true && entry.isStanding;
+    const consumer = consumes ? { process: processName(this.#options.epoch), leaseUntil: this.#renewedAt + LEASE_MS } : null;
+    return statusOf(source, this.stateOf(source), this.counts.of(name), consumer);
   }
 
   /** Periodic maintenance: stores counts, renews the lease, and restarts sources whose pipeline has become complete or incomplete. */
   async settle(now: number, last = false): Promise<void> {
     await this.counts.settle(now, last);
-    for (const [name, { source, consumes }] of this.#entries) if (consumes !== this.#shouldConsume(source)) this.put(name, source);
+    for (const [name, entry] of this.#entries) {
+      if (entry.consumes !== this.#shouldConsume(entry.source)) this.put(name, entry.source);
+      else this.#auditState(name, entry.source, entry); // what does not consume is in error, too, for want of a rule
+    }
     if (now - this.#renewedAt < RENEW_EVERY_MS) return;
     this.#renewedAt = now;
     for (const [name, entry] of this.#entries) if (entry.consumes && entry.isStanding) this.#note(name, entry.life.state);
@@ -257,7 +237,10 @@ export class Sources {
           await protocol.open(await this.#context(name, source, direction, consumes, inbox, life, { unwanted, abandoned })),
         );
       },
-      changed: (state, failure) => this.#changed(name, state, failure, isStanding, consumes),
+      changed: (state, failure) => {
+        this.#changed(name, state, failure, isStanding && consumes);
+        this.#auditState(name, source, { life, isStanding });
+      },
     });
     return { madeOf: madeOf(source, consumes), source, life, inbox, consumes, isStanding };
   }
@@ -336,22 +319,26 @@ export class Sources {
     return withNamedSecrets(name, whole, (secret) => secretNamed(this.#space, secret));
   }
 
-  #changed(name: string, state: LifeState, failure: StateError | null, isStanding: boolean, consumes: boolean): void {
+  #changed(name: string, state: LifeState, failure: StateError | null, isNoted: boolean): void {
     if (failure) {
       this.counts.add(name, 'failed', this.#space.clock.now());
       this.#inBackground(logOnce(this.#space, name, failure.code, failure.message));
     }
-    if (isStanding && consumes) this.#note(name, state);
-    this.#auditState(name, state, isStanding);
+    if (isNoted) this.#note(name, state);
   }
 
-  /** Audits a change of state: a source that keeps retrying has one entry for its error, and one when it is connected again. */
-  #auditState(name: string, { state, error }: LifeState, isStanding: boolean): void {
-    if (state !== 'connected' && state !== 'error') return;
+  /**
+   * Audits a change of state as it is shown: a source that keeps retrying has one entry for its error, and one when it is connected again. An error
+   * that its life cycle knows nothing of, since the definition has it, is logged as well.
+   */
+  #auditState(name: string, source: ObjectValue, { life, isStanding }: Pick<Entry, 'life' | 'isStanding'>): void {
+    const { state, error } = shownState(this.#space, source, life.state);
+    if (life.isEnded || (state !== 'connected' && state !== 'error')) return;
     const before = this.#audited.get(name);
     this.#audited.set(name, state);
     if (before === state || (before === undefined && state === 'connected' && !isStanding)) return;
     this.#audit(name, state, error ? `${error.code}: ${error.message}` : `source ${name} is ${state}`);
+    if (error && life.state.error === null) this.#inBackground(logOnce(this.#space, name, error.code, error.message));
   }
 
   #audit(name: string, op: string, message: string): void {

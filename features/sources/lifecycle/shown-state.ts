@@ -1,7 +1,8 @@
 // The state of a source as everybody sees it: its definition decides, then its life cycle.
 import { apiError } from '../../../model/errors/index.ts';
 import type { Namespace } from '../../../resources/catalog/index.ts';
-import type { ObjectValue } from '../../../stdlib/values/index.ts';
+import { DateTime, type ObjectValue, type Value } from '../../../stdlib/values/index.ts';
+import type { Counts } from '../counts.ts';
 import { own } from '../protocols/fields.ts';
 import { protocolOf } from '../protocols/index.ts';
 import { isActive, isMocked, unresolvedRule } from '../state.ts';
@@ -25,3 +26,37 @@ export function shownState(space: Pick<Namespace, 'catalog' | 'clock'>, source: 
 }
 
 export const noConnection = (source: ObjectValue): string => `this version has no connections of the type ${String(own(source, 'type'))}`;
+
+/**
+ * The answer of `GET /sources/<name>/_status` (integrations.md 1.8).
+ * @param consumer the process that receives its messages; null: none does
+ */
+export function statusOf(
+  source: ObjectValue,
+  shown: LifeState,
+  counts: Counts,
+  consumer: { readonly process: string; readonly leaseUntil: number } | null,
+): ObjectValue {
+  const at = (ms: number | null): Value => (ms === null ? null : new DateTime(ms));
+  const isOff = shown.state === 'inactive' || shown.state === 'mocked';
+  return {
+    name: own(source, 'name'),
+    type: own(source, 'type'),
+    health: shown.state === 'mocked' || shown.state === 'connected' ? 'healthy' : shown.state === 'inactive' ? 'inactive' : 'unhealthy',
+    message: shown.error?.message ?? null,
+    active: isActive(source),
+    state: shown.state,
+    since: at(shown.since),
+    error: shown.error && { ...shown.error },
+    attempts: shown.attempts,
+    nextAttemptAt: at(shown.nextAttemptAt),
+    isUnavailable: shown.isUnavailable,
+    mockMode: isMocked(source),
+    consumers: consumer && !isOff ? [{ process: consumer.process, leaseUntil: at(consumer.leaseUntil) }] : [],
+    received: counts.received,
+    published: counts.published,
+    dropped: counts.dropped,
+    failed: counts.failed,
+    lastMessageAt: at(counts.lastMessageAt),
+  };
+}
