@@ -1,7 +1,9 @@
 // The counts of a source outlive the process that counted (integrations.md 1.8).
 import { expect, test } from 'vitest';
 import { openOwnDatabase } from '../../engine/testing/database.ts';
+import type { Db } from 'mongodb';
 import { openTestEngine } from '../../engine/testing/engine.ts';
+import { SourceCounts } from './counts.ts';
 import { answerJson, openHttpServer } from './testing/http-server.ts';
 
 test('counts survive a restart', async () => {
@@ -37,4 +39,24 @@ test('what ends after a source is deleted does not count for the next one of its
   await insert({});
   const { body } = await t.ask('status', 'sources', { id: 'feed' });
   expect(JSON.parse(body ?? '')).toMatchObject({ received: 0, failed: 0, lastMessageAt: null });
+});
+
+// spec: integrations.md 1.8
+test('of errors that are the same one is logged a minute with a count, whatever comes between them', () => {
+  const counts = new SourceCounts({} as Db, () => true);
+  const line = (code: string, message: string, now: number, same = message): string | null =>
+    counts.lineOf('feed', code, message, same, now);
+  expect(line('malformed', 'it begins: {bad 1', 0, '')).toBe('malformed: it begins: {bad 1');
+  expect(line('failed', 'refused', 0)).toBe('failed: refused');
+  expect(line('failed', 'timeout', 0)).toBe('failed: timeout');
+  for (let i = 2; i < 500; i++) {
+    expect(line('malformed', `it begins: {bad ${i}`, i, '')).toBeNull();
+    expect(line('failed', i % 2 ? 'refused' : 'timeout', i)).toBeNull();
+  }
+  expect(line('malformed', 'it begins: {bad 500', 60_000, '')).toBe(
+    'malformed: it begins: {bad 500 (498 more of these since the last line)',
+  );
+  expect(line('malformed', 'it begins: {bad 501', 120_000, '')).toBe('malformed: it begins: {bad 501');
+  const cited = Array.from({ length: 500 }, (_, i) => line('pipeline', `cannot read ${i}`, 0)).filter((one) => one !== null);
+  expect(cited).toHaveLength(4);
 });

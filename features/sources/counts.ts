@@ -10,6 +10,12 @@ export interface Counts {
   lastMessageAt: number | null;
 }
 
+interface Logged {
+  readonly at: number;
+  readonly same: Set<string>;
+  again: number;
+}
+
 type Counted = 'received' | 'published' | 'dropped' | 'failed';
 
 interface CountsDocument extends Counts {
@@ -21,6 +27,8 @@ const SOURCE_COUNTS = 'sourceCounts';
 const STORED_EVERY_MS = 10_000;
 /** The same error of a source is logged at most once in this time. */
 const SAME_LOGGED_EVERY_MS = 60_000;
+/** Of one code so many errors are told apart in that time: further ones may well hold what came from outside, and differ each time. */
+const MOST_TOLD_APART = 4;
 const COUNTED: readonly Counted[] = ['received', 'published', 'dropped', 'failed'];
 
 const none = (): Counts => ({ received: 0, published: 0, dropped: 0, failed: 0, lastMessageAt: null });
@@ -33,8 +41,8 @@ export class SourceCounts {
   /** Increments that are not stored yet. */
   readonly #added = new Map<string, Counts>();
   readonly #forgotten = new Set<string>();
-  /** Per source, the error that was logged last, and how often it was repeated since. */
-  readonly #logged = new Map<string, { message: string; at: number; again: number }>();
+  /** Per source and code, the errors that were logged last, and how many more there were since. */
+  readonly #logged = new Map<string, Map<string, Logged>>();
   #storedAt = 0;
 
   /** @param isKnown whether there is such a source: what ends after its deletion counts for none, also not for the next of its name */
@@ -65,15 +73,25 @@ export class SourceCounts {
     if (what === 'received' || what === 'published') counts.lastMessageAt = now;
   }
 
-  /** The line to log for an error; null where the same one was logged within the last minute. */
-  lineOf(source: string, message: string, now: number): string | null {
-    const logged = this.#logged.get(source);
-    if (logged?.message === message && now - logged.at < SAME_LOGGED_EVERY_MS) {
-      logged.again++;
-      return null;
+  /**
+   * The line to log for an error; null where the same one was logged within the last minute.
+   * @param same what makes two errors of a code the same: the message, but for what it cites
+   */
+  lineOf(source: string, code: string, message: string, same: string, now: number): string | null {
+    const logged = this.#logged.get(source) ?? new Map<string, Logged>();
+    this.#logged.set(source, logged);
+    const line = `${code}: ${message}`;
+    const last = logged.get(code);
+    if (last && now - last.at < SAME_LOGGED_EVERY_MS) {
+      if (last.same.has(same) || last.same.size >= MOST_TOLD_APART) {
+        last.again++;
+        return null;
+      }
+      last.same.add(same);
+      return line;
     }
-    this.#logged.set(source, { message, at: now, again: 0 });
-    return logged?.message === message && logged.again > 0 ? `${message} (${logged.again} more of these since the last line)` : message;
+    logged.set(code, { at: now, same: new Set([same]), again: 0 });
+    return last && last.again > 0 ? `${line} (${last.again} more of these since the last line)` : line;
   }
 
   forget(source: string): void {

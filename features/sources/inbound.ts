@@ -188,7 +188,7 @@ export class Inbox {
 
   async #drop(why: CascadeError): Promise<void> {
     sourcesOf(this.#space).counts.add(this.#name, 'dropped', this.#space.clock.now());
-    await logOnce(this.#space, this.#name, why.code, why.message);
+    await logOnce(this.#space, this.#name, why.code, why.message, ''); // the message tells of what came, which differs each time
   }
 }
 
@@ -261,9 +261,12 @@ async function throughPipeline(
   return current;
 }
 
-/** Writes an error to the logs of the namespace, at most once a minute for the same error. */
-export async function logOnce(space: Namespace, source: string, code: string, message: string): Promise<void> {
-  const line = sourcesOf(space).counts.lineOf(source, `${code}: ${message}`, space.clock.now());
+/**
+ * Writes an error to the logs of the namespace, at most once a minute for the same error.
+ * @param same what makes two errors of a code the same
+ */
+export async function logOnce(space: Namespace, source: string, code: string, message: string, same = message): Promise<void> {
+  const line = sourcesOf(space).counts.lineOf(source, code, message, same, space.clock.now());
   if (line !== null) await logLine(space, source, 'ERROR', line);
 }
 
