@@ -192,16 +192,24 @@ export class Inbox {
   }
 }
 
-/** The events of a message; none where a rule of the pipeline drops it, or nothing listens on the path. */
+/**
+ * The events of a message; none where a rule of the pipeline drops it, or nothing listens on the path. One that is unwound is received once, and
+ * so dropped once at most, however many of its elements are.
+ */
 async function eventsOf(space: Namespace, source: ObjectValue, message: Value, transport: Transport, actor: Actor): Promise<StoredEvent[]> {
-  const path = sourcePath(String(own(source, 'name')));
+  const name = String(own(source, 'name'));
+  const path = sourcePath(name);
   const events = [];
+  let hasDropped = false;
   for (const one of own(source, 'autoUnwind') === true && Array.isArray(message) ? message : [message]) {
     const value = await throughPipeline(space, source, one, transport, actor);
-    if (value !== undefined) events.push(...raise(space, path, value, actor, { except: new Set(pipelineOf(source)), transport }));
+    if (value === undefined) hasDropped = true;
+    else events.push(...raise(space, path, value, actor, { except: new Set(pipelineOf(source)), transport }));
   }
+  if (hasDropped) sourcesOf(space).counts.add(name, 'dropped', space.clock.now());
   return events;
 }
+
 /**
  * What is under way while a rule of the pipeline is deleted does not pass for want of it.
  * @throws cascade.source.pipeline.unresolved
@@ -250,13 +258,9 @@ async function throughPipeline(
       sourcesOf(space).counts.add(name, 'failed', space.clock.now());
       await logOnce(space, name, failed.code, failed.message);
       if (own(source, 'isReliable') === true) throw failed;
-      sourcesOf(space).counts.add(name, 'dropped', space.clock.now());
       return undefined;
     }
-    if (current === null) {
-      sourcesOf(space).counts.add(name, 'dropped', space.clock.now());
-      return undefined;
-    }
+    if (current === null) return undefined;
   }
   return current;
 }

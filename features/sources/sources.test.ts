@@ -180,3 +180,16 @@ test('a source whose pipeline lacks a rule is audited and logged as in error, wh
     await t.ask('delete', 'sources', { id: name });
   }
 });
+
+// spec: integrations.md 1.6 1.8
+test('a message that is unwound counts as dropped once, however many elements of it are', async () => {
+  await t.program(
+    'rules',
+    'RULE keepsOne WHEN MESSAGE ARRIVES FROM unwound AS m\nvar kept = null\nif (m.n == 1) { kept = m }\nreturn kept',
+  );
+  await source('unwound', {}, { autoUnwind: true, mockMode: true, pipelineRules: ['keepsOne'] });
+  await t.program('procedures', 'PROCEDURE sends(m)\nTest.sendMockSourceEvent("unwound", m, "")');
+  for (const numbers of [[1, 2, 3, 4], [2, 3, 4], [], [1, 1]])
+    await t.ask('execute', 'procedures', { id: 'sends', body: JSON.stringify([numbers.map((n) => ({ n }))]) });
+  expect(await status('unwound')).toMatchObject({ received: 4, dropped: 2 });
+});
