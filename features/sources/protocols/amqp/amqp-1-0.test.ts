@@ -8,7 +8,9 @@ import { newAuthority } from '../../testing/certificates.ts';
 import { contextOf, NOBODY } from '../testing/context.ts';
 import { tlsOptions } from '../../../../platform/egress/index.ts';
 import { openAmqp10 } from './amqp-1-0.ts';
+import { publicationOf } from './common.ts';
 import { AMQP } from './index.ts';
+import { SenderLink } from './sender-link.ts';
 
 interface Received {
   /** The mechanisms and credentials of the SASL exchange. */
@@ -28,7 +30,8 @@ afterEach(() => {
 });
 
 /**
- * A broker that offers the named mechanisms, sends each consumer one message, and records what is sent. A target `none` does not exist.
+ * A broker that offers the named mechanisms, sends each consumer one message, and records what is sent. A target `none` does not exist, `full`
+ * takes nothing, and `scarce` one message.
  * @param sent its message: bytes are sent as they are
  * @param opens called with the address of each link that consumes, before it is open
  */
@@ -71,12 +74,13 @@ async function broker(
     (receiver as Receiver).set_target({ address });
     if (address === 'none') return (receiver as Receiver).close({ condition: 'amqp:not-found', description: 'no such address' });
     received.publishing.push(receiver as Receiver);
+    if (address !== 'full') (receiver as Receiver).add_credit(address === 'scarce' ? 1 : 1_000);
   });
   container.on('message', ({ message }: EventContext) =>
     received.messages.push(Buffer.from((message?.body as { content: Buffer }).content).toString()),
   );
   for (const event of ['disconnected', 'error', 'connection_error']) container.on(event, () => undefined);
-  const listener = container.listen({ port: 0, host: '127.0.0.1', ...tls } as never);
+  const listener = container.listen({ port: 0, host: '127.0.0.1', receiver_options: { credit_window: 0 }, ...tls } as never);
   ends.push(() => listener.close());
   await once(listener, 'listening');
   return { ...received, port: (listener.address() as AddressInfo).port };
@@ -243,4 +247,25 @@ test('a target that is refused leaves no session behind', async () => {
   expect(received.messages).toEqual(['2']);
   expect(context.losses).toEqual([]);
   await source.close();
+});
+
+// spec: integrations.md 4.3
+test('a publish fails when the broker gives no credit for it, and the link sends again when it does', async () => {
+  const received = await broker(['ANONYMOUS']);
+  const connection = rhea.create_container().connect({ host: '127.0.0.1', port: received.port, username: 'anonymous', reconnect: false });
+  await once(connection, 'connection_open');
+  const failed = { code: 'cascade.source.publish.failed', message: expect.stringContaining('takes no messages') };
+  let gone = 0;
+  const link = (address: string): Promise<SenderLink> => SenderLink.open(connection, 'jobs', address, () => gone++, 50);
+  await expect(link('full')).rejects.toMatchObject(failed);
+  expect(gone).toBe(1);
+  const scarce = await link('scarce');
+  const send = (message: number): Promise<void> => scarce.send(publicationOf({ source: 'jobs', config: {} }, { topic: 'scarce', message }));
+  await send(1);
+  await Promise.all([2, 3].map((message) => expect(send(message)).rejects.toMatchObject(failed)));
+  received.publishing.at(-1)!.add_credit(1);
+  await send(4);
+  expect(received.messages).toEqual(['1', '4']);
+  expect(gone).toBe(1);
+  connection.close();
 });

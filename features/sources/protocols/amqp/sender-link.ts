@@ -6,6 +6,9 @@ import type { Publication } from './common.ts';
 import type { Link } from './links.ts';
 import { messageOf, textOf } from './values-1-0.ts';
 
+/** A link without credit for so long fails what waits for it: the broker takes nothing, and nothing has been sent. */
+const CREDIT_WITHIN_MS = 15_000;
+
 export class SenderLink implements Link {
   readonly #connection: rhea.Connection;
   readonly #session: rhea.Session;
@@ -14,18 +17,33 @@ export class SenderLink implements Link {
   readonly #address: string;
   readonly #gone: () => void;
   readonly #open = new Map<Delivery, { resolve(): void; reject(error: Error): void }>();
-  readonly #credit: (() => void)[] = [];
+  readonly #credit: ((isThere: boolean) => void)[] = [];
+  readonly #creditWithinMs: number;
+  /** Runs while something waits for credit, from the last that came. */
+  #waiting: NodeJS.Timeout | null = null;
   readonly #onDisconnected = (): void => this.#ended('the broker closed the connection');
   #reason: string | null = null;
 
   /** @param gone called when the link has ended, or did not open. @throws cascade.source.publish.failed */
-  static async open(connection: rhea.Connection, source: string, address: string, gone: () => void): Promise<SenderLink> {
-    const link = new SenderLink(connection, source, address, gone);
-    await link.#sendable();
+  static async open(
+    connection: rhea.Connection,
+    source: string,
+    address: string,
+    gone: () => void,
+    creditWithinMs = CREDIT_WITHIN_MS,
+  ): Promise<SenderLink> {
+    const link = new SenderLink(connection, source, address, gone, creditWithinMs);
+    try {
+      await link.#sendable();
+    } catch (error) {
+      link.close(); // nobody else has it
+      throw error;
+    }
     return link;
   }
 
-  private constructor(connection: rhea.Connection, source: string, address: string, gone: () => void) {
+  private constructor(connection: rhea.Connection, source: string, address: string, gone: () => void, creditWithinMs: number) {
+    this.#creditWithinMs = creditWithinMs;
     this.#connection = connection;
     this.#source = source;
     this.#address = address;
@@ -45,9 +63,7 @@ export class SenderLink implements Link {
     connection.on('disconnected', this.#onDisconnected);
     sender.on('accepted', (event: EventContext) => this.#settled(event, true));
     for (const outcome of ['rejected', 'released', 'modified']) sender.on(outcome, (event: EventContext) => this.#settled(event, false));
-    sender.on('sendable', () => {
-      for (const wake of this.#credit.splice(0)) wake();
-    });
+    sender.on('sendable', () => this.#wake(true));
   }
 
   async send(publication: Publication): Promise<void> {
@@ -62,8 +78,20 @@ export class SenderLink implements Link {
   }
 
   async #sendable(): Promise<void> {
-    while (this.#reason === null && !this.#sender.sendable()) await new Promise<void>((resolve) => this.#credit.push(resolve));
+    while (this.#reason === null && !this.#sender.sendable()) {
+      const isThere = await new Promise<boolean>((resolve) => {
+        this.#credit.push(resolve);
+        this.#waiting ??= setTimeout(() => this.#wake(false), this.#creditWithinMs);
+      });
+      if (!isThere && this.#reason === null) throw this.#failure('the broker takes no messages now');
+    }
     if (this.#reason !== null) throw this.#failure(this.#reason);
+  }
+
+  #wake(isThere: boolean): void {
+    if (this.#waiting) clearTimeout(this.#waiting);
+    this.#waiting = null;
+    for (const wake of this.#credit.splice(0)) wake(isThere);
   }
 
   #settled({ delivery }: EventContext, isTaken: boolean): void {
@@ -82,7 +110,7 @@ export class SenderLink implements Link {
     this.#gone();
     for (const { reject } of this.#open.values()) reject(this.#failure(reason));
     this.#open.clear();
-    for (const wake of this.#credit.splice(0)) wake();
+    this.#wake(false);
     if (this.#session.is_open()) this.#session.close();
   }
 
