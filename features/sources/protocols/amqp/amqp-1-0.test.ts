@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import rhea, { type EventContext, type Message, type Receiver, type Sender } from 'rhea';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { newAuthority } from '../../testing/certificates.ts';
 import { contextOf, NOBODY } from '../testing/context.ts';
@@ -268,4 +268,17 @@ test('a publish fails when the broker gives no credit for it, and the link sends
   expect(received.messages).toEqual(['1', '4']);
   expect(gone).toBe(1);
   connection.close();
+});
+
+test('what a broker sends is not told to the console of the service', async () => {
+  const spies = [vi.spyOn(console, 'warn'), vi.spyOn(console, 'error')];
+  const unknown = [0x00, 0x53, 0x7f, 0x40, 0x40];
+  const received = await broker(['ANONYMOUS'], {}, Buffer.from([...unknown, ...messageOf(0x41)]));
+  const { source, context } = await open(received.port, { topics: ['work'] });
+  await expect.poll(() => context.delivered).toMatchObject([{ value: true }]);
+  await source.close();
+  for (const spy of spies) {
+    expect(spy).not.toHaveBeenCalled();
+    spy.mockRestore();
+  }
 });

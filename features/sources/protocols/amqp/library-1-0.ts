@@ -1,5 +1,6 @@
 // rhea, changed where it reads: Integers and instants are exact, and a message that cannot be read is that message's fate and not the
-// connection's, which the broker would deliver it to again and again. These are internal parts: its version is pinned.
+// connection's, which the broker would deliver it to again and again. It writes nothing to the console. These are internal parts: its version
+// is pinned.
 import rhea, { type Message } from 'rhea';
 
 const ULONG = 0x80;
@@ -55,6 +56,29 @@ function readSafely(messages: { decode(bytes: Buffer): Message | Unreadable }): 
   };
 }
 
+type Handlers = Record<'input' | 'output' | '_disconnected', (this: unknown, ...given: unknown[]) => unknown>;
+
+/**
+ * It tells the console of the process what it thinks of frames and messages, which a broker may send as many of as it likes. What matters is an
+ * event as well.
+ */
+function workQuietly(connection: Handlers): void {
+  const nothing = (): void => undefined;
+  for (const name of ['input', 'output', '_disconnected'] as const) {
+    const work = connection[name];
+    connection[name] = function (...given) {
+      const { warn, error } = console;
+      Object.assign(console, { warn: nothing, error: nothing });
+      try {
+        return work.apply(this, given);
+      } finally {
+        Object.assign(console, { warn, error });
+      }
+    };
+  }
+}
+
+workQuietly(Object.getPrototypeOf(rhea.create_container().create_connection()) as Handlers);
 readExactly(rhea.types as unknown as Internals);
 readSafely(rhea.message as unknown as { decode(bytes: Buffer): Message | Unreadable });
 
