@@ -60,3 +60,18 @@ test('of errors that are the same one is logged a minute with a count, whatever 
   const cited = Array.from({ length: 500 }, (_, i) => line('pipeline', `cannot read ${i}`, 0)).filter((one) => one !== null);
   expect(cited).toHaveLength(4);
 });
+
+// spec: integrations.md 1.6 1.8
+test('a poll whose message cannot be taken has failed once', async () => {
+  await using server = await openHttpServer((_sent, response) => answerJson(response, 1));
+  await using t = await openTestEngine({ outboundAddresses: ['127.0.0.1'] });
+  await t.program('rules', 'RULE first WHEN MESSAGE ARRIVES FROM cut AS m DELETE system.rules WHERE name == "second"  return m');
+  await t.program('rules', 'RULE second WHEN MESSAGE ARRIVES FROM cut AS m return m');
+  const config = { uri: server.url, pollingInterval: 1_000 };
+  const body = JSON.stringify({ name: 'cut', type: 'REMOTE', config, pipelineRules: ['first', 'second'] });
+  await t.ask('insert', 'sources', { body });
+  const counted = async (): Promise<object> => JSON.parse((await t.ask('status', 'sources', { id: 'cut' })).body ?? '');
+  await t.eventually('logs', { invocationId: 'cut', message: { $regex: 'is not there' } }, 1);
+  await expect.poll(async () => (await t.rows('audits', { entity: '/sources/cut', op: 'error' })).length).toBe(1);
+  expect(await counted()).toMatchObject({ received: 1, failed: 1 });
+});

@@ -10,7 +10,7 @@ import type { Namespace } from '../../resources/catalog/index.ts';
 import { checkConfig } from './config.ts';
 import { SourceCounts } from './counts.ts';
 import { callerOf } from './documents.ts';
-import { Inbox, logLine, logOnce } from './inbound.ts';
+import { Inbox, isNoted, logLine, logOnce } from './inbound.ts';
 import { closedWhenIdle } from './lifecycle/in-use.ts';
 import { Life, type LifeState, type StateError } from './lifecycle/life.ts';
 import { noConnection, shownState, statusOf } from './lifecycle/shown-state.ts';
@@ -283,7 +283,7 @@ export class Sources {
       malformed: (reason) => inbox.malformed(reason),
       room: () => inbox.room(),
       lost: (error) => life.lost(error),
-      troubled: (error, nextAttemptAt) => life.troubled('poll', error, nextAttemptAt),
+      troubled: (error, nextAttemptAt) => life.troubled('poll', error, nextAttemptAt, isNoted(error)),
       recovered: () => life.recovered('poll'),
       log: (level, message) => this.#inBackground(logLine(space, name, level, message)),
       audit: (op, message) => this.#audit(name, op, message),
@@ -319,12 +319,12 @@ export class Sources {
     return withNamedSecrets(name, whole, (secret) => secretNamed(this.#space, secret));
   }
 
-  #changed(name: string, state: LifeState, failure: StateError | null, isNoted: boolean): void {
+  #changed(name: string, state: LifeState, failure: StateError | null, consumes: boolean): void {
     if (failure) {
       this.counts.add(name, 'failed', this.#space.clock.now());
       this.#inBackground(logOnce(this.#space, name, failure.code, failure.message));
     }
-    if (isNoted) this.#note(name, state);
+    if (consumes) this.#note(name, state);
   }
 
   /**

@@ -35,7 +35,7 @@ export interface LifeOptions {
    * @param abandoned aborted when it has closed, or had its time to: what is still under way has no effect any more
    */
   readonly open: (unwanted: AbortSignal, abandoned: AbortSignal) => Promise<Connection>;
-  /** Called at each change of the state. @param failure the error of an attempt or a poll; null where there was none */
+  /** Called at each change of the state. @param failure the error of an attempt or a poll; null where there was none, or it has been told */
   readonly changed: (state: LifeState, failure: StateError | null) => void;
   readonly random?: () => number;
 }
@@ -123,14 +123,17 @@ export class Life {
     this.#failed(error, this.#options.reconnects !== false);
   }
 
-  /** A poll or a request failed while the connection stays open; the protocol itself schedules the next poll. */
-  troubled(what: Trouble, error: unknown, nextAttemptAt = this.#state.nextAttemptAt): void {
+  /**
+   * A poll or a request failed while the connection stays open; the protocol itself schedules the next poll.
+   * @param isTold whether the failure has been counted and logged already
+   */
+  troubled(what: Trouble, error: unknown, nextAttemptAt = this.#state.nextAttemptAt, isTold = false): void {
     if (this.#isEnded || !this.#connection) return;
     const failure = toFailure(error);
     this.#failingSince ??= this.#options.now();
     const attempts = (this.#troubles.get(what) ?? 0) + 1;
     this.#troubles.set(what, attempts);
-    this.#become({ state: 'error', error: failure, attempts, nextAttemptAt }, failure);
+    this.#become({ state: 'error', error: failure, attempts, nextAttemptAt }, isTold ? null : failure);
   }
 
   /** One succeeded: it ends the trouble of its own kind, and says nothing of others, nor of how long the connection lasts. */
