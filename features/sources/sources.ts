@@ -282,9 +282,10 @@ export class Sources {
       deliver: (message) => inbox.deliver(message),
       malformed: (reason) => inbox.malformed(reason),
       room: () => inbox.room(),
-      lost: (error) => life.lost(error),
-      troubled: (error, nextAttemptAt) => life.troubled('poll', error, nextAttemptAt, isNoted(error)),
-      recovered: () => life.recovered('poll'),
+      // What a connection tells that is not wanted any more is not of its successor.
+      lost: (error) => unwanted.aborted || life.lost(error),
+      troubled: (error, nextAttemptAt) => unwanted.aborted || life.troubled('poll', error, nextAttemptAt, isNoted(error)),
+      recovered: () => unwanted.aborted || life.recovered('poll'),
       log: (level, message) => this.#inBackground(logLine(space, name, level, message)),
       audit: (op, message) => this.#audit(name, op, message),
       keep: async (key, text) => records.seal(await space.installation.keys.ensureCipher(space.name), name, key, text),

@@ -60,16 +60,26 @@ test('the end waits ten seconds for a connection that opens or closes, and no lo
   }
 });
 
+interface Opens {
+  error: Error | null;
+  /** Fails while the connection opens. */
+  poll: Error | null;
+}
+
 /** A life cycle at a clock of its own, whose connections open when `opens` says so. */
-function lived(): { life: Life; opens: { error: Error | null }; pass(ms: number): Promise<void>; states: string[] } {
+function lived(): { life: Life; opens: Opens; pass(ms: number): Promise<void>; states: string[] } {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   let now = 0;
-  const opens: { error: Error | null } = { error: null };
+  const opens: Opens = { error: null, poll: null };
   const states: string[] = [];
-  const life = new Life({
+  const life: Life = new Life({
     now: () => now,
     isStanding: true,
-    open: async () => (opens.error ? Promise.reject(opens.error) : { close: async () => undefined }),
+    open: async () => {
+      if (opens.poll) life.troubled('poll', opens.poll, 7_000);
+      if (opens.error) throw opens.error;
+      return { close: async () => undefined };
+    },
     changed: ({ state }) => states.push(state),
     random: () => 0.5,
   });
@@ -157,4 +167,20 @@ test('a source whose polls fail is unavailable after 300 seconds and two of them
   expect(life.state.isUnavailable).toBe(true);
   life.recovered('poll');
   expect(life.state.isUnavailable).toBe(false);
+});
+
+// spec: integrations.md 1.2 1.8
+test('a connection whose first poll fails was never connected, and serves', async () => {
+  const { life, opens, pass, states } = lived();
+  opens.poll = new Error('no');
+  life.begin();
+  expect(await life.ready(0)).not.toBeNull();
+  expect(states).toEqual(['connecting', 'error']);
+  expect(life.state).toMatchObject({ state: 'error', attempts: 1, nextAttemptAt: 7_000, error: { message: 'no' } });
+  life.recovered('poll');
+  expect(life.state).toMatchObject({ state: 'connected', nextAttemptAt: null });
+  life.lost(new Error('gone'));
+  opens.poll = null;
+  await pass(1_000);
+  expect(states).toEqual(['connecting', 'error', 'connected', 'error', 'connecting', 'connected']);
 });

@@ -61,6 +61,8 @@ export class Life {
   #authenticationFailed = false;
   #attempt: Attempt | null = null;
   #timer: NodeJS.Timeout | null = null;
+  /** Reports the trouble that the connection under way begins with. */
+  #first: (() => void) | null = null;
   #isEnded = false;
   #ended: Promise<void> = Promise.resolve();
   #opening: Promise<void> = Promise.resolve();
@@ -124,11 +126,16 @@ export class Life {
   }
 
   /**
-   * A poll or a request failed while the connection stays open; the protocol itself schedules the next poll.
+   * A poll or a request failed while the connection stays open; the protocol itself schedules the next poll. The first poll may be a part of
+   * opening: then the source was never connected.
    * @param isTold whether the failure has been counted and logged already
    */
   troubled(what: Trouble, error: unknown, nextAttemptAt = this.#state.nextAttemptAt, isTold = false): void {
-    if (this.#isEnded || !this.#connection) return;
+    if (this.#isEnded) return;
+    if (!this.#connection) {
+      this.#first = () => this.troubled(what, error, nextAttemptAt, isTold);
+      return;
+    }
     const failure = toFailure(error);
     this.#failingSince ??= this.#options.now();
     const attempts = (this.#troubles.get(what) ?? 0) + 1;
@@ -167,6 +174,7 @@ export class Life {
     this.#timer = null;
     const attempt = { unwanted: new AbortController(), abandoned: new AbortController() };
     this.#attempt = attempt;
+    this.#first = null;
     if (this.#options.isStanding) this.#become({ state: 'connecting', nextAttemptAt: null });
     this.#opening = this.#opening.then(() => this.#open(attempt));
   }
@@ -184,7 +192,8 @@ export class Life {
     this.#connection = connection;
     this.#connectedAt = this.#options.now();
     this.#failingSince = null;
-    this.#become({ state: 'connected', error: null, attempts: 0, nextAttemptAt: null });
+    if (this.#first) this.#first();
+    else this.#become({ state: 'connected', error: null, attempts: 0, nextAttemptAt: null });
     for (const wake of [...this.#waiters]) wake();
   }
 

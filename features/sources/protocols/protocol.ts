@@ -161,7 +161,10 @@ export interface SourceContext {
   room(): Promise<void>;
   /** Reports that the open connection was lost: the framework closes it and opens another with back-off. */
   lost(error: unknown): void;
-  /** Reports that an attempt (a poll) failed, while the connection stays open; `recovered` reports that one succeeded again. */
+  /**
+   * Reports that an attempt (a poll) failed, while the connection stays open, or is about to be; `recovered` reports that one succeeded
+   * again.
+   */
   troubled(error: unknown, nextAttemptAt?: number): void;
   recovered(): void;
   /** Writes to the namespace's logs, with the source's name as invocation id. */

@@ -276,10 +276,9 @@ class Remote implements Connection {
       poll: async (leftMs) => {
         try {
           await context.poll(() => this.#pollEach(paths));
-          setImmediate(() => context.recovered());
+          context.recovered();
         } catch (error) {
-          const nextAttemptAt = context.now() + Math.floor(leftMs());
-          setImmediate(() => context.troubled(error, nextAttemptAt)); // deferred, so that a failure of the first poll follows the state "connected"
+          context.troubled(error, context.now() + Math.floor(leftMs()));
         }
       },
     });
