@@ -193,3 +193,19 @@ test('a message that is unwound counts as dropped once, however many elements of
     await t.ask('execute', 'procedures', { id: 'sends', body: JSON.stringify([numbers.map((n) => ({ n }))]) });
   expect(await status('unwound')).toMatchObject({ received: 4, dropped: 2 });
 });
+
+// spec: integrations.md 1.4
+test.each([
+  ['EMAIL', { host: 'nowhere.invalid', port: 25 }, { from: 'a@x.example', to: 'b@x.example', subject: 's' }, 'cascade.email.body.invalid'],
+  ['CHATBOT', { clientId: 'c', clientSecret: '@secrets(gone)' }, { text: 'a' }, 'cascade.chatbot.message.invalid'],
+  ['MQTT', {}, { topic: 'a/#', message: 1 }, 'cascade.mqtt.topic.invalid'],
+  ['AMQP', { serverURIs: 'amqp://nowhere.invalid' }, { message: 1 }, 'cascade.amqp.topic.missing'],
+])('%s: an invalid publish is refused without a connection, and is no failure of the source', async (type, config, request, code) => {
+  const name = `unready${type}`;
+  await source(name, { contentType: '@secrets(gone)', ...config }, { type });
+  await isIn(name, 'error');
+  await expect(t.ask('publish', 'sources', { id: name, body: JSON.stringify(request) })).rejects.toMatchObject({ code, status: 400 });
+  const { failed, attempts } = await status(name);
+  expect(failed).toBe(attempts);
+  await t.ask('delete', 'sources', { id: name });
+});

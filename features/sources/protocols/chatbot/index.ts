@@ -2,6 +2,7 @@
 import type { ObjectValue } from '../../../../stdlib/values/index.ts';
 import { address, COMMON, hostsIn, oneOf, own, text, texts } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
+import { targetOf } from './target.ts';
 
 const SERVICE = address('https?');
 
@@ -27,6 +28,7 @@ export const CHATBOT: Protocol = {
     own(config, 'inboundAuth') === 'jwt' && own(config, 'openIdMetadataUri') === null ? ['openIdMetadataUri', 'needed for jwt'] : null,
   hosts: (config) => hostsIn(config, 'openIdMetadataUri', 'tokenUri'),
   isStanding: () => false,
+  checkPublish: (_source, _config, request) => void targetOf(request),
   takesRequests: true,
   open: async (context) => (await import('./connection.ts')).openChatbot(context),
 };

@@ -10,6 +10,7 @@ import { bodyOfFailure } from '../error-body.ts';
 import { own } from '../fields.ts';
 import type { SourceContext } from '../protocol.ts';
 import { channelOf } from './channels.ts';
+import { targetOf } from './target.ts';
 
 const TIMEOUT_MS = 30_000;
 const REMEMBERED_MS = 600_000;
@@ -48,13 +49,9 @@ export class Outgoing implements AsyncDisposable {
 
   /** @throws cascade.chatbot.message.invalid, .channel.unknown, .service.url.refused, .send.failed */
   async send(message: ObjectValue): Promise<void> {
-    if (typeof own(message, 'text') !== 'string') throw apiError('cascade.chatbot.message.invalid', 'it has no text');
-    const conversation = own(message, 'conversation');
-    const id = isObject(conversation) ? own(conversation, 'id') : null;
-    if (own(message, 'serviceUrl') !== null && typeof id === 'string' && id !== '') return this.#reply(message, id);
-    const [service, channel] = [own(message, 'service'), own(message, 'channel')];
-    if (conversation !== null || typeof service !== 'string' || typeof channel !== 'string')
-      throw apiError('cascade.chatbot.message.invalid', 'it is neither a reply nor a message to a channel');
+    const target = targetOf(message);
+    if (target.conversation !== undefined) return this.#reply(message, target.conversation);
+    const { service, channel } = target;
     const known = await channelOf(this.#context, service, channel);
     if (!known) throw apiError('cascade.chatbot.channel.unknown', channel, service);
     const to = String(own(known, 'conversation'));

@@ -2,6 +2,7 @@
 import { COMMON, flag, host, object, oneOf, own, text, whole } from '../fields.ts';
 import type { Protocol } from '../protocol.ts';
 import { TLS_FIELDS } from '../../../../platform/egress/index.ts';
+import { checkedMail } from './mail.ts';
 
 export const EMAIL: Protocol = {
   type: 'EMAIL',
@@ -22,5 +23,6 @@ export const EMAIL: Protocol = {
   },
   hosts: (config) => [String(own(config, 'host'))],
   isStanding: () => false,
+  checkPublish: (_source, _config, request) => void checkedMail(request),
   open: async (context) => (await import('./connection.ts')).openEmail(context),
 };

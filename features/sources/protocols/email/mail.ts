@@ -33,11 +33,16 @@ const CONTROL = /[\0-\x08\x0a-\x1f\x7f\u2028\u2029]/;
 /** Reads a document: its bytes and its media type. */
 export type ReadDocument = (name: string) => Promise<{ readonly bytes: Buffer; readonly fileType: string }>;
 
-/**
- * Documents are read last, after all other checks.
- * @throws cascade.email.parameter.missing, .address.invalid, .body.invalid, .header.invalid; cascade.resource.not.found of a document
- */
+type CheckedMail = Omit<Mail, 'attachments'> & { readonly attachments: readonly CheckedAttachment[] };
+
+/** Documents are read last, after all other checks. @throws as `checkedMail`; cascade.resource.not.found of a document */
 export async function mailOf(request: ObjectValue, read: ReadDocument): Promise<Mail> {
+  const checked = checkedMail(request);
+  return { ...checked, attachments: await loaded(checked.attachments, read) };
+}
+
+/** @throws cascade.email.parameter.missing, .address.invalid, .body.invalid, .header.invalid */
+export function checkedMail(request: ObjectValue): CheckedMail {
   const from = oneText(request, 'from');
   const to = list(request, 'to');
   if (to.length === 0) throw missing('to');
@@ -56,7 +61,7 @@ export async function mailOf(request: ObjectValue, read: ReadDocument): Promise<
     ...(text === null ? {} : { text }),
     ...(html === null ? {} : { html }),
     headers: headersOf(own(request, 'headers')),
-    attachments: await attachmentsOf(own(request, 'attachments'), read),
+    attachments: attachmentsOf(own(request, 'attachments')),
   };
 }
 
@@ -108,18 +113,21 @@ function headersOf(headers: Value): Mail['headers'] {
 
 const wrongBody = (detail: string) => apiError('cascade.email.body.invalid', detail);
 
-async function attachmentsOf(attachments: Value, read: ReadDocument): Promise<Mail['attachments']> {
+function attachmentsOf(attachments: Value): CheckedAttachment[] {
   if (attachments === null) return [];
   if (!Array.isArray(attachments) || !attachments.every(isObject)) throw wrongBody('attachments is no array of Objects');
-  const checked = attachments.map((one, i) => checkedAttachment(one, i));
+  return attachments.map((one, i) => checkedAttachment(one, i));
+}
+
+async function loaded(checked: readonly CheckedAttachment[], read: ReadDocument): Promise<Mail['attachments']> {
   const all: Mail['attachments'][number][] = [];
   for (const { filename, contentType, content } of checked) {
-    const loaded = Buffer.isBuffer(content) ? null : await read(content.document);
-    const ofDocument = loaded && !Buffer.isBuffer(content) ? lastOf(content.document) : null;
+    const document = Buffer.isBuffer(content) ? null : await read(content.document);
+    const ofDocument = Buffer.isBuffer(content) ? null : lastOf(content.document);
     all.push({
       filename: filename ?? ofDocument ?? false,
-      contentType: contentType ?? loaded?.fileType ?? 'application/octet-stream',
-      content: loaded?.bytes ?? (content as Buffer),
+      contentType: contentType ?? document?.fileType ?? 'application/octet-stream',
+      content: document?.bytes ?? (content as Buffer),
     });
   }
   return all;
