@@ -70,18 +70,17 @@ test('a process that may have lost the namespace does not poll, even when it not
     async () => void steps.push('stored'),
     () => isSure,
   );
-  const poll = (): Promise<void> =>
+  const poll = (): Promise<boolean> =>
     polls.poll(
       'a',
       () => 1,
       WANTED,
       async () => void steps.push('polled'),
     );
-  await poll();
+  expect(await poll()).toBe(true);
   const noticed = poll();
   isSure = false;
-  await noticed;
-  await poll();
+  expect([await noticed, await poll()]).toEqual([false, false]);
   expect(steps).toEqual(['stored', 'polled', 'stored']);
 });
 
@@ -91,7 +90,7 @@ test('a poll of a closed source leaves the queue, whose next poll has its turn, 
   const steps: string[] = [];
   const stored = Promise.withResolvers<void>();
   const polls = new Polls(() => stored.promise, sure);
-  const poll = (name: string, unwanted: AbortSignal): Promise<void> =>
+  const poll = (name: string, unwanted: AbortSignal): Promise<boolean> =>
     polls.poll(
       name,
       () => 1,

@@ -29,14 +29,19 @@ export class Polls {
    * Runs a poll when one of the places is free, and stores before when it begins. A process that has stood still does not poll: the next owner
    * of the namespace does by then, and what this one would take from the remote side it could not store.
    * @param unwanted aborted when the source is closed: a poll that has not begun by then does not
+   * @returns whether it polled
    */
-  async poll(source: string, now: () => number, unwanted: AbortSignal, poll: () => Promise<void>): Promise<void> {
+  async poll(source: string, now: () => number, unwanted: AbortSignal, poll: () => Promise<void>): Promise<boolean> {
     const isWanted = (): boolean => !unwanted.aborted && this.#isSure();
+    let hasPolled = false;
     await this.run(unwanted, async () => {
       if (!isWanted()) return;
       await this.note(source, now());
-      if (isWanted()) await poll();
+      if (!isWanted()) return;
+      await poll();
+      hasPolled = true;
     });
+    return hasPolled;
   }
 
   /** Resolves when the beginning of the poll is stored. */

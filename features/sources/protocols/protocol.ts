@@ -178,9 +178,9 @@ export interface SourceContext {
   polledAt(): Promise<number | null>;
   /**
    * Runs a poll when one of the namespace's places is free, and stores before when it began; without it where another process may own the
-   * namespace by now. @throws errors of the poll
+   * namespace by now. @returns whether it polled. @throws errors of the poll
    */
-  poll(poll: () => Promise<void>): Promise<void>;
+  poll(poll: () => Promise<void>): Promise<boolean>;
   /** The creator of the source, as the caller for what the source does itself. */
   creator(): Promise<Caller>;
   /** Type and config, with secrets, of another source of the namespace; null: it does not exist, is inactive or mocked. */

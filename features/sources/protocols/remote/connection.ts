@@ -275,8 +275,7 @@ class Remote implements Connection {
       polledAt: () => context.polledAt(),
       poll: async (leftMs) => {
         try {
-          await context.poll(() => this.#pollEach(paths));
-          context.recovered();
+          if (await context.poll(() => this.#pollEach(paths))) context.recovered();
         } catch (error) {
           context.troubled(error, context.now() + Math.floor(leftMs()));
         }

@@ -38,3 +38,17 @@ test('what is answered when the source is abandoned raises no event', async () =
   await (await openRemote(context)).close();
   expect(context.delivered).toEqual([]);
 });
+
+// spec: integrations.md 1.2 1.10
+test('a poll that did not take place makes nothing good', async () => {
+  const steps: string[] = [];
+  const reports = { troubled: () => steps.push('troubled'), recovered: () => steps.push('recovered') };
+  const openWith = async (poll: (work: () => Promise<void>) => Promise<boolean>): Promise<void> => {
+    const context = { ...contextOf({ uri: 'http://127.0.0.1:1', pollingInterval: 1_000 }), ...reports, poll };
+    await (await openRemote(context)).close();
+  };
+  await openWith((work) => work().then(() => true));
+  await openWith(async () => false);
+  await openWith(async () => true);
+  expect(steps).toEqual(['troubled', 'recovered']);
+});

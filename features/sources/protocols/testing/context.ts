@@ -75,7 +75,7 @@ export function contextOf(
     keep: async (key, text) => void (text === null ? records.delete(key) : records.set(key, text)),
     kept: async (key) => records.get(key) ?? null,
     polledAt: async () => null,
-    poll: (poll) => poll(),
+    poll: (poll) => poll().then(() => true),
     creator: async () => NOBODY,
     other: async () => null,
     store: { put: async () => undefined, get: async () => null, remove: async () => undefined, all: async () => [] },
