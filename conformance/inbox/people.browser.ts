@@ -193,6 +193,7 @@ test('a device is not asked for what it need not read: what is typed is kept bes
   await stage.send('many', FORM, 'The first');
   const { page, context } = await stage.open('many');
   await page.locator('a.message').waitFor();
+  await page.waitForLoadState('networkidle'); // the list that every connection asks for is kept as well
   await page.evaluate(`window.reads = {}; const all = IDBObjectStore.prototype.getAll;
     IDBObjectStore.prototype.getAll = function (...given) { reads[this.name] = (reads[this.name] ?? 0) + 1; return all.apply(this, given); };`);
   await page.getByRole('link', { name: 'The first' }).tap();
