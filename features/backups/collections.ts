@@ -18,17 +18,24 @@ export function systemResources(features: FeatureRegistry): InstanceResource[] {
   return [...found.values()];
 }
 
-/** The collections of types, by their stored definitions, each with its encrypted properties. */
-export function typeCollections(rows: readonly ObjectValue[]): Map<string, ReadonlySet<string>> {
-  const collections = new Map<string, ReadonlySet<string>>();
+export interface TypeCollection {
+  /** Of the type. */
+  readonly name: string;
+  readonly encrypted: ReadonlySet<string>;
+}
+
+/** The collections of types, by their stored definitions. */
+export function typeCollections(rows: readonly ObjectValue[]): Map<string, TypeCollection> {
+  const collections = new Map<string, TypeCollection>();
   for (const row of rows) {
     if (getOwn(row, 'kind') !== 'types') continue;
-    const collection = Object.hasOwn(row, 'collection') ? String(getOwn(row, 'collection')) : `t.${String(getOwn(row, 'name'))}`;
+    const name = String(getOwn(row, 'name'));
+    const collection = Object.hasOwn(row, 'collection') ? String(getOwn(row, 'collection')) : `t.${name}`;
     const properties = getOwn(getOwn(row, 'object') as ObjectValue, 'properties');
     const encrypted = Object.entries(isObject(properties) ? properties : {}).filter(
       ([, property]) => isObject(property) && Object.hasOwn(property, 'encrypted') && getOwn(property, 'encrypted') === true,
     );
-    collections.set(collection, new Set(encrypted.map(([name]) => name)));
+    collections.set(collection, { name, encrypted: new Set(encrypted.map(([property]) => property)) });
   }
   return collections;
 }

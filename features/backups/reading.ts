@@ -6,7 +6,7 @@ import { fromBson, toBson } from '../../model/values/index.ts';
 import type { Pieces } from '../../resources/api.ts';
 import { DEFINITIONS, type Namespace } from '../../resources/catalog/index.ts';
 import { contentFilter } from '../documents/index.ts';
-import { collectionsOf, typeCollections } from './collections.ts';
+import { collectionsOf, type TypeCollection, typeCollections } from './collections.ts';
 import { type BackupRecord, FORMAT, type Head } from './format.ts';
 import { backupCipher, checkOf, isSealed, resealedDefinition, resealedRow, type Resealing } from './sealing.ts';
 
@@ -49,7 +49,7 @@ export async function openBackup(space: Namespace, namespace: string, key: Uint8
         rows++;
       }
       for (const name of collectionsOf(features, types)) {
-        const encrypted = types.get(name) ?? NONE;
+        const encrypted = types.get(name)?.encrypted ?? NONE;
         const filter = await contentFilter(db, name, session);
         const found = db.collection(name).find(filter, { session, sort: { _id: 1 }, batchSize: ROWS_AT_A_TIME, raw: true });
         for await (const raw of found as unknown as AsyncIterable<Uint8Array>) {
@@ -93,8 +93,8 @@ async function readDefinitions(db: Db, session: ClientSession): Promise<Definiti
   return found;
 }
 
-async function hasEncrypted(db: Db, session: ClientSession, types: ReadonlyMap<string, ReadonlySet<string>>): Promise<boolean> {
-  for (const [collection, encrypted] of types)
+async function hasEncrypted(db: Db, session: ClientSession, types: ReadonlyMap<string, TypeCollection>): Promise<boolean> {
+  for (const [collection, { encrypted }] of types)
     if (encrypted.size > 0 && (await db.collection(collection).findOne({}, { session, projection: { _id: 1 } }))) return true;
   return false;
 }

@@ -109,6 +109,16 @@ test('what a restore has put in force stays, though the process ended before it 
   expect(await codes(namespace, 'Pump')).toEqual(['a']);
 });
 
+test('what depends on an instance is deleted with it after a restore, too', async () => {
+  const [pump] = rows.filter(({ in: name }) => name === collectionOf('Pump'));
+  const { _id, ...values } = pump!.row as { readonly _id: { readonly $oid: string } };
+  const part = { ...pump!, row: { ...values, _id: { $oid: 'a'.repeat(24) }, code: 'part', ars_dependentResource: `/Pump/${_id.$oid}` } };
+  const namespace = await restored(head, [...rows, part], KEY);
+  expect(await codes(namespace, 'Pump')).toEqual(['a', 'part']);
+  await ask('delete', 'Pump', _id.$oid, {}, { ...boss, namespace });
+  expect(await codes(namespace, 'Pump')).toEqual([]);
+});
+
 test('the properties of the namespace come into force with the rest, or not at all', async () => {
   const namespace = await newNamespace();
   const restore = await begun(namespace, head, KEY);

@@ -9,10 +9,11 @@ import { fromBson, parseJson, toBson } from '../../model/values/index.ts';
 import { isRetryable } from '../../platform/mongo/index.ts';
 import { DEFINITIONS, DefinitionStore, type Namespace, RESTORED_DEFINITIONS } from '../../resources/catalog/index.ts';
 import { propertiesIn } from '../accounts/index.ts';
+import { DEPENDENTS, entriesOfDependent } from '../../resources/instances/index.ts';
 import { CONTENT_COLLECTIONS, dropContents, ensureContentCollections } from '../documents/index.ts';
 import { loadScalars } from '../scalars/index.ts';
 import { loadTypes } from '../types/index.ts';
-import { systemResources, typeCollections } from './collections.ts';
+import { systemResources, type TypeCollection, typeCollections } from './collections.ts';
 import { FORMAT, type Head } from './format.ts';
 import { backupCipher, isSealed, requireKey, resealedDefinition, resealedRow, type Resealing } from './sealing.ts';
 
@@ -64,6 +65,7 @@ export async function beginRestore(space: Namespace, namespace: string, head: He
   // Collections that an earlier attempt has left: no type refers to them.
   for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray())
     if (OF_A_TYPE.test(name) || name === RESTORED_DEFINITIONS) await db.collection(name).drop();
+  await db.collection(DEPENDENTS).deleteMany({}, { writeConcern: { w: 'majority' } });
   await dropContents(db);
   const id = randomUUID();
   await restores(db).replaceOne({ _id: RESTORE }, { id, head, rows: 0 }, { upsert: true });
@@ -140,15 +142,19 @@ export async function takeRows(
     const known = await knownCollections(db);
     if (!restore.hasTypes) await makeCollections(space, db);
     for (const [collection, documents] of batches) {
-      const encrypted = known.get(collection);
-      if (!encrypted && !isOfService(space, collection)) throw invalid(`no type of it has the collection ${collection}`);
+      const type = known.get(collection);
+      if (!type && !isOfService(space, collection)) throw invalid(`no type of it has the collection ${collection}`);
+      const entries: Document[] = [];
       for (const document of documents) {
-        if (!CONTENT_COLLECTIONS.includes(collection)) requireReadable(collection, document);
-        if (encrypted) requireSealed(document, encrypted, resealing !== null);
-        if (encrypted && resealing) opened(() => resealedRow(document, encrypted, resealing));
+        const row = CONTENT_COLLECTIONS.includes(collection) ? null : requireReadable(collection, document);
+        if (type && row) entries.push(...entriesOfDependent({ name: type.name, collection }, row));
+        if (type) requireSealed(document, type.encrypted, resealing !== null);
+        if (type && resealing) opened(() => resealedRow(document, type.encrypted, resealing));
         if (document['ars_namespace'] === from) document['ars_namespace'] = namespace;
       }
-      if (!encrypted && !CONTENT_COLLECTIONS.includes(collection))
+      // A backup has no entries of dependents: they follow from its rows.
+      if (entries.length > 0) await insert(db, DEPENDENTS, entries);
+      if (!type && !CONTENT_COLLECTIONS.includes(collection))
         await insert(db, INSERTED, [{ in: collection, ids: documents.map(({ _id }) => _id as unknown) } satisfies Inserted]);
       await insert(db, collection, documents);
     }
@@ -231,7 +237,7 @@ const stagedRows = async (db: Db): Promise<ObjectValue[]> => {
   return rows;
 };
 
-const knownCollections = async (db: Db): Promise<Map<string, ReadonlySet<string>>> => typeCollections(await stagedRows(db));
+const knownCollections = async (db: Db): Promise<Map<string, TypeCollection>> => typeCollections(await stagedRows(db));
 
 /** Creates the collections of types with their indexes, while they are empty. @throws backup.invalid */
 async function makeCollections(space: Namespace, db: Db): Promise<void> {

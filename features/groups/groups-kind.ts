@@ -1,9 +1,9 @@
 // Groups (resources-and-api.md 4.14): users and tokens that share the instances tagged with the group's name.
 
-import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { checkName } from '../../model/types/index.ts';
+import { checkName, isServiceSet } from '../../model/types/index.ts';
 import { isAdmin } from '../../resources/access/index.ts';
 import { omit, systemType, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
@@ -136,6 +136,9 @@ function requireEditor(stored: ObjectValue, next: ObjectValue, caller: Identity)
   const left = before.filter((member) => !after.includes(member));
   const stay = before.filter((member) => after.includes(member));
   const isLeaving = left.length > 0 && left.every((member) => mine.includes(member)) && String(stay) === String(after);
-  const isSame = ['owner', 'description'].every((field) => own(stored, field) === own(next, field));
+  const others = new Set(
+    [...Object.keys(stored), ...Object.keys(next)].filter((name) => name !== 'members' && name !== TOKENS && !isServiceSet(name)),
+  );
+  const isSame = [...others].every((field) => encodeInner(own(stored, field)) === encodeInner(own(next, field)));
   if (!isLeaving || !isSame) throw apiError('cascade.authorization.denied', 'update', 'groups');
 }

@@ -4,7 +4,7 @@
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
-import { isAdmin } from '../../resources/access/index.ts';
+import { isAdmin, isWrapped } from '../../resources/access/index.ts';
 import type { Capability, Namespace } from '../../resources/catalog/index.ts';
 
 export const CAPABILITIES: readonly Capability[] = ['select', 'insert', 'update', 'delete', 'aggregate'];
@@ -28,7 +28,7 @@ export function entryGrant(entry: Value, capability: Capability): Grant {
   if (!isObject(entry) || !Object.hasOwn(entry, capability)) return null;
   const constraint = getOwn(entry, capability);
   if (!isObject(constraint)) return ALL;
-  if (capability !== 'delete' || !Object.hasOwn(constraint, 'qual')) return constraint;
+  if (!isWrapped(capability, constraint)) return constraint;
   const wrapped = getOwn(constraint, 'qual');
   return isObject(wrapped) ? wrapped : ALL;
 }

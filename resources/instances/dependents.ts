@@ -2,7 +2,7 @@
 // entry stored beside it, by which the deletion finds it, wherever it is. An entry of an instance that was deleted or depends on another
 // one now has no effect; it is removed with the instance that it names.
 
-import { type Db, Long, ObjectId } from 'mongodb';
+import { type Db, type Document, Long, ObjectId } from 'mongodb';
 import { getOwn, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import type { Write } from '../../runtime/transactions/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
@@ -11,7 +11,7 @@ import { idOf } from '../representation/index.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/index.ts';
 import { read } from './find.ts';
 
-const DEPENDENTS = 'dependents';
+export const DEPENDENTS = 'dependents';
 /** Bound of the dependents of one instance or batch. */
 const MOST = 100_000;
 
@@ -35,11 +35,17 @@ export function addressesOf(resource: Resource, stored: ObjectValue): string[] {
 }
 
 /** The entry of an instance that depends on another one, where its last state did not. */
-export function entriesFor({ name, collection }: InstanceResource, next: ObjectValue, before: ObjectValue | null = null): Write[] {
-  const on = masterOf(next);
-  if (on === null || on === masterOf(before)) return [];
-  const document = { _id: new ObjectId(), ars_version: Long.ONE, on, type: name, collection, of: idOf(next) };
-  return [{ collection: DEPENDENTS, op: 'insert', document, isNew: true }];
+export function entriesFor(of: Place, next: ObjectValue, before: ObjectValue | null = null): Write[] {
+  if (masterOf(next) === masterOf(before)) return [];
+  return entriesOfDependent(of, next).map((document) => ({ collection: DEPENDENTS, op: 'insert', document, isNew: true }));
+}
+
+type Place = Pick<InstanceResource, 'name' | 'collection'>;
+
+/** The stored entry of an instance, where it depends on another one. */
+export function entriesOfDependent({ name, collection }: Place, instance: ObjectValue): (Document & { _id: ObjectId })[] {
+  const on = masterOf(instance);
+  return on === null ? [] : [{ _id: new ObjectId(), ars_version: Long.ONE, on, type: name, collection, of: idOf(instance) }];
 }
 
 const OF_A_TYPE = { kind: 'instances', operations: new Set<string>(), defaultSort: { _id: 1 } } as const;

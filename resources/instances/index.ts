@@ -6,7 +6,7 @@ export { trimCapped } from './capped.ts';
 export { computedIn, updateComputed } from './computed-change.ts';
 export { CURSORS, type WalkPage } from './cursors/index.ts';
 export { deleteMany, deleteOne, goingAlong } from './delete.ts';
-export { addressesOf, indexDependents, masterOf } from './dependents.ts';
+export { addressesOf, DEPENDENTS, entriesOfDependent, indexDependents, masterOf } from './dependents.ts';
 export {
   condition,
   conditionAsked,
