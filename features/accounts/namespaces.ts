@@ -14,7 +14,7 @@ import { isAdmin, requireAdmin } from '../../resources/access/index.ts';
 import { propertiesIn, systemPropertiesOf } from './shown.ts';
 import { transferResources } from './transfer.ts';
 import { objectOf, requireKnown, requiredText, textIn } from '../../resources/requests/index.ts';
-import { manages, requireAnotherAdmin } from './users.ts';
+import { forgetAt, manages, requireAnotherAdmin } from './users.ts';
 
 const DEFAULT_PROFILES = ['user', 'user__system'];
 const INVITATION_MS = 2 * 24 * 60 * 60 * 1000;
@@ -144,6 +144,7 @@ export const NAMESPACES: AccountResource = {
       if (user.home === namespace)
         throw apiError('cascade.namespace.home.revoke', 'namespaces', 'username', 'the namespace is the home of the user');
       const wholly = await requireAnotherAdmin(space, username, namespace, (session) => along(session, namespace));
+      await forgetAt(space, namespace, username, caller);
       if (transfers) await transferResources(space, username, caller);
       await space.installation.identity.revokeAuthorization(username, namespace, {
         ...(transfers && { to: caller.username }),

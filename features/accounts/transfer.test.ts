@@ -86,3 +86,15 @@ test('transferResources makes a user’s objects the admin’s; its tokens keep 
       ['revoked', concerned],
     ]);
 });
+
+test('who loses a namespace leaves its groups, with its devices and the messages that wait for it: a later user of the name has none of it', async () => {
+  await as(boss, 'authorizeUser', 'namespaces', root, { username: guest.username, profiles: ['admin', 'user__system'] });
+  await as(boss, 'insert', 'groups', undefined, { name: 'night', members: [guest.username] });
+  await as(guest, 'insert', 'groups', undefined, { name: 'own', members: [boss.username] });
+  await as(guest, 'insert', 'ArsPushTarget', undefined, { deviceId: `phone-${mark}`, platform: 'web' });
+  expect(await as(boss, 'select', 'ArsPushTarget', undefined)).toHaveLength(1);
+  await as(boss, 'revokeUserAuthZ', 'namespaces', root, { username: guest.username });
+  expect(await as(boss, 'select', 'groups', 'night')).toMatchObject({ members: [boss.username] });
+  expect(await as(boss, 'select', 'groups', 'own')).toMatchObject({ owner: boss.username, members: [boss.username] });
+  expect(await as(boss, 'select', 'ArsPushTarget', undefined)).toEqual([]);
+});

@@ -12,13 +12,13 @@ import { readById, updateOne } from '../../resources/instances/index.ts';
 const OWNER_LEVELS: ReadonlySet<string> = new Set(['ars_readByOwner', 'ars_writeByOwner']);
 
 /**
- * Transfers groups, rules, sources, documents, and instances of types with an access level for owners. The transaction that ends the
- * authorization transfers tokens (identity/revocation.ts).
+ * Transfers rules, sources, documents, and instances of types with an access level for owners. The transaction that ends the
+ * authorization transfers tokens (identity/revocation.ts); groups are left, and pass, at each revocation (features/groups).
  * @throws the error of a BEFORE rule that refuses the change of an instance
  */
 export async function transferResources(space: Namespace, from: string, to: Identity): Promise<void> {
   const actor: Actor = { ...serviceActor(space), identity: { ...to, ofService: true }, takesOver: from };
-  for (const kind of ['rules', 'sources', 'groups'] as const) await transferDefinitions(space, kind, from, actor);
+  for (const kind of ['rules', 'sources'] as const) await transferDefinitions(space, kind, from, actor);
   for (const [name] of space.catalog.definitions.list('types')) {
     const resource = resolve(space, name, true) as InstanceResource;
     const { userAccessLevel, adminAccessLevel } = resource.type;
@@ -27,17 +27,12 @@ export async function transferResources(space: Namespace, from: string, to: Iden
   await transferInstances(space, resolve(space, 'documents', false) as InstanceResource, from, actor);
 }
 
-async function transferDefinitions(space: Namespace, name: 'rules' | 'sources' | 'groups', from: string, actor: Actor): Promise<void> {
+async function transferDefinitions(space: Namespace, name: 'rules' | 'sources', from: string, actor: Actor): Promise<void> {
   const kind = resolve(space, name, false) as DefinitionResource;
-  const owner = name === 'groups' ? 'owner' : 'ars_createdBy';
   const isFroms = (object: ObjectValue): boolean =>
-    own(object, owner) === from || (name === 'rules' && own(object, 'ars_modifiedBy') === from);
-  for (const [id] of space.catalog.definitions.list(name).filter(([, object]) => isFroms(object))) {
-    const members = name === 'groups' ? (own(space.catalog.definitions.get('groups', id) ?? {}, 'members') as string[]) : [];
-    const body: ObjectValue =
-      name === 'groups' ? { owner: actor.identity.username, members: members.filter((member) => member !== from) } : {};
-    await ignoreDeleted(changeDefinition(space, kind, id, body, actor));
-  }
+    own(object, 'ars_createdBy') === from || (name === 'rules' && own(object, 'ars_modifiedBy') === from);
+  for (const [id] of space.catalog.definitions.list(name).filter(([, object]) => isFroms(object)))
+    await ignoreDeleted(changeDefinition(space, kind, id, {}, actor));
 }
 
 async function transferInstances(space: Namespace, resource: InstanceResource, from: string, actor: Actor): Promise<void> {

@@ -97,15 +97,18 @@ export const USERS: AccountResource = {
 
 /** Takes what a user has by its name from it in all of its namespaces, whichever the request is in. */
 async function forgetIn(space: Namespace, username: string, caller: Identity): Promise<void> {
-  const { installation } = space;
-  await space.catalog.features.forgetUser(space, username, caller);
-  for (const { namespace } of await installation.directory.namespaces(username, false)) {
-    if (namespace === space.name) continue;
-    // What passes to somebody passes to one who administers the namespace, which the caller need not do.
-    const admin = (await adminsOf(space, namespace)).find((one) => one.username !== username);
-    const successor = admin ? { username: admin.username, profiles: [...admin.profiles] } : { username: caller.username, profiles: [] };
-    await installation.forgetUser(namespace, username, { ...successor, namespace });
-  }
+  await forgetAt(space, space.name, username, caller);
+  for (const { namespace } of await space.installation.directory.namespaces(username, false))
+    if (namespace !== space.name) await forgetAt(space, namespace, username, caller);
+}
+
+/** The same in one namespace: its groups, devices, and messages that wait for it. */
+export async function forgetAt(space: Namespace, namespace: string, username: string, caller: Identity): Promise<void> {
+  if (namespace === space.name) return space.catalog.features.forgetUser(space, username, caller);
+  // What passes to somebody passes to one who administers the namespace, which the caller need not do.
+  const admin = (await adminsOf(space, namespace)).find((one) => one.username !== username);
+  const successor = admin ? { username: admin.username, profiles: [...admin.profiles] } : { username: caller.username, profiles: [] };
+  await space.installation.forgetUser(namespace, username, { ...successor, namespace });
 }
 
 /** @throws cascade.quota.exceeded */

@@ -1,4 +1,4 @@
-// Takes a user that is deleted out of the groups of its namespace, before it is gone: whoever has its name later is not a member in its
+// Takes a user that is deleted, or loses the namespace, out of the groups there, before it is gone: whoever has its name later is not one in its
 // place (resources-and-api.md 4.14). Each group is a commit of its own, and repeating the deletion resumes it. Tokens need nothing of the
 // kind: a group knows them by their `_id`.
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';

@@ -62,9 +62,9 @@ export interface Feature {
 }
 
 /**
- * Takes what a user has by its name from it, before it is deleted: whoever has the name later is somebody else. Repeating the deletion
- * resumes it.
- * @param by the admin who deletes the user, to whom passes what needs an owner
+ * Takes what a user has by its name from it, before it is deleted or loses the namespace: whoever has the name later is somebody else.
+ * Repeating the deletion resumes it.
+ * @param by the admin who deletes the user, or revokes its access, to whom passes what needs an owner
  */
 type ForgetUser = (space: Namespace, username: string, by: Identity) => Promise<void>;
 

@@ -296,7 +296,15 @@ const AREAS: readonly { area: string; oracle: Question['oracle']; share: number;
       area: 'number patterns',
       oracle: 'java',
       share: 5,
-      make: (dice) => ({ name: 'format', args: [text(`{0,number,${numberPattern(dice)}}`), anyNumber(dice)] }),
+      make: (dice) => {
+        const pattern = numberPattern(dice);
+        const number = anyNumber(dice);
+        // With an exponent, Java rounds ties of whole Reals up (it takes their digits for inexact), those of Decimals to even.
+        const isWhole = number.kind === 'real' && Number.isInteger(Number(number.text));
+        const asked =
+          isWhole && pattern.includes('E') ? { ...number, kind: 'decimal' as const, text: String(Number(number.text)) } : number;
+        return { name: 'format', args: [text(`{0,number,${pattern}}`), asked] };
+      },
     },
     {
       area: 'date patterns',
