@@ -3,6 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { type Outlet, tlsOptions } from '../../platform/egress/index.ts';
+import { Fenced } from '../../runtime/transactions/index.ts';
 import { StateKey } from '../../resources/states.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { nodeCredentials, type NodeCredentials, nodeOptions } from '../nodes/index.ts';
@@ -15,7 +16,10 @@ import type { NodeStatement } from './statement.ts';
 
 export const FEDERATION = new StateKey<Federation>('federation');
 
-/** Statements in progress; beyond the bound the oldest are dropped, which no program reads any more. */
+/**
+ * Statements in progress. Beyond the bound the oldest are dropped that no program waits for: one that reads on asks its nodes again. Those
+ * that are waited for are as many as there are runs.
+ */
 const MOST_STATEMENTS = 10_000;
 const SWEEP_EVERY_MS = 5_000;
 
@@ -33,6 +37,7 @@ export class Federation {
   readonly #clients = new Map<string, Kept>();
   readonly #statements = new Map<string, NodeStatement>();
   #sweeping: NodeJS.Timeout | null = null;
+  #isClosed = false;
 
   /** @param made creates the client of a node; absent: one for the protocol of the node's address */
   constructor(space: () => Namespace, outlet: Outlet, made?: (name: string, node: ObjectValue) => NodeClient) {
@@ -104,9 +109,18 @@ export class Federation {
     return this.#statements.get(key);
   }
 
-  keep(key: string, statement: NodeStatement): void {
-    if (this.#statements.size >= MOST_STATEMENTS) this.drop(this.#statements.keys().next().value ?? '');
-    this.#statements.set(key, statement);
+  /**
+   * Begins a statement.
+   * @throws Fenced it is for the next owner of the namespace: nobody would close what it opens here; errors of `begin`
+   */
+  keep(key: string, begin: () => NodeStatement): void {
+    if (this.#isClosed) throw new Fenced('the namespace is being closed: the next owner of the run asks its nodes');
+    if (this.#statements.size >= MOST_STATEMENTS) this.#dropOldest();
+    this.#statements.set(key, begin());
+  }
+
+  #dropOldest(): void {
+    for (const [key, statement] of this.#statements) if (!statement.isAwaited) return this.drop(key);
   }
 
   /** Drops a statement: its pages are discarded and its requests cancelled. */
@@ -121,6 +135,7 @@ export class Federation {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const key of [...this.#statements.keys()]) this.drop(key);
     if (this.#sweeping) clearInterval(this.#sweeping);
     await this.outbox.close();

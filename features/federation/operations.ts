@@ -27,7 +27,7 @@ export const openStatement: ProgramOperation = async (space, payload, actor) => 
   const key = actor.childRunIds?.next() ?? randomUUID();
   const left = names.map((name) => ({ name, pages: 0 }));
   requireTransferable(space, payload, names);
-  if (left.length > 0) space.states.get(FEDERATION).keep(key, begun(space, payload, left, { key, within }, actor));
+  if (left.length > 0) space.states.get(FEDERATION).keep(key, () => begun(space, payload, left, { key, within }, actor));
   return taken(space, payload, { key, until: actor.clock.now() + within, within }, actor);
 };
 
@@ -38,7 +38,7 @@ export const nextOfStatement: ProgramOperation = async (space, payload, actor) =
   if (!federation.statement(key)) {
     // Another process started the statement, or this one before a restart: the remaining pages are requested from the remaining nodes.
     const left = getOwn(cursor, 'left') as unknown as Left[];
-    federation.keep(key, begun(space, payload, left, { key, within: Math.max(1, until - actor.clock.now()) }, actor));
+    federation.keep(key, () => begun(space, payload, left, { key, within: Math.max(1, until - actor.clock.now()) }, actor));
   }
   return taken(space, payload, { key, until, within }, actor);
 };

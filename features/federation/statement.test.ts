@@ -3,6 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { apiError } from '../../model/errors/index.ts';
 import { Egress, ReceivedBudget } from '../../platform/egress/index.ts';
+import { Fenced } from '../../runtime/transactions/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
+import { Federation } from './federation.ts';
 import { NodeStatement } from './statement.ts';
 
 const LATER_MS = 30;
@@ -99,4 +102,35 @@ test('a page holds the room of its answer until it has been handed on, or nobody
   await expect.poll(() => received.held).toBe(4 * MIB);
   left.abort();
   await expect.poll(() => received.held).toBe(0);
+});
+
+test('a statement that is given up has no end', async () => {
+  const statement = new NodeStatement([{ name: 'silent', pages: 0 }], {
+    run: 'r',
+    withinMs: 60_000,
+    room: () => new Egress().outletOf('main').answerRoom(),
+    async *begin({ name }, signal) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      yield [name];
+    },
+    failure: (name) => apiError('cascade.federation.unreachable', name, ''),
+    late: async (name) => apiError('io.service.federation.request.timeout', name, 1),
+  });
+  const page = statement.next();
+  expect(statement.isAwaited).toBe(true);
+  statement.abort();
+  await expect(page).rejects.toThrow(Fenced);
+  expect(statement.isAwaited).toBe(false);
+});
+
+test('beyond their bound the oldest statement that nobody waits for is dropped; a closed federation begins none', async () => {
+  const federation = new Federation(() => ({}) as Namespace, new Egress().outletOf('main'));
+  const given: string[] = [];
+  const begin = (key: string, isAwaited: boolean) => () => ({ isAwaited, abort: () => void given.push(key) }) as unknown as NodeStatement;
+  federation.keep('awaited', begin('awaited', true));
+  federation.keep('left', begin('left', false));
+  for (let n = 2; n <= 10_000; n++) federation.keep(`${n}`, begin(`${n}`, true));
+  expect(given).toEqual(['left']);
+  await federation.close();
+  expect(() => federation.keep('late', begin('late', false))).toThrow(Fenced);
 });

@@ -6,6 +6,7 @@ import { isLong } from '../../model/types/index.ts';
 import { encodeInnerInPieces } from '../../model/values/index.ts';
 import type { AnswerRoom } from '../../platform/egress/index.ts';
 import { finishInSlices, type MaybePromise } from '../../platform/structures/index.ts';
+import { Fenced } from '../../runtime/transactions/index.ts';
 import type { Carried } from './requests.ts';
 
 const AT_A_TIME = 32;
@@ -63,6 +64,8 @@ export class NodeStatement {
   readonly #timer: NodeJS.Timeout;
   #first: string | undefined;
   #isLate = false;
+  #isAborted = false;
+  #isAwaited = false;
   #arrived: (() => void) | null = null;
   #hasRoom: (() => void)[] = [];
 
@@ -83,12 +86,23 @@ export class NodeStatement {
     for (let i = 0; i < Math.min(AT_A_TIME, left.length); i++) void worker();
   }
 
-  /** Takes the next items, and the nodes that are left: none at the end. */
+  /** Whether a program waits in `next`. */
+  get isAwaited(): boolean {
+    return this.#isAwaited;
+  }
+
+  /**
+   * Takes the next items, and the nodes that are left: none at the end.
+   * @throws Fenced the statement was aborted: an empty page would be stored as its end, though its nodes were not heard
+   */
   async next(): Promise<Page> {
-    while (!this.#hasArrived() && this.#left.size > 0) await new Promise<void>((resolve) => (this.#arrived = resolve));
-    // Nodes mostly answer at about the same time, and each page costs a step of the run.
-    const answered = new Set(this.#queue.map(({ name }) => name));
-    if (answered.size < this.#left.size) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+    this.#isAwaited = true;
+    try {
+      await this.#gather();
+    } finally {
+      this.#isAwaited = false;
+    }
+    if (this.#isAborted) throw new Fenced('a statement on nodes was given up: the next owner of its run continues it');
     if (this.#first !== undefined) this.#queue.sort((a, b) => Number(b.name === this.#first) - Number(a.name === this.#first));
     this.#first = undefined;
     const taken = this.#queue.splice(0, MOST_WAITING);
@@ -108,12 +122,20 @@ export class NodeStatement {
     };
   }
 
+  async #gather(): Promise<void> {
+    while (!this.#isAborted && !this.#hasArrived() && this.#left.size > 0) await new Promise<void>((resolve) => (this.#arrived = resolve));
+    // Nodes mostly answer at about the same time, and each page costs a step of the run.
+    const answered = new Set(this.#queue.map(({ name }) => name));
+    if (answered.size < this.#left.size) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+  }
+
   #hasArrived(): boolean {
     return this.#first === undefined ? this.#queue.length > 0 : this.#queue.some(({ name }) => name === this.#first);
   }
 
   /** Cancels requests in progress and discards fetched pages. */
   abort(): void {
+    this.#isAborted = true;
     clearTimeout(this.#timer);
     this.#ending.abort();
     this.#left.clear();

@@ -231,7 +231,8 @@ class DirectRun implements RunObserver {
         isRetried: (error) => isOfRun && isRetryable(error),
       });
     } catch (error) {
-      if (isOfRun && error instanceof Fenced) return; // the next owner replays the run that it is part of
+      // The next owner replays the run that it is part of. What a client asked for ends here, whatever the program would make of an error.
+      if (error instanceof Fenced) return isOfRun || this.#isOver ? undefined : this.#giveUp(error);
       if (isOfRun && error instanceof RestartRun) return this.#giveUp(error);
       if (!isApiError(error) && !(error instanceof RestartRun))
         this.#host.log.error({ err: error, resource: this.#call.executable.resource }, 'a request of a program failed unexpectedly');
@@ -243,7 +244,7 @@ class DirectRun implements RunObserver {
     this.#answer(answer, at);
   }
 
-  /** Ends it without a record: who has called it starts again. */
+  /** Ends it without a record: who has called it starts again, or is told to. */
   #giveUp(reason: unknown): void {
     this.#unwatch();
     if (this.#open) this.#host.sandbox.drop(this.#open);

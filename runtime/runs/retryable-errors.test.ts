@@ -3,7 +3,7 @@ import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { pino } from 'pino';
 import { test } from 'vitest';
 import { type Actor, RestartRun } from '../context/actor.ts';
-import type { Answer, StoredEvent, UnitOfWork } from '../transactions/index.ts';
+import { type Answer, Fenced, type StoredEvent, type UnitOfWork } from '../transactions/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
 import type { RunRequest } from '../../sandbox/index.ts';
 import { Contention, ErrorBreaker, ExecutionTimes, NO_LIMITS, Backpressure, runDirect, type RunHost, Runner } from './index.ts';
@@ -116,6 +116,17 @@ test('a procedure that a client called, and whose walk is gone, is told that the
   const call = { executable, body: { program: executable.program }, argsJson: '[]', identity: executable.identity, caller };
   await runDirect(host, { ...call, snapshot: 'never' });
   expect(reported.answers).toMatchObject([{ error: { code: 'cascade.server.unavailable' } }]);
+});
+
+test('a procedure that a client called ends with the ownership of its namespace, whatever its program would make of an error', async ({
+  expect,
+}) => {
+  const lost = new Fenced('another process owns it');
+  const { host, reported } = hostOf(lost);
+  const caller = { chain: { root: 'e', depth: 1 }, childRunIds: null, depth: 0 };
+  const call = { executable, body: { program: executable.program }, argsJson: '[]', identity: executable.identity, caller };
+  await expect(runDirect(host, { ...call, snapshot: 'never' })).rejects.toBe(lost);
+  expect(reported).toEqual({ starts: 1, dropped: 1, answers: [] });
 });
 
 test('what a statement takes after its run has ended is given back', async ({ expect }) => {

@@ -7,6 +7,7 @@ import { encodeInner, fromInner, shownAll, type Value } from '../../stdlib/value
 import { CascadeErrors, apiError } from '../../model/errors/index.ts';
 import { RestartRun } from '../context/index.ts';
 import { isRetryable } from '../../platform/mongo/index.ts';
+import { Fenced } from '../transactions/index.ts';
 
 /** Bound of the errors of one request that a program gets. */
 const MOST_ERRORS = 1_000;
@@ -20,7 +21,7 @@ export function toWireError(error: unknown): WireError {
     return { ...oneToWire(error.errors[0]), errors: error.errors.slice(0, MOST_ERRORS).map(oneToWire) };
   if (!(error instanceof CascadeError))
     return toWireError(
-      isRetryable(error) || error instanceof RestartRun
+      isRetryable(error) || error instanceof RestartRun || error instanceof Fenced
         ? apiError('cascade.server.unavailable')
         : apiError('cascade.server.error', randomUUID() as string),
     );
