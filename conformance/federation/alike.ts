@@ -17,6 +17,7 @@ const TYPE = {
     times: { type: 'DateTime', multi: true },
     place: { type: 'GeoJSON' },
     ref: { type: 'ResourceReference' },
+    unset: { type: 'String' },
   },
 };
 
@@ -59,6 +60,8 @@ export const ALIKE: readonly string[] = [
   'SELECT f = first(code), l = last(code) FROM Every ORDER BY code DESC $BY',
   'SELECT a = sum(object.n), b = max(object.at) FROM Every $BY',
   'SELECT yes, n = count(), f = first(code) FROM Every GROUP BY yes ORDER BY long DESC $BY',
+  'SELECT unset, n = count(), f = first(code) FROM Every GROUP BY unset $BY',
+  'SELECT unset, yes, n = count() FROM Every GROUP BY unset, yes $BY',
   'SELECT n = count(), s = sum(real), m = max(at) FROM Every WHERE code == "none" $BY',
   'SELECT n = count() FROM Every GROUP BY code WITH limit = 1, skip = 1 $BY',
   'SELECT double = long * 2, code FROM Every ORDER BY code $BY',
@@ -110,7 +113,8 @@ const PROCEDURES = [
 export async function prepareAlike({ caller }: Fleet): Promise<void> {
   await must(caller, 'POST', '/types', TYPE);
   for (const text of PROCEDURES) await must(caller, 'POST', '/procedures', text);
-  const inserts = ['x1', 'x2'].map((code) => `INSERT Every(code: "${code}", ${VALUES})`).join('\n');
+  // Of one a property was never set, of the other it is null: programs read both as null.
+  const inserts = ['code: "x1"', 'code: "x2", unset: null'].map((own) => `INSERT Every(${own}, ${VALUES})`).join('\n');
   await must(caller, 'POST', '/procedures', `PROCEDURE fillEvery()\n${inserts}`);
   await must(caller, 'POST', '/procedures/fillEvery', []);
 }

@@ -81,7 +81,9 @@ async function byPipeline(
   if (!isPlain || names.some((name) => !NAME.test(name))) return null;
   const ordered = Object.keys(order);
   if (groupBy.length > 0 && ordered.some((path) => !groupBy.includes(path))) return null; // grouping would lose the order of the rows
-  const group: ObjectValue = { _id: groupBy.length === 0 ? null : Object.fromEntries(groupBy.map((name) => [name, `$${name}`] as const)) };
+  // What was never set is one group with what is null (language.md D8 E8): the store would leave it out of the key.
+  const keys = Object.fromEntries(groupBy.map((name) => [name, { $ifNull: [`$${name}`, null] }] as const));
+  const group: ObjectValue = { _id: groupBy.length === 0 ? null : keys };
   for (const [index, [name, [fn, path]]] of wanted.entries()) {
     setOwn(group, name, accumulator(fn, path));
     if (isJudged(fn, path)) setOwn(group, kindsOf(index), { $addToSet: { $type: `$${path}` } });
