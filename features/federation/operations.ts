@@ -82,7 +82,7 @@ function begun(
   actor: Actor,
 ): NodeStatement {
   const federation = space.states.get(FEDERATION);
-  const hop = hopOf(actor);
+  const hop = left.some(({ name }) => name !== 'self') ? hopOf(actor) : 0; // here it goes no further
   const deadline = performance.now() + within;
   const late = async (name: string): Promise<CascadeError> => {
     const isReliableWrite = isWrite(String(getOwn(payload, 'kind'))) && isReliable(space.catalog.definitions.get('nodes', name));
