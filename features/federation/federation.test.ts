@@ -271,3 +271,16 @@ test('an answer of more values than any may have is a protocol error, and so are
   respond = (_, response) => answerJson(response, [{}, {}, {}]);
   expect(await selects('2')).toEqual(['cascade.federation.protocol']);
 });
+
+// spec: integrations.md 11.1 11.5
+test('`self` gives a block and computed aggregates all rows, as many as there are', async () => {
+  await t.type('Grain', { n: { type: 'Integer' } });
+  const rows = Array.from({ length: 10_001 }, (_, n) => ({ n }));
+  for (const part of [rows.slice(0, 6_000), rows.slice(6_000)]) await t.ask('insert', 'Grain', { body: JSON.stringify(part) });
+  const counted = async (what: string, group: string): Promise<unknown> =>
+    run(`var n = 0\nSELECT ${what} FROM Grain ${group} AS g PROCESSED BY name == "self" { n = n + 1 }\nreturn n`);
+  expect(await counted('', '')).toBe(10_001);
+  expect(await counted('n, c = count()', 'GROUP BY n')).toBe(10_001);
+  const computed = 'SELECT m = max(n * 2), c = count() FROM Grain AS g PROCESSED BY name == "self" { push(o, [g.m, g.c]) }';
+  expect(await run(`var o = []\n${computed}\nreturn o`)).toEqual([[20_000, 10_001]]);
+});

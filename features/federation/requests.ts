@@ -213,6 +213,7 @@ async function* selected(space: Namespace, asked: Asked, send: Send, from: numbe
     yield checked(space, statement, await page(space, statement, send, skip, 2));
     return;
   }
+  if (gathers && from > 0) return; // all rows were its one page
   const most = limit ?? (streams || gathers ? Number.POSITIVE_INFINITY : USUAL_ROWS);
   const all: Value[] = [];
   for (let at = from * PAGE_ROWS; at < most; at += PAGE_ROWS) {

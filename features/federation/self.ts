@@ -7,9 +7,13 @@ import { runDirect } from '../../runtime/runs/index.ts';
 import { calledAs } from '../../resources/access/index.ts';
 import { perform, own } from '../../resources/operations/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
-import type { Asked, Carried } from './requests.ts';
+import { CURSORS } from '../../resources/instances/index.ts';
+import { whole } from './options.ts';
+import { type Asked, type Carried, PAGE_ROWS } from './requests.ts';
 
-export async function* onSelf(space: Namespace, { kind, statement, gathers, streams }: Asked, actor: Actor, from: number): Carried {
+export async function* onSelf(space: Namespace, asked: Asked, actor: Actor, from: number): Carried {
+  const { kind, statement, gathers } = asked;
+  if (isWalked(asked)) return yield* walked(space, asked, asPart(actor), from);
   if (from > 0) return;
   if (kind === 'execute') {
     yield [await executed(space, statement, actor)];
@@ -20,16 +24,47 @@ export async function* onSelf(space: Namespace, { kind, statement, gathers, stre
     yield [decodeInner(noted)];
     return;
   }
-  const within = asPart(actor);
-  const asked = kind === 'select' && (streams || gathers) && own(statement, 'limit') === null ? { ...statement, limit: 10_000 } : statement;
-  const answer = await perform(space, kind, encodeInner(asked), within);
-  if ('error' in answer)
-    throw new CascadeError(answer.error.code, answer.error.message, answer.error.params as Value[], answer.error.status);
-  const value = decodeInner('list' in answer ? answer.list : answer.ok);
+  const value = await performed(space, kind, statement, asPart(actor));
   if (kind !== 'select') yield [value];
   else if (gathers) yield [Array.isArray(value) ? value : [value]];
   else if (Array.isArray(value)) yield value;
   else if (value !== null || isObject(value)) yield [value];
+}
+
+async function performed(space: Namespace, kind: string, statement: ObjectValue, actor: Actor): Promise<Value> {
+  const answer = await perform(space, kind, encodeInner(statement), actor);
+  if ('error' in answer)
+    throw new CascadeError(answer.error.code, answer.error.message, answer.error.params as Value[], answer.error.status);
+  return decodeInner('list' in answer ? answer.list : answer.ok);
+}
+
+/** Whether all rows are wanted, as many as there are (integrations.md 11.5): they are read as a block without PROCESSED BY reads them. */
+const isWalked = ({ kind, statement, gathers, streams }: Asked): boolean =>
+  kind === 'select' &&
+  (streams || gathers) &&
+  own(statement, 'limit') === null &&
+  !['one', 'exactlyOne'].includes(String(own(statement, 'cardinality')));
+
+async function* walked(space: Namespace, { statement, gathers }: Asked, actor: Actor, from: number): Carried {
+  if (gathers && from > 0) return; // all rows were its one page
+  const cursors = space.states.get(CURSORS);
+  const skip = (whole(statement, 'skip') ?? 0) + from * PAGE_ROWS;
+  let page = (await performed(space, 'open', { ...statement, skip }, actor)) as ObjectValue;
+  const cursor = String(getOwn(page, 'cursor'));
+  const rows: Value[] = [];
+  try {
+    for (;;) {
+      for (const row of getOwn(page, 'rows') as Value[]) rows.push(row);
+      if (getOwn(page, 'done') === true) break;
+      // Pages of this many, as those of other nodes: after a crash the statement goes on behind those that were taken.
+      while (!gathers && rows.length >= PAGE_ROWS) yield rows.splice(0, PAGE_ROWS);
+      page = decodeInner(await cursors.next(cursor)) as ObjectValue;
+    }
+    if (gathers) yield [rows];
+    else while (rows.length > 0) yield rows.splice(0, PAGE_ROWS);
+  } finally {
+    await cursors.close(cursor);
+  }
 }
 
 /** The number of the write among the parts of its statement. */
