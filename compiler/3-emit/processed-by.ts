@@ -1,7 +1,7 @@
 // PROCESSED BY (language.md 7): the host carries the statement out on the nodes and gives its results one by one; the blocks run here. Without a
 // block the value is that of one node, or the deprecated array (D9, D10).
 import type * as es from 'estree';
-import type { ProcessedBy, Select, Statement, Value } from '../ast.ts';
+import type { Execute, ProcessedBy, Select, Statement, Value } from '../ast.ts';
 import { resultVariable } from '../2-check/body.ts';
 import * as b from './build.ts';
 import { type ModuleWriter, variable } from './context.ts';
@@ -110,8 +110,18 @@ function statement(node: Federated, module: ModuleWriter): Asked {
   if (isRequesting(node)) return { ...requestOf(node, module), ...whole };
   if (node.type !== 'Execute') throw new Error(`${node.type} is not carried out on nodes`);
   if (!node.procedure) return { ...executeAllOf(node, module), ...whole };
-  const name = node.procedure.text;
-  return { kind: 'execute', payload: b.object([['name', b.literal(name)], ...argumentsOf(node, module)]), ...whole };
+  return {
+    kind: 'execute',
+    payload: b.object([['name', procedureName(node, node.procedure.text, module)], ...argumentsOf(node, module)]),
+    ...whole,
+  };
+}
+
+/** What the name may mean in this text (language.md N7): one name, or several of which a node carries out the first that it has. */
+function procedureName(node: Execute, text: string, module: ModuleWriter): es.Expression {
+  const target = module.model.calls.get(node);
+  const names = target?.kind === 'user' ? target.names : [text];
+  return b.data(names.length === 1 ? names[0] : names);
 }
 
 /** `ALL` is every node but the own one, as is the empty condition; `@v` is a node's name. */

@@ -82,8 +82,8 @@ async function byPipeline(
   const ordered = Object.keys(order);
   if (groupBy.length > 0 && ordered.some((path) => !groupBy.includes(path))) return null; // grouping would lose the order of the rows
   // What was never set is one group with what is null (language.md D8 E8): the store would leave it out of the key.
-  const keys = Object.fromEntries(groupBy.map((name) => [name, { $ifNull: [`$${name}`, null] }] as const));
-  const group: ObjectValue = { _id: groupBy.length === 0 ? null : keys };
+  const key: ObjectValue = Object.fromEntries(groupBy.map((name): [string, Value] => [name, { $ifNull: [`$${name}`, null] }]));
+  const group: ObjectValue = { _id: groupBy.length === 0 ? null : key };
   for (const [index, [name, [fn, path]]] of wanted.entries()) {
     setOwn(group, name, accumulator(fn, path));
     if (isJudged(fn, path)) setOwn(group, kindsOf(index), { $addToSet: { $type: `$${path}` } });

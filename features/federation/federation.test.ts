@@ -284,3 +284,29 @@ test('`self` gives a block and computed aggregates all rows, as many as there ar
   const computed = 'SELECT m = max(n * 2), c = count() FROM Grain AS g PROCESSED BY name == "self" { push(o, [g.m, g.c]) }';
   expect(await run(`var o = []\n${computed}\nreturn o`)).toEqual([[20_000, 10_001]]);
 });
+
+// spec: integrations.md 11.2; language.md N7 D2
+test('a procedure of the package is known to a node by its full name, where it has none of the short one', async () => {
+  const there = new Set(['/procedures/plant.a.weigh', '/procedures/other.b.heft']);
+  respond = ({ method, url }, response) => {
+    const path = url.replace('/api/v1/resources', '');
+    if (!there.has(path)) return answerJson(response, [{ code: 'cascade.resource.not.found', message: 'm', params: [path] }], 404);
+    answerJson(response, method === 'POST' ? path : []);
+  };
+  const inPackage = async (name: string, body: string): Promise<unknown> => {
+    await t.program('procedures', `PACKAGE plant.a\nIMPORT PROCEDURE other.b.heft\nPROCEDURE ${name}()\n${body}`);
+    return JSON.parse((await t.ask('execute', 'procedures', { custom: false, id: `plant.a.${name}`, body: '[]' })).body ?? 'null');
+  };
+  const by = 'PROCESSED BY EXACTLY ONE name == "far"';
+  expect(await inPackage('short', `return EXECUTE weigh(1) ${by}`)).toBe('/procedures/plant.a.weigh');
+  expect(await inPackage('imported', `return EXECUTE heft(1) ${by}`)).toBe('/procedures/other.b.heft');
+  await expect(inPackage('unknown', `return EXECUTE lift(1) ${by}`)).rejects.toMatchObject({ params: ['/procedures/lift'] });
+  far.sent.length = 0;
+  await inPackage('drops', `DROP PROCEDURE weigh ${by}`);
+  expect(asked().map(({ method, url }) => `${method} ${url}`)).toEqual(['DELETE /api/v1/resources/procedures/plant.a.weigh']);
+  await t.program('procedures', 'PROCEDURE weigh()\nreturn 1');
+  far.sent.length = 0;
+  await inPackage('dropsShort', `DROP PROCEDURE weigh PROCESSED BY name == "far" { }`);
+  expect(asked().map(({ method, url }) => `${method} ${url}`)).toEqual(['DELETE /api/v1/resources/procedures/weigh']);
+  expect(await inPackage('self', 'return EXECUTE weigh() PROCESSED BY EXACTLY ONE name == "self"')).toBe(1);
+});

@@ -15,12 +15,12 @@ afterAll(() => database[Symbol.asyncDispose]());
 test('a statement that waits for a node when its process stops is carried out by the next one', async () => {
   const masterKey = randomBytes(32);
   let isSilent = true;
-  let heard = (): void => undefined;
-  const isAsked = new Promise<void>((resolve) => (heard = resolve));
+  let noteAsked = (): void => undefined;
+  const isAsked = new Promise<void>((resolve) => (noteAsked = resolve));
   await using far = await openHttpServer(({ url }, response) => {
     if (url === '/authenticate')
       return answerJson(response, { accessToken: 'token', expiresAt: new Date(Date.now() + 3_600_000).toISOString() });
-    if (isSilent) return heard();
+    if (isSilent) return noteAsked();
     answerJson(response, [{ _id: '1' }, { _id: '2' }]);
   });
   const open = (namespace?: string): Promise<TestEngine> =>

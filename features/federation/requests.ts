@@ -130,10 +130,12 @@ const writes: Readonly<Record<string, Write>> = {
       result: ({ value: made }) => (Array.isArray(made) ? (made[0] ?? null) : made),
     };
   },
-  drop: (_space, statement) => ({
-    request: { op: 'delete', resource: KINDS[text(statement, 'kind')] ?? '', id: text(statement, 'name') },
-    result: nothing,
-  }),
+  drop: (space, statement) => {
+    const names = namesOf(statement);
+    // One request, which can be repeated: of several names the one that there is here; else that of the package, which deployments bring there.
+    const id = names.find((name) => space.catalog.definitions.get('procedures', name) !== undefined) ?? names.at(-1) ?? '';
+    return { request: { op: 'delete', resource: KINDS[text(statement, 'kind')] ?? '', id }, result: nothing };
+  },
 };
 
 /** Creates a definition or replaces the one of that name. @param active null: unchanged, or the default */
@@ -171,13 +173,35 @@ export async function* carriedOut(space: Namespace, asked: Asked, send: Send, fr
   if (isWrite(kind)) {
     const { request, result } = writeOf(space, asked);
     yield [writtenValue(await send(request), result)];
-  } else if (kind === 'execute') yield [await executed(text(statement, 'name'), statement, send)];
+  } else if (kind === 'execute') yield [await executedFirst(namesOf(statement), statement, send)];
   else if (kind === 'executeAll') yield [await executedAll(statement, send)];
   else if (kind === 'query') {
     const object = json(getOwn(statement, 'request') ?? {});
     yield [(await send({ op: 'query', resource: 'sources', id: text(statement, 'source'), object })).value];
   } else throw apiError('cascade.federation.value', `${kind} is no statement for nodes`);
 }
+
+/** What a name of a text may mean (language.md N7), in their order. */
+export function namesOf(statement: ObjectValue): string[] {
+  const name = getOwn(statement, 'name');
+  return Array.isArray(name) ? name.map(String) : [String(name)];
+}
+
+/** Executes the first procedure that the node has. @throws of none the error for the first name, as it was written */
+async function executedFirst(names: readonly string[], statement: ObjectValue, send: Send): Promise<Value> {
+  let unknown: unknown;
+  for (const name of names)
+    try {
+      return await executed(name, statement, send);
+    } catch (error) {
+      if (!isUnknownProcedure(error, name)) throw error;
+      unknown ??= error;
+    }
+  throw unknown;
+}
+
+const isUnknownProcedure = (error: unknown, name: string): boolean =>
+  error instanceof CascadeError && error.code === 'cascade.resource.not.found' && error.params[0] === `/procedures/${name}`;
 
 async function executed(name: string, statement: ObjectValue, send: Send): Promise<Value> {
   const [args, named] = [own(statement, 'args'), own(statement, 'named')];

@@ -9,7 +9,7 @@ import { perform, own } from '../../resources/operations/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { CURSORS } from '../../resources/instances/index.ts';
 import { whole } from './options.ts';
-import { type Asked, type Carried, PAGE_ROWS } from './requests.ts';
+import { type Asked, type Carried, namesOf, PAGE_ROWS } from './requests.ts';
 
 export async function* onSelf(space: Namespace, asked: Asked, actor: Actor, from: number): Carried {
   const { kind, statement, gathers } = asked;
@@ -82,8 +82,9 @@ const asPart = ({ checkpoints: _, ...actor }: Actor): Actor =>
   );
 
 async function executed(space: Namespace, statement: ObjectValue, actor: Actor): Promise<Value> {
-  const name = String(getOwn(statement, 'name'));
-  if (!space.catalog.definitions.get('procedures', name)) throw apiError('cascade.resource.not.found', `/procedures/${name}`);
+  const names = namesOf(statement);
+  const name = names.find((one) => space.catalog.definitions.get('procedures', one) !== undefined);
+  if (name === undefined) throw apiError('cascade.resource.not.found', `/procedures/${names[0] ?? ''}`);
   const [args, named] = [own(statement, 'args'), own(statement, 'named')];
   const value = await runDirect(space.execution.runs, {
     executable: { resource: `/procedures/${name}`, name, service: null },
