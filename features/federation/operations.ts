@@ -11,13 +11,13 @@ import { nodesThat, shownNode } from '../nodes/index.ts';
 import { HttpFailure } from '../sources/index.ts';
 import { failureOf } from './failures.ts';
 import { FEDERATION } from './federation.ts';
+import { hopOf } from './hops.ts';
 import { onSelf } from './self.ts';
 import { isReliable } from './outbox.ts';
 import { type Asked, carriedOut, isWrite, type Send, writeOf } from './requests.ts';
 import { type Left, NodeStatement, pageJson } from './statement.ts';
 
 const WITHIN_MS = 60_000;
-const MOST_HOPS = 8;
 
 /** @throws cascade.federation.nodes, .within, .value; errors of an invalid condition */
 export const openStatement: ProgramOperation = async (space, payload, actor) => {
@@ -151,13 +151,6 @@ function checkCount(found: number, cardinality: Value): void {
   if (cardinality === 'one' && found > 1) throw apiError('cascade.federation.nodes', found, 'at most 1');
   if (cardinality === 'exactlyOne' && found !== 1) throw apiError('cascade.federation.nodes', found, '1');
   if (cardinality === 'atLeastOne' && found < 1) throw apiError('cascade.federation.nodes', found, 'at least 1');
-}
-
-/** The number of hops, one more than that of the cause, also through rules. @throws cascade.federation.hops */
-function hopOf({ chain }: Actor): number {
-  const hop = (chain.hop ?? 0) + 1;
-  if (hop > MOST_HOPS) throw apiError('cascade.federation.hops', `more than ${MOST_HOPS} installations follow one another`);
-  return hop;
 }
 
 /** Logs errors that no handler receives as messages of the run (11.6). */

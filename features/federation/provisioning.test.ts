@@ -6,10 +6,11 @@ import type { Namespace } from '../../resources/catalog/index.ts';
 import { HttpFailure } from '../sources/index.ts';
 import { provision } from './provisioning.ts';
 
-const undeployed = async (error: Error): Promise<string | null> => {
-  const client = { ask: () => Promise.reject(error) };
-  const space = { states: { get: () => ({ clientOf: () => client }) } } as unknown as Namespace;
-  return (await provision(space, 'far', 'types', 'Pump', 'undeploy', {} as Actor))?.code ?? null;
+type Ask = (request: unknown, carriage: { hop: number }) => Promise<unknown>;
+const undeployed = async (ask: Ask, hop = 0): Promise<string | null> => {
+  const space = { states: { get: () => ({ clientOf: () => ({ ask }) }) } } as unknown as Namespace;
+  const actor = { chain: { root: 'e', depth: 0, hop } } as unknown as Actor;
+  return (await provision(space, 'far', 'types', 'Pump', 'undeploy', actor))?.code ?? null;
 };
 
 test.each([
@@ -17,5 +18,15 @@ test.each([
   ['unreachable', new HttpFailure('unconnected', 'nobody listens'), 'cascade.federation.unreachable'],
   ['without the resource', apiError('cascade.resource.not.found', '/types/Pump'), null],
 ])('of a node that is %s', async (_, error, code) => {
-  expect(await undeployed(error)).toBe(code);
+  expect(await undeployed(() => Promise.reject(error))).toBe(code);
+});
+
+// spec: integrations.md 11.3
+test('a deployment is one installation further than what set it going, of eight', async () => {
+  const hops: number[] = [];
+  const ask: Ask = async (_, { hop }) => void hops.push(hop);
+  expect(await undeployed(ask, 0)).toBeNull();
+  expect(await undeployed(ask, 7)).toBeNull();
+  expect(await undeployed(ask, 8)).toBe('cascade.federation.hops');
+  expect(hops).toEqual([1, 8]);
 });

@@ -1,22 +1,26 @@
 // Deploys definitions to nodes (integrations.md 11.9). Rules and sources with an activation constraint are active where the node's record
 // satisfies it, and inactive elsewhere.
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/index.ts';
-import { type CascadeError, apiError } from '../../model/errors/index.ts';
+import { type Actor, withoutAnswers } from '../../runtime/context/index.ts';
+import { type CascadeError, apiError, isApiError } from '../../model/errors/index.ts';
 import { matches, parseWhere } from '../../model/query/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
+import { fromTyped, parseJson } from '../../model/values/index.ts';
+import type { ApiRequest } from '../../resources/api.ts';
 import { own } from '../../resources/operations/index.ts';
-import { NODE_SHAPE } from '../nodes/index.ts';
+import { carryOut } from '../../resources/requests/index.ts';
+import { NODE_SHAPE, shownNode } from '../nodes/index.ts';
 import { HttpFailure } from '../sources/index.ts';
 import type { NodeRequest } from './node-client.ts';
 import { failureOf } from './failures.ts';
 import { FEDERATION } from './federation.ts';
+import { hopOf } from './hops.ts';
 import { definitionRequest } from './requests.ts';
 
 const WITHIN_MS = 60_000;
 const SET_BY_SERVICE = /^(?:_id|ars_(?:namespace|version|createdAt|createdBy|modifiedAt|modifiedBy))$/;
 
-/** Installs a definition on a node, or removes it there; removing an absent one succeeds. Null: success. */
+/** Installs a definition on a node, or removes it there; removing an absent one succeeds. Null: success. @throws what is nobody's refusal, here */
 export async function provision(
   space: Namespace,
   node: string,
@@ -28,17 +32,31 @@ export async function provision(
   const signal = AbortSignal.timeout(WITHIN_MS);
   try {
     const request = operation === 'deploy' ? installation(space, node, kind, name, actor) : removal(kind, name);
-    await space.states
-      .get(FEDERATION)
-      .clientOf(node)
-      .ask(request, { hop: 1, signal, deadline: performance.now() + WITHIN_MS });
+    if (node === 'self') await carryOut(space, ownRequest(request, actor), withoutAnswers(actor));
+    else {
+      const deadline = performance.now() + WITHIN_MS;
+      await space.states
+        .get(FEDERATION)
+        .clientOf(node)
+        .ask(request, { hop: hopOf(actor), signal, deadline });
+    }
     return null;
   } catch (error) {
+    if (node === 'self' && !isApiError(error)) throw error; // the store, or the run itself: it is no refusal of the definition
     const isLate = signal.aborted || (error instanceof HttpFailure && error.kind === 'timeout');
     if (isLate) return apiError('io.service.federation.request.timeout', node, WITHIN_MS);
     const failed = failureOf(node, error);
     return operation === 'undeploy' && failed.status === 404 ? null : failed;
   }
+}
+
+/** The same request of this installation to itself, as who deploys (integrations.md 11.1). */
+function ownRequest({ op, resource, id, parameters = {}, object }: NodeRequest, { identity }: Actor): ApiRequest {
+  const parsed = Object.fromEntries(Object.entries(parameters).map(([name, text]) => [name, parseJson(text)] as const));
+  const request: ApiRequest = { identity, op, resourceName: resource, custom: false, parameters: parsed };
+  if (id !== undefined) request.resourceId = id;
+  if (object !== undefined) request.object = fromTyped(parseJson(object));
+  return request;
 }
 
 const removal = (kind: string, name: string): NodeRequest => ({ op: 'delete', resource: kind, id: name });
@@ -68,5 +86,5 @@ function constraintOf(value: Value): ObjectValue | null {
 function isActiveOn(space: Namespace, node: string, constraint: ObjectValue, actor: Actor): boolean {
   const { username, namespace } = actor.identity;
   const predicate = parseWhere(constraint, NODE_SHAPE, { username, namespace, now: actor.clock.now() });
-  return matches(predicate, space.catalog.definitions.get('nodes', node) ?? {});
+  return matches(predicate, shownNode(space, node));
 }
