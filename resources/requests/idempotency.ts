@@ -61,7 +61,8 @@ interface Running {
 const RUNNING = new StateKey<Map<string, Running>>('requests with an id', () => new Map());
 
 /** Digest of the request and the rights that it is made with. */
-function digestOf({ op, resourceName, custom, resourceId, parameters, object, text, identity }: ApiRequest): string {
+function digestOf(request: ApiRequest): string {
+  const { op, resourceName, custom, resourceId, parameters, object, text, identity } = alikeOverBoth(request);
   const { namespace, profiles, restricted, system, installationAdmin, ofToken } = identity;
   const own = ofToken === undefined ? [] : [ofToken]; // it may be in other groups than its user
   const rights = [namespace, [...profiles].sort(), restricted === true, system === true, installationAdmin === true, ...own];
@@ -69,6 +70,16 @@ function digestOf({ op, resourceName, custom, resourceId, parameters, object, te
   return createHash('sha256')
     .update(encodeInner([rights, asked]))
     .digest('hex');
+}
+
+/**
+ * Another installation may repeat a request over the other binding, when the address of the node has changed: what these spell in ways of
+ * their own is left out (integrations.md 11.8).
+ */
+function alikeOverBoth(request: ApiRequest): ApiRequest {
+  if (!request.federation) return request;
+  const { upsert, ...parameters } = request.parameters; // over HTTP the operation is in it
+  return { ...request, custom: null, parameters: request.op === 'upsert' || upsert === undefined ? parameters : request.parameters };
 }
 
 /** @throws request.id.reused */
