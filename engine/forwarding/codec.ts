@@ -250,7 +250,11 @@ export function failureOf(head: Head): Error {
       return new OwnedElsewhere(head['owner'] === null ? null : Number(head['owner']));
     case 'errors': {
       const errors = (head['errors'] as PlainError[]).map(
-        ({ code, message, params, status }) => new CascadeError(code, message, decodeInner(params) as Value[], status),
+        ({ code, message, params, status, retryAfterSeconds, offered }): CascadeError =>
+          Object.assign(new CascadeError(code, message, decodeInner(params) as Value[], status), {
+            ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+            ...(offered !== undefined && { offered: new Set(offered) }),
+          }),
       );
       return head['isOne'] === true ? errors[0]! : new CascadeErrors(errors);
     }
@@ -268,11 +272,16 @@ interface PlainError {
   readonly message: string;
   readonly params: string;
   readonly status: number;
+  /** What the answer's headers say of it. */
+  readonly retryAfterSeconds?: number;
+  readonly offered?: readonly string[];
 }
 
-const plainError = ({ code, message, params, status }: CascadeError): PlainError => ({
+const plainError = ({ code, message, params, status, retryAfterSeconds, offered }: CascadeError): PlainError => ({
   code,
   message,
   params: encodeInner(params),
   status,
+  ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  ...(offered !== undefined && { offered: [...offered] }),
 });

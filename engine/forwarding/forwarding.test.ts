@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { ApiReply, ApiRequest } from '../../resources/api.ts';
-import { apiError } from '../../model/errors/index.ts';
+import { apiError, type CascadeError } from '../../model/errors/index.ts';
 import { openLocalNetwork } from '../../platform/bus/index.ts';
 import { Calls } from '../../runtime/cluster/index.ts';
 import type { OpenNamespace } from '../namespace.ts';
@@ -160,4 +160,20 @@ test('a long body comes as it was sent', async () => {
   }));
   const { body } = await front.forwarding.execute(request({ object }));
   expect(JSON.parse(body ?? '')).toEqual([20_000, String(2n ** 62n), '\u0001s7']);
+});
+
+// spec: resources-and-api.md 1.7 2.3; integrations.md 13
+test('an error of the owner says to the client here what it says to the clients there, in headers, too', async () => {
+  const errors = [
+    Object.assign(apiError('cascade.execution.suspended', '/procedures/p'), { retryAfterSeconds: 12 }),
+    Object.assign(apiError('cascade.method.not.allowed', 'PUT', 'audits'), { offered: new Set(['select', 'aggregate']) }),
+    apiError('cascade.resource.not.found', '/types/none'),
+  ];
+  for (const error of errors) {
+    const { front } = pair(() => Promise.reject(error));
+    const answer = front.forwarding.execute(request());
+    await expect(answer).rejects.toEqual(error);
+    const { offered, retryAfterSeconds } = (await answer.catch((given: unknown) => given)) as CascadeError;
+    expect([offered, retryAfterSeconds]).toEqual([error.offered, error.retryAfterSeconds]);
+  }
 });
