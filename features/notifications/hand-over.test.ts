@@ -1,8 +1,10 @@
 // The queue of notes to push services, beside a service that answers when it is told to.
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { Fenced } from '../../runtime/transactions/index.ts';
+import { Sources } from '../sources/index.ts';
 import { listening } from '../sources/testing/listening.ts';
 
 /** A note that the service has received and not yet answered. */
@@ -128,4 +130,16 @@ test('a device keeps the token that it has registered while its former one was f
   const again = await call('sends', 'tokens', null, 'Again');
   (await next()).answer(200);
   await isSent(again);
+});
+
+test('a note whose namespace is being closed stays queued: it is sent later', async () => {
+  const next = await sourceTo('closing');
+  const closed = vi.spyOn(Sources.prototype, 'connectionOf').mockRejectedValueOnce(new Fenced('another process owns it'));
+  await call('sends', 'closing', null, 'First');
+  await vi.waitFor(() => expect(closed).toHaveBeenCalled());
+  closed.mockRestore();
+  await call('sends', 'closing', null, 'Second');
+  const notes = [await next(), await next()];
+  expect(notes.map(({ title }) => title).sort()).toEqual(['First', 'Second']);
+  for (const note of notes) note.answer(200);
 });

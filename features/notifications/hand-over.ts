@@ -3,6 +3,7 @@
 // never lost.
 import { isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import { serviceActor } from '../../runtime/context/index.ts';
+import { Fenced } from '../../runtime/transactions/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { filterOfId, read, atomically, changeOf, updateOne } from '../../resources/instances/index.ts';
 import { own } from '../../resources/operations/index.ts';
@@ -104,8 +105,10 @@ function begin(space: Namespace, state: State): void {
     });
 }
 
-const warn = (space: Namespace, err: unknown): void =>
+function warn(space: Namespace, err: unknown): void {
+  if (err instanceof Fenced) return; // the next owner sends what is queued
   space.log.warn({ err, namespace: space.name }, 'queued notes could not be sent to push services');
+}
 
 /** Takes all queued deliveries that do not wait for a retry. */
 async function search(space: Namespace, state: State): Promise<void> {
@@ -209,6 +212,7 @@ async function send(
     const connection = await sourcesOf(space).connectionOf(String(own(message, 'source')));
     return (await connection.hand?.(device.platform, device.token, note)) ?? { kind: 'failed', reason: 'the source hands nothing over' };
   } catch (error) {
+    if (error instanceof Fenced) throw error; // it stays queued
     return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
   }
 }

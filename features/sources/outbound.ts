@@ -4,6 +4,7 @@ import type { Actor } from '../../runtime/context/index.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { type AnswerRoom, EgressError, isNamedSecret } from '../../platform/egress/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
+import { Fenced } from '../../runtime/transactions/index.ts';
 import { raise } from '../../runtime/events/index.ts';
 import { calledAs, creatorOf } from '../../resources/access/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
@@ -132,6 +133,7 @@ async function through<T>(space: Namespace, name: string, check: () => void, ask
     sourcesOf(space).noteRequest(name, connection, null);
     return answer;
   } catch (error) {
+    if (error instanceof Fenced) throw error; // it was not asked
     const isOfRequest = error instanceof CascadeError && error.status < 500;
     if (connection && error instanceof EgressError && error.failure === 'refused') {
       sourcesOf(space).noteRequest(name, connection, error);

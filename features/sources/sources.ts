@@ -3,6 +3,7 @@
 import type { Db } from 'mongodb';
 import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { serviceActor } from '../../runtime/context/index.ts';
+import { Fenced } from '../../runtime/transactions/index.ts';
 import type { Outlet } from '../../platform/egress/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { audited, creatorOf } from '../../resources/access/index.ts';
@@ -136,7 +137,7 @@ export class Sources {
     return this.#entries.get(name)?.life.connection ?? null;
   }
 
-  /** @throws cascade.source.unavailable when the source is not connected within five seconds */
+  /** @throws cascade.source.unavailable when the source is not connected within five seconds; Fenced once all sources are closed */
   async connectionOf(name: string): Promise<Connection> {
     const until = performance.now() + PUBLISH_WAITS_MS;
     for (;;) {
@@ -210,7 +211,8 @@ export class Sources {
 
   /** A connection that only sends, for replayed runs, before this process consumes anything. */
   #early(name: string, source: ObjectValue): Entry | null {
-    if (this.#isRunning || this.#isClosed) return null;
+    if (this.#isClosed) throw new Fenced('the namespace is being closed: the next owner of the run asks the source');
+    if (this.#isRunning) return null;
     const entry = this.#entryFor(name, source, false);
     this.#entries.set(name, entry);
     return entry;

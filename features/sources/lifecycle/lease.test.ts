@@ -1,7 +1,17 @@
 // A process that may have lost its namespace consumes nothing there, and goes on when it is sure again (integrations.md 1.10).
+import type { Db } from 'mongodb';
 import { afterEach, expect, test, vi } from 'vitest';
 import { openOwnDatabase } from '../../../engine/testing/database.ts';
 import { openTestEngine } from '../../../engine/testing/engine.ts';
+import type { Actor } from '../../../runtime/context/index.ts';
+import { Fenced } from '../../../runtime/transactions/index.ts';
+import { systemClock } from '../../../platform/clock/index.ts';
+import { Egress } from '../../../platform/egress/index.ts';
+import type { Namespace } from '../../../resources/catalog/index.ts';
+import { SOURCES_STATE } from '../namespace-state.ts';
+import { querySource } from '../outbound.ts';
+import type { Caller } from '../protocols/index.ts';
+import { Sources } from '../sources.ts';
 import { openMqttBroker } from '../protocols/mqtt/testing/mqtt-broker.ts';
 
 /** Longer than a lease is held without being renewed, shorter than the lease. */
@@ -41,4 +51,19 @@ test('a source is disconnected before the lease ends that cannot be renewed, and
     ),
   );
   await t.eventually('Got', { topic: 'feed/a' }, 1);
+});
+
+// spec: integrations.md 12.2
+test('a run that asks a source after the sources of its namespace are closed gets no answer: the next owner asks it', async () => {
+  const source = { name: 'far', type: 'REMOTE', config: {} };
+  const definitions = { get: () => source, list: () => [], find: () => ({ object: source }) };
+  const states = new Map<unknown, Sources>();
+  const space = { name: 'main', catalog: { definitions }, states, clock: systemClock } as unknown as Namespace;
+  const outlet = new Egress().outletOf('main');
+  const sources = new Sources({ space: () => space, db: { collection: () => ({}) } as unknown as Db, epoch: 1, outlet });
+  states.set(SOURCES_STATE, sources);
+  await sources.close();
+  await expect(sources.connectionOf('far')).rejects.toThrow(Fenced);
+  await expect(querySource(space, 'far', {}, {} as Actor, outlet.answerRoom(), {} as Caller)).rejects.toThrow(Fenced);
+  expect(sources.counts.of('far').failed).toBe(0);
 });
