@@ -2,7 +2,9 @@
 // node is a server of this test.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { MongoNetworkError } from 'mongodb';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { Committer } from '../../runtime/transactions/committer.ts';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { answerJson, type HttpServer, openHttpServer, type Sent } from '../sources/testing/http-server.ts';
 
@@ -309,4 +311,28 @@ test('a procedure of the package is known to a node by its full name, where it h
   await inPackage('dropsShort', `DROP PROCEDURE weigh PROCESSED BY name == "far" { }`);
   expect(asked().map(({ method, url }) => `${method} ${url}`)).toEqual(['DELETE /api/v1/resources/procedures/weigh']);
   expect(await inPackage('self', 'return EXECUTE weigh() PROCESSED BY EXACTLY ONE name == "self"')).toBe(1);
+});
+
+// spec: integrations.md 11.1 12.2
+test('a rule’s statement for `self` outlasts what stands in the way of the store, as one without PROCESSED BY does', async () => {
+  await t.type('Kept', { n: { type: 'Integer' } });
+  await t.type('Missed', { code: { type: 'String' } });
+  await t.ask('insert', 'topics', { custom: false, body: '{"name":"/keep"}' });
+  await t.program(
+    'rules',
+    'RULE keeps WHEN EVENT OCCURS ON "/topics/keep"\nINSERT Kept(n: 1) PROCESSED BY name == "self" { } ON ERROR (e) { INSERT Missed(code: e.error.code) }',
+  );
+  const { submit } = Committer.prototype;
+  const lost = new MongoNetworkError('the connection broke');
+  let isBroken = true;
+  const spy = vi.spyOn(Committer.prototype, 'submit').mockImplementation(function (this: Committer, unit, urgent) {
+    if (!isBroken || !unit.writes.some(({ collection }) => collection.startsWith('t.'))) return submit.call(this, unit, urgent);
+    isBroken = false;
+    return Promise.reject(lost);
+  });
+  await t.ask('publish', 'topics', { custom: false, id: '/keep', body: '{}' });
+  const rows = async (): Promise<number[]> => [await t.rows('Kept'), await t.rows('Missed')].map(({ length }) => length);
+  await expect.poll(async () => (await rows()).includes(1)).toBe(true);
+  expect([await rows(), isBroken]).toEqual([[1, 0], false]);
+  spy.mockRestore();
 });

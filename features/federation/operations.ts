@@ -4,7 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Long, ObjectId } from 'mongodb';
 import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
-import { type CascadeError, apiError } from '../../model/errors/index.ts';
+import { type CascadeError, apiError, isApiError } from '../../model/errors/index.ts';
 import type { ProgramOperation, Namespace } from '../../resources/catalog/index.ts';
 import { invocationOf } from '../../runtime/runs/index.ts';
 import { nodesThat, shownNode } from '../nodes/index.ts';
@@ -15,7 +15,7 @@ import { hopOf } from './hops.ts';
 import { onSelf } from './self.ts';
 import { isReliable } from './outbox.ts';
 import { type Asked, carriedOut, isWrite, type Send, writeOf } from './requests.ts';
-import { type Left, NodeStatement, pageJson } from './statement.ts';
+import { type Left, NodeStatement, type Page, pageJson } from './statement.ts';
 
 const WITHIN_MS = 60_000;
 
@@ -58,7 +58,7 @@ interface Place {
 async function taken(space: Namespace, payload: ObjectValue, { key, until, within }: Place, actor: Actor): Promise<{ ok: string }> {
   const federation = space.states.get(FEDERATION);
   const statement = federation.statement(key);
-  using page = statement ? await statement.next() : null;
+  using page = statement ? await nextOf(statement, () => federation.drop(key)) : null;
   const { items, left } = page ?? { items: [], left: [] };
   if (left.length === 0) federation.drop(key);
   const nodes = Object.fromEntries(items.map(([name]) => [name, shownNode(space, name)] as const));
@@ -72,6 +72,16 @@ async function taken(space: Namespace, payload: ObjectValue, { key, until, withi
   const ok = await pageJson(space.name, nodes, items, cursor);
   await actor.commit({ writes: [], events: [] }, { ok });
   return { ok };
+}
+
+/** @param drop of a statement that fails as a whole; what carries the run out asks for it again, if it does */
+async function nextOf(statement: NodeStatement, drop: () => void): Promise<Page> {
+  try {
+    return await statement.next();
+  } catch (error) {
+    drop();
+    throw error;
+  }
 }
 
 function begun(
@@ -111,7 +121,11 @@ function begun(
           };
       return carriedOut(space, asked, send, pages);
     },
-    failure: (name, error) => (error instanceof HttpFailure && error.kind === 'timeout' ? late(name) : failureOf(name, error)),
+    failure: (name, error) => {
+      // Not the node has failed here, but the store, or the run has met another's change: the run is carried out again.
+      if (name === 'self' && !isApiError(error)) throw error;
+      return error instanceof HttpFailure && error.kind === 'timeout' ? late(name) : failureOf(name, error);
+    },
     late,
   });
 }

@@ -134,3 +134,30 @@ test('beyond their bound the oldest statement that nobody waits for is dropped; 
   await federation.close();
   expect(() => federation.keep('late', begin('late', false))).toThrow(Fenced);
 });
+
+test('what is no failure of a node ends the statement: it is no item of its results', async () => {
+  const lost = new Error('the connection to the database');
+  const statement = new NodeStatement(
+    ['far', 'self'].map((name) => ({ name, pages: 0 })),
+    {
+      run: 'r',
+      withinMs: 60_000,
+      first: 'self',
+      room: () => new Egress().outletOf('main').answerRoom(),
+      async *begin({ name }) {
+        yield [name];
+        if (name === 'self') throw lost;
+      },
+      failure(name, error) {
+        if (name === 'self') throw error;
+        return apiError('cascade.federation.unreachable', name, '');
+      },
+      late: async (name) => apiError('io.service.federation.request.timeout', name, 1),
+    },
+  );
+  const taken = async (): Promise<void> => {
+    while ((await statement.next()).left.length > 0);
+  };
+  await expect(taken()).rejects.toBe(lost);
+  statement.abort();
+});

@@ -44,7 +44,7 @@ export interface Terms {
   readonly first?: string | undefined;
   /** The error for a node whose answer is incomplete at the deadline. */
   readonly late: (name: string) => Promise<CascadeError>;
-  /** The error for a node that failed. */
+  /** The error for a node that failed. @throws what is no failure of the node: `next` throws it */
   readonly failure: (name: string, error: unknown) => CascadeError | Promise<CascadeError>;
 }
 
@@ -65,6 +65,7 @@ export class NodeStatement {
   #first: string | undefined;
   #isLate = false;
   #isAborted = false;
+  #thrown: { readonly error: unknown } | null = null;
   #isAwaited = false;
   #arrived: (() => void) | null = null;
   #hasRoom: (() => void)[] = [];
@@ -93,7 +94,8 @@ export class NodeStatement {
 
   /**
    * Takes the next items, and the nodes that are left: none at the end.
-   * @throws Fenced the statement was aborted: an empty page would be stored as its end, though its nodes were not heard
+   * @throws Fenced the statement was aborted: an empty page would be stored as its end, though its nodes were not heard; what `failure`
+   *   throws: then the statement is to be aborted
    */
   async next(): Promise<Page> {
     this.#isAwaited = true;
@@ -103,6 +105,7 @@ export class NodeStatement {
       this.#isAwaited = false;
     }
     if (this.#isAborted) throw new Fenced('a statement on nodes was given up: the next owner of its run continues it');
+    if (this.#thrown) throw this.#thrown.error;
     if (this.#first !== undefined) this.#queue.sort((a, b) => Number(b.name === this.#first) - Number(a.name === this.#first));
     this.#first = undefined;
     const taken = this.#queue.splice(0, MOST_WAITING);
@@ -123,7 +126,8 @@ export class NodeStatement {
   }
 
   async #gather(): Promise<void> {
-    while (!this.#isAborted && !this.#hasArrived() && this.#left.size > 0) await new Promise<void>((resolve) => (this.#arrived = resolve));
+    while (!this.#isAborted && !this.#thrown && !this.#hasArrived() && this.#left.size > 0)
+      await new Promise<void>((resolve) => (this.#arrived = resolve));
     // Nodes mostly answer at about the same time, and each page costs a step of the run.
     const answered = new Set(this.#queue.map(({ name }) => name));
     if (answered.size < this.#left.size) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
@@ -169,8 +173,17 @@ export class NodeStatement {
     } catch (error) {
       room.clear();
       void pages.return().catch(() => undefined);
+      await this.#fail(name, error);
+    }
+  }
+
+  async #fail(name: string, error: unknown): Promise<void> {
+    try {
       const { code, message, params, status } = await (this.#isLate ? this.#terms.late(name) : this.#terms.failure(name, error));
       this.#put({ name, items: [[name, 'error', { code, message, params: params, status }]], isLast: true });
+    } catch (thrown) {
+      this.#thrown ??= { error: thrown };
+      this.#arrived?.();
     }
   }
 
