@@ -100,6 +100,10 @@ export class Federation {
     return { state: client?.state ?? 'unknown', latencyMs: client?.latencyMs ?? null };
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** The number of statements whose results a program may still read. */
   get underWay(): number {
     return this.#statements.size;

@@ -2,6 +2,7 @@
 // satisfies it, and inactive elsewhere.
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, withoutAnswers } from '../../runtime/context/index.ts';
+import { Fenced } from '../../runtime/transactions/index.ts';
 import { type CascadeError, apiError, isApiError } from '../../model/errors/index.ts';
 import { matches, parseWhere } from '../../model/query/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
@@ -30,6 +31,7 @@ export async function provision(
   actor: Actor,
 ): Promise<CascadeError | null> {
   const signal = AbortSignal.timeout(WITHIN_MS);
+  const federation = space.states.get(FEDERATION);
   try {
     const request = operation === 'deploy' ? installation(space, node, kind, name, actor) : removal(kind, name);
     if (node === 'self') await carryOut(space, ownRequest(request, actor), withoutAnswers(actor));
@@ -43,6 +45,8 @@ export async function provision(
     return null;
   } catch (error) {
     if (node === 'self' && !isApiError(error)) throw error; // the store, or the run itself: it is no refusal of the definition
+    // Its clients are closed then: no node has failed, and the record would stay.
+    if (federation.isClosed) throw new Fenced('the namespace is being closed: the next owner of the run deploys');
     const isLate = signal.aborted || (error instanceof HttpFailure && error.kind === 'timeout');
     if (isLate) return apiError('io.service.federation.request.timeout', node, WITHIN_MS);
     const failed = failureOf(node, error);
