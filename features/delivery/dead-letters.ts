@@ -9,7 +9,7 @@ import type { StoredEvent, UnitOfWork } from '../../runtime/transactions/index.t
 import { instanceToBson, openText, sealText } from '../../model/values/index.ts';
 import { omit, type Namespace } from '../../resources/catalog/index.ts';
 import { ACKNOWLEDGEMENTS, DEAD_LETTERS } from './delivery-types.ts';
-import { raise } from '../../runtime/events/index.ts';
+import { raise, storedMembersIn, withStoredMembers } from '../../runtime/events/index.ts';
 import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import { stampNew } from '../../resources/representation/index.ts';
 
@@ -39,6 +39,12 @@ export interface Dead {
 /** The stored parts of the event with which it can be retried. */
 export type KeptEvent = Pick<StoredEvent, 'uuid' | 'path' | 'value' | 'at' | 'by' | 'sequence' | 'transport'>;
 
+/** As they stand in the store. */
+interface Kept extends KeptEvent {
+  /** The members of an instance that are stored in another form than the event shows, by which the rights to a retry are decided. */
+  readonly stored?: string;
+}
+
 /**
  * The unit of work that stores a dead letter; empty for rules that listen on dead letters, which would otherwise cause endless dead
  * letters.
@@ -63,8 +69,11 @@ export function deadLetter(space: Namespace, dead: Dead, actor: Actor = serviceA
   };
   const stamped = stampNew(instance, actor);
   const document = instanceToBson(DEAD_LETTERS.type, stamped) as Document & { _id: never };
-  const kept = sealText(space.storage.cipher, value, KEPT, uuid);
-  if (Buffer.byteLength(kept) <= LONGEST_KEPT_BYTES)
+  const seal = (text: string): string => sealText(space.storage.cipher, text, KEPT, uuid);
+  const kept = seal(value);
+  const members = storedMembersIn(dead.event);
+  const stored = members && seal(encodeInner(members));
+  if (Buffer.byteLength(kept) + Buffer.byteLength(stored ?? '') <= LONGEST_KEPT_BYTES)
     document['kept'] = {
       uuid,
       path,
@@ -73,7 +82,8 @@ export function deadLetter(space: Namespace, dead: Dead, actor: Actor = serviceA
       by,
       ...(sequence && { sequence }),
       ...(transport && { transport }),
-    } satisfies KeptEvent;
+      ...(stored !== undefined && { stored }),
+    } satisfies Kept;
   return {
     writes: [{ collection: DEAD_LETTERS.collection, op: 'insert', document }],
     events: raise(space, DEAD_LETTER_PATH, stamped, actor),
@@ -116,8 +126,11 @@ export interface StoredDeadLetter {
 
 /** The event that a stored dead letter holds. */
 export function keptIn({ storage: { cipher } }: Namespace, stored: Document): KeptEvent | null {
-  const kept = stored['kept'] as KeptEvent | undefined;
-  return kept ? { ...kept, value: openText(cipher, kept.value, KEPT, kept.uuid) } : null;
+  if (!stored['kept']) return null;
+  const { stored: members, ...kept } = stored['kept'] as Kept;
+  const open = (text: string): string => openText(cipher, text, KEPT, kept.uuid);
+  const event = { ...kept, value: open(kept.value) };
+  return members === undefined ? event : withStoredMembers(event, decodeInner(open(members)) as ObjectValue);
 }
 
 export async function readDeadLetter(space: Namespace, id: Document['_id']): Promise<StoredDeadLetter | null> {

@@ -1,7 +1,6 @@
 // Redelivers events that a target has not acknowledged in time, or gives them up.
 
 import type { Filter, Sort } from 'mongodb';
-import { decodeInner, type Value } from '../../stdlib/values/index.ts';
 import type { Timer } from '../../platform/clock/index.ts';
 import {
   attemptOf,
@@ -11,7 +10,7 @@ import {
   type StoredEvent,
   VersionConflict,
 } from '../../runtime/transactions/index.ts';
-import { eventObject, referenceOf } from '../../runtime/events/index.ts';
+import { eventObject, referenceOf, valueOf } from '../../runtime/events/index.ts';
 import { deadLetter } from './dead-letters.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { baseNameOf } from '../../model/types/index.ts';
@@ -194,8 +193,8 @@ export class DueDeliveries {
 
 /** The version of the rule that would run for this delivery of the event, if any: all versions are one rule (language.md V2). */
 export function runOf(space: Namespace, event: StoredEvent, target: string): RunReference | null {
-  const { uuid, path, value, at, by, transport } = event;
-  const payload: Value = decodeInner(value);
+  const { uuid, path, at, by, transport } = event;
+  const payload = valueOf(event);
   const name = baseNameOf(target.slice('/rules/'.length));
   const facts = {
     uuid,

@@ -2,12 +2,11 @@
 // then events as they are committed.
 
 import type { Filter } from 'mongodb';
-import { decodeInner } from '../../stdlib/values/index.ts';
 import { type StoredEvent, VersionConflict } from '../../runtime/transactions/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { Backoff } from '../../platform/mongo/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
-import type { Made, Present, Shown } from '../../runtime/events/index.ts';
+import { type Made, type Present, type Shown, valueOf } from '../../runtime/events/index.ts';
 import { asNumbers, DELIVERIES, type Delivery, intervalMs, replacing, untilDeadline } from './stored-delivery.ts';
 import type { Persistent, Socket } from './persistent.ts';
 
@@ -116,7 +115,7 @@ export class Sending {
     };
     const long = present.long(event, () => false);
     const made = (): Pick<Made, 'value' | 'shown'> => {
-      const value = decodeInner(event.value);
+      const value = valueOf(event);
       return { value, shown: present(event.path, value) };
     };
     const sending = long

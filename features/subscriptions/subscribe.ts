@@ -20,7 +20,7 @@ import {
 import { finishInSlices } from '../../platform/structures/index.ts';
 import { LONG_TEXT } from '../../resources/instances/index.ts';
 import type { StoredEvent } from '../../runtime/transactions/index.ts';
-import { type EventPath, type Made, parseEventPath, type Present, type Sight } from '../../runtime/events/index.ts';
+import { type EventPath, known, type Made, parseEventPath, type Present, type Sight } from '../../runtime/events/index.ts';
 import { listen } from '../notifications/index.ts';
 import { deliveriesOf } from '../delivery/index.ts';
 
@@ -152,13 +152,14 @@ export const presentIn = (space: () => Namespace): Present =>
       };
     },
     {
-      long: ({ path, value: json }: StoredEvent, isFiltered: () => boolean) =>
-        json.length < LONG_TEXT ? null : finishInSlices(space().name, presentedInPieces(space(), path, json, isFiltered())),
+      long: (event: StoredEvent, isFiltered: () => boolean) =>
+        event.value.length < LONG_TEXT ? null : finishInSlices(space().name, presentedInPieces(space(), event, isFiltered())),
     },
   );
 
-function* presentedInPieces(space: Namespace, path: string, json: string, isFiltered: boolean): InPieces<Made> {
-  const value = yield* decodeInnerInPieces(json);
+function* presentedInPieces(space: Namespace, event: StoredEvent, isFiltered: boolean): InPieces<Made> {
+  const { path } = event;
+  const value = known(event, yield* decodeInnerInPieces(event.value));
   const type = typeIn(path, value);
   const instances = type === null ? null : typeOfInstances(space, type);
   const valueJson = instances

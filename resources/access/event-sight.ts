@@ -3,11 +3,11 @@
 import { getOwn, isObject, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import { apiError, CascadeError } from '../../model/errors/index.ts';
-import { matches } from '../../model/query/index.ts';
 import type { EventPath } from '../../runtime/events/index.ts';
 import { resolve, type Namespace } from '../catalog/index.ts';
 import { requireUse, restriction } from './gate.ts';
 import { isAdmin, ownCondition, requireAdmin, requireRight } from './rights.ts';
+import { satisfies } from './shown-instances.ts';
 
 type SeesNow = (value: Value, by: string) => boolean;
 
@@ -79,7 +79,7 @@ function sightOfType(space: Namespace, name: string, caller: Identity): SeesNow 
   const allowed = restriction(space, resource, 'select', rights);
   const conditions = [mine, allowed].filter((one) => one !== null);
   if (conditions.length === 0) return SEES_ALL;
-  return (value) => isObject(value) && Object.hasOwn(value, '_id') && conditions.every((one) => matches(one, value));
+  return (value) => isObject(value) && Object.hasOwn(value, '_id') && satisfies(resource.type, value, conditions);
 }
 
 /** In event paths `system.<resource>` is a resource of the service, any other name a type. */

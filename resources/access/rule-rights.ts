@@ -5,14 +5,15 @@
 import { CascadeError } from '../../stdlib/errors.ts';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
-import { matches } from '../../model/query/index.ts';
-import { type EventPath, parseEventPath } from '../../runtime/events/index.ts';
+import { type EventPath, keepStoredForm, parseEventPath, storedFormOf } from '../../runtime/events/index.ts';
 import type { Capability, Namespace } from '../catalog/index.ts';
 import { stampNew } from '../representation/index.ts';
+import { storedMembers } from '../scalars/index.ts';
 import { StateKey } from '../states.ts';
 import { SEES_ALL, resourceOfPath, sightOf } from './event-sight.ts';
 import { restriction } from './gate.ts';
 import { acting, ownCondition, requireRight } from './rights.ts';
+import { satisfies } from './shown-instances.ts';
 
 /** Definitions that grant rights, or limit who may use them. */
 const GIVES_RIGHTS: ReadonlySet<string> = new Set(['profiles', 'groups', 'types', 'topics', 'sources']);
@@ -88,11 +89,15 @@ export class RuleRights {
       if (resource.kind !== 'instances') return null;
       const rights = { identity: present, clock: space.clock };
       const needed: Capability[] = ['select', operation as Capability];
-      const conditions = needed.flatMap((one) => [ownCondition(space, resource, one, rights), restriction(space, resource, one, rights)]);
-      if (conditions.every((one) => one === null)) return null;
-      const creator = { ...rights, identity: { ...present, username: by } };
-      const whole = operation === 'insert' ? stampNew(instance, creator) : instance;
-      return conditions.every((one) => one === null || matches(one, whole));
+      const all = needed.flatMap((one) => [ownCondition(space, resource, one, rights), restriction(space, resource, one, rights)]);
+      const conditions = all.filter((one) => one !== null);
+      if (conditions.length === 0) return null;
+      if (operation !== 'insert') return satisfies(resource.type, instance, conditions);
+      const whole = stampNew(instance, { ...rights, identity: { ...present, username: by } });
+      const stored = storedFormOf(instance);
+      const members = stored && storedMembers(resource.type, stored);
+      if (members) keepStoredForm(whole, members);
+      return satisfies(resource.type, whole, conditions);
     });
     return allows ?? true; // the run fails with the refusal, as of `mayTake`
   }

@@ -4,14 +4,15 @@
 import { CascadeError, langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, isObject, type ObjectValue, typeOf, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
+import { CascadeErrors } from '../../model/errors/index.ts';
 import { choose, runDirect } from '../../runtime/runs/index.ts';
 import type { Executable } from '../../runtime/programs/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
 import type { Chosen } from '../../runtime/triggers/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
-import { returned, shownOne } from '../scalars/index.ts';
+import { returned, shownOne, storedMembers } from '../scalars/index.ts';
 import type { Namespace } from '../catalog/index.ts';
-import { programIn, referenceOf } from '../../runtime/events/index.ts';
+import { keepStoredForm, programIn, referenceOf } from '../../runtime/events/index.ts';
 
 /** The instance after the rules; null when one of them cancels the operation. */
 export function runBefore(
@@ -34,13 +35,33 @@ async function runThem(
 ): Promise<ObjectValue | null> {
   await actor.readSet?.standing(); // the rules' own changes are not stored with this one
   const shown = await shownOne(space, type, instance, actor);
-  const result = await chain(space, path, shown, actor);
-  if (result === null || result === shown) return result && instance;
-  return returned(space, type, { stored: instance, shown }, result, actor);
+  const members = storedMembers(type, instance);
+  if (members) keepStoredForm(shown, members);
+  const stored = (result: ObjectValue): Promise<ObjectValue> => returned(space, type, { stored: instance, shown }, result, actor);
+  const result = await chain(space, path, shown, actor, members ? (left) => keepForm(type, left, stored) : null);
+  return result === null || result === shown ? result && instance : stored(result);
 }
 
-/** Runs the rules one after the other on the instance as programs see it. */
-async function chain(space: Namespace, path: string, instance: ObjectValue, actor: Actor): Promise<ObjectValue | null> {
+/** What cannot be stored is refused when all rules have run: one after this may put it right. */
+async function keepForm(type: TypeDefinition, left: ObjectValue, stored: (left: ObjectValue) => Promise<ObjectValue>): Promise<void> {
+  try {
+    keepStoredForm(left, storedMembers(type, await stored(left)) ?? {});
+  } catch (error) {
+    if (!(error instanceof CascadeError || error instanceof CascadeErrors)) throw error;
+  }
+}
+
+/**
+ * Runs the rules one after the other on the instance as programs see it.
+ * @param keepForm keeps the stored form of what a rule leaves, by which the rights of the next ones' editors are decided; null: it is the same
+ */
+async function chain(
+  space: Namespace,
+  path: string,
+  instance: ObjectValue,
+  actor: Actor,
+  keepForm: ((left: ObjectValue) => Promise<void>) | null,
+): Promise<ObjectValue | null> {
   let current = instance;
   let last: string | null = null; // without its version: one version runs for a change, whatever it makes of the others' WHERE
   for (;;) {
@@ -55,6 +76,7 @@ async function chain(space: Namespace, path: string, instance: ObjectValue, acto
     if (!executable) continue;
     const result = await runOne(space, executable, current, actor);
     if (result === null) return null;
+    if (result !== current) await keepForm?.(result);
     current = result;
   }
 }

@@ -51,7 +51,7 @@ export class BulkWalk {
   count = 0;
   readonly failed: Failed[] = [];
   /** What one deletion has deleted, when it is the only one: its event is that of the instance (resources-and-api.md 2.7). */
-  only: ObjectValue | null = null;
+  only: { readonly shown: ObjectValue; readonly stored: ObjectValue | null } | null = null;
   /** The id of the last instance that was read. */
   #after: Value = null;
   #parts = 0;
@@ -163,8 +163,9 @@ export class BulkWalk {
   #events(count: number): StoredEvent[] {
     const { operation, where } = this.#statement;
     if (count === 0 || this.#resource.type.rulesSuppressed) return [];
-    const value: ObjectValue = (count === 1 && this.only) || { ars_bulkOperation: true, qual: shortened(where), count };
-    return raise(this.#space, instanceEvent(this.#resource, operation), value, this.#actor);
+    const path = instanceEvent(this.#resource, operation);
+    if (count === 1 && this.only) return raise(this.#space, path, this.only.shown, this.#actor, { stored: this.only.stored });
+    return raise(this.#space, path, { ars_bulkOperation: true, qual: shortened(where), count }, this.#actor);
   }
 }
 

@@ -9,7 +9,7 @@ import { apiError } from '../../model/errors/index.ts';
 import { idToBson } from '../../model/values/index.ts';
 import { runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/index.ts';
-import { shownOne } from '../scalars/index.ts';
+import { shownOne, storedMembers } from '../scalars/index.ts';
 import { idOf, versionOf } from '../representation/index.ts';
 import { accompanied, additionsOf, admit, requireWithin } from '../access/index.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/index.ts';
@@ -56,8 +56,10 @@ export async function deleteOne(
     const gone = count === 0n ? stored : ((await read(space, resource, byId(stored), 1))[0] ?? (await find()));
     if (versionOf(gone) !== versionOf(stored) + count) continue; // others have changed it, too
     await locked.first?.(gone);
+    const { type } = resource;
     const path = instanceEvent(resource, 'delete');
-    const events = resource.type.rulesSuppressed ? [] : raise(space, path, await shownOne(space, resource.type, gone, actor), actor);
+    const raising = { stored: storedMembers(type, gone) };
+    const events = type.rulesSuppressed ? [] : raise(space, path, await shownOne(space, type, gone, actor), actor, raising);
     try {
       const unit: UnitOfWork = { writes: [removal(resource, gone), ...along.writes], events: [...events, ...along.events] };
       await actor.commit(accompanied(space, deletionOf(resource, gone, actor), unit), { ok: '1' });
@@ -142,7 +144,8 @@ async function deleteBatch(
   if (walk.count + doomed.length === 1) {
     const isAsRead = (actor.within?.countOf(resource.collection, idOf(last)) ?? 0n) === 0n;
     const [left] = isAsRead ? [last] : await read(space, resource, byId(last), 1);
-    walk.only = left ? await shownOne(space, resource.type, left, actor) : null;
+    const { type } = resource;
+    walk.only = left ? { shown: await shownOne(space, type, left, actor), stored: storedMembers(type, left) } : null;
   }
   try {
     await walk.store(

@@ -10,7 +10,7 @@ import { instanceToBson } from '../../model/values/index.ts';
 import { runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/index.ts';
 import { trimCapped } from './capped.ts';
-import { isConverted, shownOne, toShown, toStored } from '../scalars/index.ts';
+import { isConverted, shownOne, storedMembers, toShown, toStored } from '../scalars/index.ts';
 import { stampNew } from '../representation/index.ts';
 import { accompanied, admit, requireWithin } from '../access/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
@@ -323,7 +323,8 @@ function unitOf(
   const { type, collection } = resource;
   let text = long?.json;
   const json = (): string => (text ??= encodeInner(shown));
-  const events = type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'insert'), shown, initiator, { valueJson: json });
+  const raising = { valueJson: json, stored: storedMembers(type, stamped) };
+  const events = type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'insert'), shown, initiator, raising);
   const document = (long?.document ?? instanceToBson(type, stamped)) as never;
   noteType(document, type);
   const mostBytes = sizeWithin(stamped) ?? sizeOf(document);

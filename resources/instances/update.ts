@@ -9,7 +9,7 @@ import { checkFinal, coerceSystemProperty, prepareUpdate, type TypeDefinition } 
 import { idToBson, instanceToBson } from '../../model/values/index.ts';
 import { runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/index.ts';
-import { shownOne } from '../scalars/index.ts';
+import { shownOne, storedMembers } from '../scalars/index.ts';
 import { idOf, stampChanged, versionOf } from '../representation/index.ts';
 import { accompanied, admit, requireWithin } from '../access/index.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/index.ts';
@@ -223,9 +223,10 @@ function unitOf(
   { next, shown, json, long }: Changed,
   actor: Actor,
 ): UnitOfWork {
+  const raising = { valueJson: () => json, stored: storedMembers(resource.type, next) };
   const unit: UnitOfWork = {
     writes: [replacement(resource, stored, { next, json, long }), ...entriesFor(resource, next, stored)],
-    events: resource.type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'update'), shown, actor, { valueJson: () => json }),
+    events: resource.type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'update'), shown, actor, raising),
   };
   return accompanied(space, { operation: 'update', resource, before: stored, after: next, initiator: actor }, unit);
 }

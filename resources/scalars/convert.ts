@@ -2,14 +2,14 @@
 // scalars it costs one check of their properties.
 
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
-import { encodeInner, getOwn, isObject } from '../../stdlib/values/index.ts';
+import { encodeInner, getOwn, isObject, setOwn } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import { CascadeErrors, type CascadeError } from '../../model/errors/index.ts';
 import type { ScalarAction, TypeDefinition } from '../../model/types/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { convertEach } from './calls.ts';
-import { type Members, type Slot, slotsOf, uses } from './slots.ts';
+import { holds, type Members, type Slot, slotsOf, uses } from './slots.ts';
 
 /** The stored form of a submitted body. @throws errors of the procedures */
 export function toStored(space: Namespace, type: TypeDefinition, body: Value, actor: Actor): MaybePromise<Value> {
@@ -50,6 +50,15 @@ export async function toShownMembers(
 
 export function shownOne(space: Namespace, type: TypeDefinition, stored: ObjectValue, actor: Actor): MaybePromise<ObjectValue> {
   return isShownOtherwise(type) ? toShown(space, type, [stored], actor).then(([shown]) => shown as ObjectValue) : stored;
+}
+
+/** The members of an instance that are shown in another form than they are stored in; null: the type has none. */
+export function storedMembers(type: TypeDefinition, stored: ObjectValue): ObjectValue | null {
+  if (!uses(type, 'toExternal')) return null;
+  const members: ObjectValue = {};
+  for (const [name, property] of type.properties)
+    if (holds(property, 'toExternal') && Object.hasOwn(stored, name)) setOwn(members, name, getOwn(stored, name));
+  return members;
 }
 
 /** Whether the external form of instances differs from the stored one. */

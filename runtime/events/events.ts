@@ -2,13 +2,14 @@
 // a crash after the commit loses none (integrations.md 12).
 
 import { randomUUID } from 'node:crypto';
-import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type Initiator as Actor, timed } from '../context/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import type { RunReference, StoredEvent } from '../transactions/index.ts';
 import { langError } from '../../stdlib/errors.ts';
 import { eventObject } from './event-object.ts';
 import { keepValue } from './event-values.ts';
+import { keepStoredForm, withStoredMembers } from './stored-forms.ts';
 import type { EventContext } from './context.ts';
 import { referenceOf } from './references.ts';
 
@@ -24,6 +25,8 @@ export const instanceEvent = (
 export interface Raising {
   /** Gives the value's inner JSON where the caller needs it, too; called only when somebody receives the event. */
   readonly valueJson?: () => string;
+  /** Members of the instance in the value that may be stored in another form, in that one: rights are decided by it. */
+  readonly stored?: ObjectValue | null;
   /** Full names of rules that must not run for it. */
   readonly except?: ReadonlySet<string>;
   /** Of messages from outside. */
@@ -35,12 +38,14 @@ export interface Raising {
  * event without rules is not stored.
  */
 export function raise(space: EventContext, path: string, value: Value, actor: Actor, raising: Raising = {}): StoredEvent[] {
+  if (raising.stored) keepStoredForm(value, raising.stored);
   const own = raiseOn(space, path, value, actor, raising);
   const implemented = space.events.implementedEvents.of(path, value, actor.identity.username);
   return implemented.length === 0 ? own : [...own, ...implemented.flatMap((event) => raiseOn(space, event, value, actor, {}))];
 }
 
-function raiseOn(space: EventContext, path: string, value: Value, actor: Actor, { valueJson, except, transport }: Raising): StoredEvent[] {
+function raiseOn(space: EventContext, path: string, value: Value, actor: Actor, raising: Raising): StoredEvent[] {
+  const { valueJson, except, transport, stored } = raising;
   const isSubscribed = space.events.subscribers.has(path) || space.events.deliveries.hasSubscribers(path);
   const awaited = space.events.correlations.has(path);
   if (!isSubscribed && !awaited && !space.events.when.has(path)) return [];
@@ -59,7 +64,7 @@ function raiseOn(space: EventContext, path: string, value: Value, actor: Actor, 
   const raised: StoredEvent = { uuid, path, value: json, at, by, chain, runs: all };
   const whole = timed(space.events.deliveries.withDeliveries(transport ? { ...raised, transport } : raised), actor.since);
   if (runs.length > 0) keepValue(whole, value);
-  return [whole];
+  return [stored ? withStoredMembers(whole, stored) : whole];
 }
 
 /**
@@ -108,5 +113,3 @@ export const ASYNC = 'async';
 
 /** The error of a chain that is too long; its events start no rules. */
 export const chainTooLong = (event: StoredEvent) => langError('cascade.rule.chain.depth', event.chain.root, LONGEST_CHAIN);
-
-export const valueOf = (event: StoredEvent): Value => decodeInner(event.value);

@@ -7,4 +7,5 @@ export { ASYNC, LONGEST_CHAIN, type Raising, asyncCall, asyncRun, instanceEvent,
 export { Listeners } from './listeners.ts';
 export type { Notice } from './notice.ts';
 export { type IndexedProgram, bindsOn, programIn, referenceOf } from './references.ts';
+export { keepStoredForm, known, storedFormOf, storedMembersIn, valueOf, withStoredMembers } from './stored-forms.ts';
 export { DEEPEST_VALUE, type Made, type Present, type Shown, type Sight, Subscribers, hasMembers } from './subscribers.ts';

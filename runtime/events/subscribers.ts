@@ -2,8 +2,9 @@
 // A path without subscribers costs one look-up.
 
 import { deepEquals } from '../../stdlib/operators/index.ts';
-import { decodeInner, getOwn, isObject, MAX_DEPTH, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { getOwn, isObject, MAX_DEPTH, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Notice } from './notice.ts';
+import { valueOf } from './stored-forms.ts';
 import type { StoredEvent } from '../transactions/index.ts';
 import { parseJson } from '../../model/values/index.ts';
 
@@ -131,7 +132,7 @@ export class Subscribers {
   }
 
   #made(event: StoredEvent): Made {
-    const value = decodeInner(event.value);
+    const value = valueOf(event);
     return { value, shown: this.#present(event.path, value) };
   }
 

@@ -1,0 +1,135 @@
+// spec: resources-and-api.md 4.2 7.2 7.6 8.4
+// Constraints on properties of user scalars: reads, events and rules are held to the same stored values, whatever the scalar shows.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { parseJson } from '../../model/values/index.ts';
+import type { ApiReply, Identity, Notice } from '../../resources/api.ts';
+
+let t: TestEngine;
+let clerk: Identity;
+
+const as = (identity: Identity, op: string, resourceName: string, asked: { id?: string; body?: object; text?: string } = {}) => {
+  const { id, body, text } = asked;
+  return t.engine.execute({
+    identity,
+    op,
+    resourceName,
+    custom: null,
+    parameters: {},
+    ...(id !== undefined && { resourceId: id }),
+    ...(body !== undefined && { object: parseJson(JSON.stringify(body)) }),
+    ...(text !== undefined && { text }),
+  });
+};
+const parsed = (reply: ApiReply) => JSON.parse(reply.body ?? 'null') as Record<string, unknown>[];
+/** The clerk sees what the condition on `level` allows. */
+const grant = (select: object) => {
+  const all = { select, insert: {}, update: {}, delete: {} };
+  return as(t.identity, 'update', 'profiles', {
+    id: 'clerk',
+    body: { dml: { Glass: all, Passed: { insert: {} } }, invoke: ['createRule', 'updateRule'] },
+  });
+};
+const pour = async (level: string): Promise<string> =>
+  String(parsed(await as(t.identity, 'insert', 'Glass', { body: { level } }))[0]?.['_id']);
+const levelOf = (notice: Notice) => (notice.kind === 'event' ? (JSON.parse(notice.valueJson) as { level: string }).level : notice.kind);
+
+async function listen(path: string, persistent = false): Promise<{ levels: string[]; close: () => void }> {
+  const levels: string[] = [];
+  const options = persistent ? { persistent } : {};
+  const listener = await t.engine.subscribe(clerk, path, options, (notice) => void levels.push(levelOf(notice)));
+  await listener.begin?.();
+  return { levels, close: () => listener.close() };
+}
+
+beforeAll(async () => {
+  t = await openTestEngine();
+  const { namespace } = t.identity;
+  await t.program('procedures', 'PROCEDURE parsePercent(v)\nreturn toInteger(replace(toString(v), "%", ""))');
+  await t.program('procedures', 'PROCEDURE showPercent(v)\nreturn toString(v) + "%"');
+  const percent = { name: 'Percent', baseType: 'Integer', toInternal: 'parsePercent', toExternal: 'showPercent' };
+  await as(t.identity, 'insert', 'scalars', { body: percent });
+  await t.type('Glass', { level: { type: 'Percent' }, note: { type: 'String' } });
+  await t.type('Passed', { level: { type: 'String' }, how: { type: 'String' } });
+  await as(t.identity, 'insert', 'profiles', { body: { name: 'clerk', dml: {} } });
+  const username = `clerk.${namespace}`;
+  const profiles = ['clerk', 'user__system'];
+  await t.engine.identity.createUser({ username, password: 'correct horse', namespace, profiles, createdBy: 'ann' });
+  clerk = { username, namespace, profiles, token: '000000000000000000000001' };
+});
+afterAll(() => t[Symbol.asyncDispose]());
+
+test('subscribers get the events of the instances that they may read, and no others', async () => {
+  await grant({ level: { ars_substitution_ne: 3 } });
+  const listeners = [await listen('/types/Glass/insert'), await listen('/types/Glass/insert', true)];
+  for (const level of ['3%', '4%']) await pour(level);
+  await grant({ level: { ars_substitution_lt: 50 } });
+  for (const level of ['60%', '7%']) await pour(level);
+  await pour('8%');
+  expect(parsed(await as(clerk, 'select', 'Glass')).map(({ level }) => level)).toEqual(['3%', '4%', '7%', '8%']);
+  for (const { levels, close } of listeners) {
+    await expect.poll(() => levels.at(-1)).toBe('8%');
+    expect(levels).toEqual(['4%', '7%', '8%']);
+    close();
+  }
+});
+
+test('the same holds of updates and deletions, one by one and by condition, and of long instances', async () => {
+  await grant({ level: { ars_substitution_nin: [3] } });
+  const [updated, deleted, inserted] = [
+    await listen('/types/Glass/update'),
+    await listen('/types/Glass/delete'),
+    await listen('/types/Glass/insert'),
+  ];
+  const note = 'x'.repeat(300_000);
+  for (const level of ['3%', '5%']) {
+    const [one] = parsed(await as(t.identity, 'insert', 'Glass', { body: { level, note } }));
+    await as(t.identity, 'update', 'Glass', { id: String(one?.['_id']), body: { note: 'y' } });
+    await as(t.identity, 'delete', 'Glass', { id: String(one?.['_id']) });
+    await pour(level);
+    await t.ask('delete', 'Glass', { parameters: { where: JSON.stringify({ level }) } });
+  }
+  await expect.poll(() => deleted.levels.length).toBe(2);
+  expect([inserted.levels, updated.levels, deleted.levels]).toEqual([['5%', '5%'], ['5%'], ['5%', '5%']]);
+  for (const { close } of [updated, deleted, inserted]) close();
+});
+
+test('rules run on the events that their editors may see, one event or several', async () => {
+  await grant({ level: { ars_substitution_ne: 3 } });
+  await as(clerk, 'insert', 'rules', { text: 'RULE one WHEN INSERT OCCURS ON Glass AS g INSERT Passed(level: g.level, how: "one")' });
+  await as(clerk, 'insert', 'rules', {
+    text: 'RULE pair WHEN INSERT OCCURS ON Glass AS a BEFORE INSERT OCCURS ON Glass AS b WITHIN 1 hour INSERT Passed(level: a.level + b.level, how: "pair")',
+  });
+  for (const level of ['20%', '3%', '21%']) await pour(level);
+  await t.eventually('Passed', { how: 'pair' }, 1);
+  await t.eventually('Passed', { how: 'one' }, 2);
+  expect((await t.rows('Passed')).map(({ level }) => level).sort()).toEqual(['20%', '20%21%', '21%']);
+  for (const id of ['one', 'pair']) await as(t.identity, 'delete', 'rules', { id });
+});
+
+test('BEFORE rules take part in the changes of instances that their editors may change, also behind other rules', async () => {
+  await as(t.identity, 'insert', 'rules', {
+    text: 'RULE aFirst BEFORE INSERT ON Glass AS g WHERE g.note == "raise" g.level = "70%"  RETURN g',
+  });
+  await grant({ level: { ars_substitution_lt: 50 } });
+  await as(clerk, 'insert', 'rules', { text: 'RULE bSecond BEFORE INSERT ON Glass AS g g.note = "touched"  RETURN g' });
+  const noteOf = async (body: object) => parsed(await as(t.identity, 'insert', 'Glass', { body }))[0]?.['note'];
+  expect(await noteOf({ level: '7%', note: 'low' })).toBe('touched');
+  expect(await noteOf({ level: '70%', note: 'high' })).toBe('high');
+  expect(await noteOf({ level: '7%', note: 'raise' })).toBe('raise');
+  for (const id of ['aFirst', 'bSecond']) await as(t.identity, 'delete', 'rules', { id });
+});
+
+test('a dead letter is retried with the stored values of its event', async () => {
+  await grant({ level: { ars_substitution_gt: 90 } });
+  const endless = 'RULE late WHEN INSERT OCCURS ON Glass AS g INSERT Glass(level: "95%")'; // its chain becomes too long
+  await as(clerk, 'insert', 'rules', { text: endless });
+  await pour('95%');
+  const [letter] = await t.eventually('ArsDeadLetter', {}, 1, 30_000);
+  await as(clerk, 'update', 'rules', {
+    id: 'late',
+    text: 'RULE late WHEN INSERT OCCURS ON Glass AS g INSERT Passed(level: g.level, how: "late")',
+  });
+  await t.ask('retry', 'deadletters', { id: String(letter?.['_id']), custom: false });
+  expect(await t.eventually('Passed', { how: 'late', level: '95%' }, 1)).toHaveLength(1);
+});
