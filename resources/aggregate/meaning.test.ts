@@ -42,7 +42,12 @@ test.each<[string, unknown]>([
   ['"$none.fill"', null],
   ['"$$ROOT.fill"', 'Fill'],
   ['5', 'constant'],
-  ['{"f": "$fill", "n": "$n"}', { f: 'Fill' }],
+  ['{"f": "$fill", "n": "$n"}', { f: 'Fill', n: null }],
+  ['{"n": "$n"}', null],
+  ['{"$cond": [true, {"v": "$fill", "s": "$fill"}, {"v": "$n", "s": "$fill"}]}', { v: null, s: 'Fill' }],
+  ['{"$cond": [true, {"v": "$n", "s": "$fill"}, {"v": "$fill", "s": "$fill"}]}', { v: null, s: 'Fill' }],
+  ['{"$cond": [true, {"v": 1, "s": "$fill"}, {"v": "$fill", "s": "$fill"}]}', { v: 'Fill', s: 'Fill' }],
+  ['{"$ifNull": [{"v": "$n", "s": "$fill"}, {"s": "$fill"}, {"v": "$fill", "s": "$fill"}]}', { v: null, s: 'Fill' }],
   ['{"$add": ["$fill", 1]}', null],
   ['{"$ifNull": ["$fill", 0]}', 'Fill'],
   ['{"$ifNull": ["$fill", "$size"]}', null],
@@ -55,7 +60,7 @@ test.each<[string, unknown]>([
   ['{"$map": {"input": "$fills", "as": "f", "in": {"v": "$$f"}}}', { v: 'Fill' }],
   ['{"$let": {"vars": {"x": "$in"}, "in": "$$x.fill"}}', 'Fill'],
   ['{"$reduce": {"input": "$fills", "initialValue": [], "in": {"$concatArrays": ["$$value", ["$$this"]]}}}', 'Fill'],
-  ['{"$mergeObjects": ["$in", {"s": "$size", "fill": "$size"}]}', { s: 'Size' }],
+  ['{"$mergeObjects": ["$in", {"s": "$size", "fill": "$size"}]}', { fill: null, n: null, s: 'Size' }],
   ['{"$literal": "$fill"}', 'constant'],
   ['{"$toString": "$fill"}', null],
 ])('%s', (expression, expected) => {
@@ -68,7 +73,7 @@ test('a dotted name changes a member', () => {
     ['in.more', meaningOf('$fill', shape)],
     ['n', null],
   ]);
-  expect([...computed].map(([name, one]) => [name, shownAs(one)])).toEqual([['in', { fill: 'Size', more: 'Fill' }]]);
+  expect([...computed].map(([name, one]) => [name, shownAs(one)])).toEqual([['in', { fill: 'Size', n: null, more: 'Fill' }]]);
 });
 
 test('documents that are put into themselves are not gone through again and again', () => {

@@ -32,16 +32,27 @@ export function giving(shape: Shape, given: Iterable<readonly [name: string, mea
 const isHolder = (meaning: Meaning): meaning is Holder => meaning !== null && meaning !== 'constant';
 
 /**
- * Those that are of a scalar, or have members that are. Others are never kept: so each member leads to a scalar at once, and documents that
- * are put into themselves, stage by stage, are not gone through twice as long each time.
+ * Those that are of a scalar, or have members that are. Of others no members are ever kept: so each that has some leads to a scalar at once,
+ * and documents that are put into themselves, stage by stage, are not gone through twice as long each time.
  */
 const onlyShown = (all: Iterable<readonly [string, Meaning]>): Map<string, Holder> =>
   new Map([...all].filter((one): one is [string, Holder] => isHolder(one[1]) && holds(one[1], 'toExternal')));
 
+/** What is of no scalar, beside members that are: in another of several Objects the same member may be of one. */
+const PLAIN: Holder = { kind: 'base', multi: false };
+
+const isPlain = ({ scalar, structure }: Holder): boolean => scalar === undefined && structure === undefined;
+
+/** An Object of these members; constants are left out, as they are of the scalar of what they stand beside. */
+function objectWith(all: Iterable<readonly [string, Meaning]>): Holder {
+  const kept = [...all].filter(([, meaning]) => meaning !== 'constant');
+  return objectOf(new Map([...kept.map(([name]) => [name, PLAIN] as const), ...onlyShown(kept)]));
+}
+
 /** The documents of a shape as a whole. */
 export const rootOf = (shape: Shape): Holder => objectOf(topOf(shape));
 
-/** Its members, as far as they are of scalars. */
+/** Its members, as far as it is known what they are made of. */
 export const membersOf = (meaning: Meaning): (readonly [string, Holder])[] =>
   isHolder(meaning) ? [...(meaning.structure?.()?.properties ?? [])] : [];
 
@@ -57,7 +68,7 @@ const topOf = ({ type, typed, computed }: Shape): ReadonlyMap<string, Holder> =>
 function withMember(before: Meaning, [step = '', ...rest]: readonly string[], meaning: Meaning): Holder {
   const members = new Map<string, Meaning>(membersOf(before));
   members.set(step, rest.length === 0 ? meaning : withMember(members.get(step) ?? null, rest, meaning));
-  return objectOf(onlyShown(members));
+  return objectWith(members);
 }
 
 // ---------------------------------------------------------------- expressions
@@ -94,8 +105,8 @@ function memberAt(whole: Meaning, path: string): Meaning {
 }
 
 function members(value: ObjectValue, place: Place): Meaning {
-  const found = onlyShown(Object.keys(value).map((name) => [name, expression(getOwn(value, name), place)] as const));
-  return found.size > 0 ? objectOf(found) : null;
+  const found = objectWith(Object.keys(value).map((name) => [name, expression(getOwn(value, name), place)] as const));
+  return holds(found, 'toExternal') ? found : null;
 }
 
 /** What one of the values is. */
@@ -108,13 +119,13 @@ function same(a: Meaning, b: Meaning): Meaning {
   if (b === 'constant') return a;
   if (a === null || b === null) return null;
   if (isSame(a, b)) return a;
-  if (a.scalar !== undefined || b.scalar !== undefined) return null;
+  if (a.scalar !== undefined || b.scalar !== undefined || isPlain(a) || isPlain(b)) return null;
   const members = new Map<string, Meaning>(membersOf(a));
   for (const [name, other] of membersOf(b)) {
     const own = members.get(name) ?? null;
     members.set(name, !isHolder(own) || isSame(own, other) ? other : null); // no deeper: documents may be in themselves
   }
-  return objectOf(onlyShown(members));
+  return objectWith(members);
 }
 
 const isSame = (a: Holder, b: Holder): boolean =>

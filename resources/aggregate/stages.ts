@@ -250,7 +250,10 @@ function project(operand: Value, shape: Shape, { budget }: PipelineContext): Bui
   const names = [...new Set(['_id', ...kept.map((name) => name.split('.', 1)[0] as string)])].filter(
     (name) => !left.includes(name) && !computed.some((other) => other.split('.', 1)[0] === name),
   );
-  return { stages: [{ $project: stage }], shape: giving(keeping(shape, names), meanings) };
+  // Beside a computed member a kept one makes a new Object with it.
+  const beside = kept.filter((name) => name.includes('.') && !names.includes(name.split('.', 1)[0] as string));
+  const members = beside.map((name): [string, Meaning] => [name, meaningOf(`$${name}`, shape)]);
+  return { stages: [{ $project: stage }], shape: giving(keeping(shape, names), [...members, ...meanings]) };
 }
 
 /** @param stage takes stored paths away */
