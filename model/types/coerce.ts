@@ -98,8 +98,7 @@ const OBJECT = { base: 'Object', multi: false } as const;
 function coerceAt(place: Place, given: Value): Value {
   if (given === null || given === undefined) return null;
   const value = given instanceof XmlNode ? xmlFor(place.property, given) : given;
-  if (place.property.anything || (place.isExternal && place.property.scalar?.toInternal !== undefined))
-    return coerceData(place.typeName, place.path, value);
+  if (place.property.anything || isAsShown(place)) return coerceData(place.typeName, place.path, value);
   if (place.property.shared) return refuse(place, 'state');
   if (!place.property.multi) return Array.isArray(value) ? refuse(place, 'array') : coerceElement(place, value);
   if (!Array.isArray(value)) return refuse(place, 'multi');
@@ -118,7 +117,12 @@ function xmlFor({ multi, anything, base }: Coerced, node: XmlNode): Value {
 /** A value inside an Object, where no BEFORE rule can shorten a text any more. */
 const fitting = (place: Place, given: Value): Value => fits(place, coerceAt(place, given));
 
-const fits = (place: Place, value: Value): Value => (fitsMaxLength(place.property, value) ? value : refuse(place, 'maxLength'));
+const fits = (place: Place, value: Value): Value =>
+  isAsShown(place) || fitsMaxLength(place.property, value) ? value : refuse(place, 'maxLength');
+
+/** In an external form that a procedure makes, or reads, the base type says nothing of the value. */
+const isAsShown = ({ isExternal, property: { scalar } }: Place): boolean =>
+  isExternal === true && (scalar?.toInternal !== undefined || scalar?.toExternal !== undefined);
 
 function refuse({ typeName, property, path }: Place, reason: string): never {
   throw apiError('cascade.type.property.invalid', typeName, path, property.type, reason);
