@@ -108,6 +108,7 @@ const actorOf = (space: Namespace, request: ApiRequest, clock: Clock, cameMs: nu
   childRunIds: null,
   depth: 0,
   ...(request.signal && { signal: request.signal }),
+  ...(request.isGone && READS.includes(request.op) && { isGone: request.isGone }),
 });
 
 const READS: readonly string[] = ['select', 'selectOne', 'aggregate'] satisfies Operation[];

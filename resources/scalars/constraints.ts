@@ -42,7 +42,7 @@ class Comparing {
   /** The stored values of a property. @throws cascade.query.too.expensive */
   stored(property: PropertyDefinition): Promise<Value[]> {
     const { name } = property;
-    const known = this.#stored.get(name) ?? storedValues(this.#space, this.#resource, name);
+    const known = this.#stored.get(name) ?? storedValues(this.#space, this.#resource, name, this.#actor);
     this.#stored.set(name, known);
     return known;
   }

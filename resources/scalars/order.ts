@@ -29,7 +29,7 @@ export async function rankedOrder(
   for (const { path } of keys) {
     const property = path.steps.length === 1 ? resource.type.properties.get(path.text) : undefined;
     if (property?.scalar?.comparator === undefined || paths.has(path.text)) continue;
-    const sorted = await sortBy(space, property.scalar, await storedValues(space, resource, property.name), actor);
+    const sorted = await sortBy(space, property.scalar, await storedValues(space, resource, property.name, actor), actor);
     const name = `__rank${paths.size}`;
     paths.set(path.text, name);
     const at = {

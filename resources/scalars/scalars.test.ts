@@ -192,3 +192,18 @@ test('a condition reads the values of a property once, however often it compares
   await db.collection('system.profile').drop();
   expect(commands).toEqual(['30000']);
 });
+
+test('the values of a property are not read any more when nobody waits for the answer', async () => {
+  let asked = 0;
+  const request = {
+    identity: t.identity,
+    op: 'aggregate',
+    resourceName: 'Tank',
+    custom: null,
+    parameters: {},
+    object: [{ $match: { size: { $gt: 'M' } } }],
+    isGone: () => ++asked > 1, // at the beginning it is there
+  };
+  await expect(t.engine.execute(request)).rejects.toMatchObject({ code: 'cascade.server.unavailable' });
+  await expect(t.engine.execute({ ...request, isGone: () => false })).resolves.toMatchObject({ status: 200 });
+});

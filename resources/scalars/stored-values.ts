@@ -1,6 +1,7 @@
 // Reads the distinct stored values of a property, for orders that the store does not know.
 
 import { getOwn, type Value } from '../../stdlib/values/index.ts';
+import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { storedPath } from '../../model/types/index.ts';
 import { instanceFromBson } from '../../model/values/index.ts';
@@ -10,7 +11,12 @@ import type { InstanceResource, Namespace } from '../catalog/index.ts';
 const MOST_VALUES = 1_000;
 
 /** The distinct values without null. @throws cascade.query.too.expensive when there are more than 1,000 */
-export async function storedValues(space: Namespace, { type, collection }: InstanceResource, property: string): Promise<Value[]> {
+export async function storedValues(
+  space: Namespace,
+  { type, collection }: InstanceResource,
+  property: string,
+  { isGone }: Pick<Actor, 'isGone'>,
+): Promise<Value[]> {
   const stages = [
     { $match: { [storedPath(type, property)]: { $ne: null } } },
     { $group: { _id: `$${property}` } },
@@ -18,7 +24,7 @@ export async function storedValues(space: Namespace, { type, collection }: Insta
     { $project: { _id: 0, [property]: '$_id' } },
   ];
   // It looks at all instances: among the slow queries of the namespace, and not on the connections of commits.
-  const reading = space.storage.rows.aggregate(collection, stages, { isSlow: true });
+  const reading = space.storage.rows.aggregate(collection, stages, { isSlow: true, isGone });
   const rows: Uint8Array[] = [];
   try {
     for (let batch = await reading.next(); batch.length > 0; batch = await reading.next()) rows.push(...batch);

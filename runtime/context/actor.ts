@@ -50,6 +50,8 @@ export interface Actor extends Initiator {
   readonly state?: StateUser;
   /** Aborted when who asks is gone: runs that this starts are ended. Absent: they run to their ends. */
   readonly signal?: AbortSignal;
+  /** Whether nobody waits any more for what this reads; absent: somebody does. */
+  readonly isGone?: (() => boolean) | undefined;
   /** The service itself acts for the identity: names that are reserved for it are its to give. */
   readonly ofService?: true;
   /** Headers of the HTTP request that called the procedure (builtins.md 20); absent where none did. */
