@@ -48,7 +48,7 @@ import {
 } from '../resources/instances/index.ts';
 import { pureBuiltins } from '../resources/host-context.ts';
 import { changeAtOnce, perform, present } from '../resources/operations/index.ts';
-import { acting, AUDITS, RULE_RIGHTS, RuleRights } from '../resources/access/index.ts';
+import { acting, AUDITS, CONSTRAINT_CONSTANTS, RULE_RIGHTS, RuleRights } from '../resources/access/index.ts';
 import { IDEMPOTENCY_RECORDS, indexIdempotencyRecords } from '../resources/requests/index.ts';
 import { NODES_OUTLET } from '../features/nodes/index.ts';
 import { FEDERATION, Federation, Outbox } from '../features/federation/index.ts';
@@ -363,6 +363,7 @@ export async function openNamespace({
   definitions.onChanged = (kind, changed) => {
     recheckRights(kind);
     ruleRights.changed(kind);
+    states.get(CONSTRAINT_CONSTANTS).changed(space, kind);
     errorBreaker.forget(`/${kind}/${changed}`);
   };
   for (const [rule, object] of definitions.list('rules')) {
@@ -427,6 +428,7 @@ export async function openNamespace({
     const editors = [...[...executables.values()].map(({ identity }) => identity), ...[...implementedEvents.editors()].map(editor)];
     await ruleRights.readAll(editors); // before any event comes
     await space.execution.programs.open(clock.now());
+    await states.get(CONSTRAINT_CONSTANTS).refresh(space);
     await deliveries.load();
   } catch (error) {
     await close().catch((failed: unknown) =>

@@ -63,6 +63,14 @@ export function grantsOf(space: Namespace, type: TypeDefinition, capability: Cap
   );
 }
 
+/** All constraints that profiles and the type's own access levels may put on its instances. */
+export function* constraintsOn(space: Namespace, type: TypeDefinition): Iterable<ObjectValue> {
+  for (const capability of CAPABILITIES) {
+    const ofProfiles = space.catalog.definitions.list('profiles').map(([, profile]) => profileGrant(profile, type.name, capability));
+    yield* found([...ofProfiles, ...Object.keys(type.accessLevels).map((level) => levelGrant(type, level, capability))]);
+  }
+}
+
 const found = (grants: readonly Grant[]): ObjectValue[] => grants.filter((one) => one !== null);
 
 /** Names of the caller's profiles of the namespace. */

@@ -4,7 +4,7 @@ import type { ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { Policy } from '../../resources/catalog/index.ts';
 import { hasFixedRights, requireRight } from '../../resources/access/index.ts';
-import { grantsOf } from './grants.ts';
+import { constraintsOn, grantsOf } from './grants.ts';
 
 export const profilePolicy: Policy = {
   name: 'profiles',
@@ -16,6 +16,7 @@ export const profilePolicy: Policy = {
     if (!second) return only;
     return grants.some(isUnrestricted) ? null : { $or: grants };
   },
+  constraints: constraintsOn,
   /** POST with the name of an existing definition changes it, which needs more than the right to create one. */
   admit(space, { operation, resource, initiator }) {
     if (resource.kind === 'definitions' && operation === 'update') requireRight(space, resource, 'update', initiator.identity);

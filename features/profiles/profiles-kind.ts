@@ -3,7 +3,7 @@
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { storedConstraint, isAdmin, mayInvoke } from '../../resources/access/index.ts';
+import { CONSTRAINT_CONSTANTS, storedConstraint, isAdmin, mayInvoke } from '../../resources/access/index.ts';
 import { systemType, systemProperties, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
 import { CAPABILITIES, defaultDml, entryGrant, grantsOf } from './grants.ts';
@@ -29,10 +29,11 @@ export const PROFILES: DefinitionResource = {
     if (!NAME.test(name) || name.endsWith('__system'))
       throw apiError('cascade.resource.name.invalid', name, 'letters, digits and _ are expected, and no __system at the end');
     const fields = checkFields(PROFILES, { ...body, invoke: null }, 'refused');
-    const dml = dmlOf(space, own(body, 'dml'));
+    const dml = await dmlOf(space, own(body, 'dml'));
     const invoke = invokeOf(own(body, 'invoke'));
     if (!isAdmin(identity)) requireCovered(space, dml, invoke, identity);
-    return { name, object: { ...fields, dml, invoke }, apply: () => undefined };
+    const settle = (): Promise<void> => space.states.get(CONSTRAINT_CONSTANTS).refresh(space);
+    return { name, object: { ...fields, dml, invoke }, apply: () => undefined, settle };
   },
   async remove(space, stored) {
     const name = String(getOwn(stored, 'name'));
@@ -54,7 +55,7 @@ function defaultProfile(space: Namespace, name: (typeof DEFAULTS)[number], at: n
 }
 
 /** Checks `dml`; it may name types that do not exist yet. @throws cascade.profile.constraint.invalid */
-function dmlOf(space: Namespace, given: Value): ObjectValue {
+async function dmlOf(space: Namespace, given: Value): Promise<ObjectValue> {
   if (given === null) return {};
   if (!isObject(given)) throw invalidField('profiles', 'dml', 'no Object');
   const dml: ObjectValue = {};
@@ -64,7 +65,8 @@ function dmlOf(space: Namespace, given: Value): ObjectValue {
     const stored: ObjectValue = {};
     for (const operation of Object.keys(entry)) {
       const place = { resource: 'profiles', path: `dml.${type}.${operation}` };
-      setOwn(stored, operation, storedConstraint(space.catalog.types.get(type) ?? null, place, operation, getOwn(entry, operation)));
+      const named = space.catalog.types.get(type) ?? null;
+      setOwn(stored, operation, await storedConstraint(space, named, place, operation, getOwn(entry, operation)));
     }
     setOwn(dml, type, stored);
   }

@@ -1,6 +1,7 @@
 // spec: resources-and-api.md 4.2 7.2 7.6 8.4
 // Constraints on properties of user scalars: reads, events and rules are held to the same stored values, whatever the scalar shows.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openOwnDatabase } from '../../engine/testing/database.ts';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { parseJson } from '../../model/values/index.ts';
 import type { ApiReply, Identity, Notice } from '../../resources/api.ts';
@@ -132,4 +133,74 @@ test('a dead letter is retried with the stored values of its event', async () =>
   });
   await t.ask('retry', 'deadletters', { id: String(letter?.['_id']), custom: false });
   expect(await t.eventually('Passed', { how: 'late', level: '95%' }, 1)).toHaveLength(1);
+});
+
+test('constants of constraints are in the external form, as in every condition, and are shown as they were given', async () => {
+  await t.program(
+    'procedures',
+    'PROCEDURE parseCode(v)\nif (v == "bad") { exception("code.bad", "{0} is bad", [v]) }\nreturn toUpperCase(v)',
+  );
+  await t.program('procedures', 'PROCEDURE parseKelvin(v)\nreturn v + 273');
+  await as(t.identity, 'insert', 'scalars', { body: { name: 'Code', baseType: 'String', toInternal: 'parseCode' } });
+  await as(t.identity, 'insert', 'scalars', { body: { name: 'Kelvin', baseType: 'Integer', toConstraint: 'parseKelvin' } });
+  const granted = (dml: object) => as(t.identity, 'update', 'profiles', { id: 'clerk', body: { dml } });
+  const north = { site: { ars_substitution_ne: 'north' } };
+  await granted({ Site: { select: north }, '*': { select: { degrees: { ars_substitution_in: [10, 20] } } } }); // both types come later
+  await t.type('Site', { site: { type: 'Code' }, level: { type: 'Percent' }, degrees: { type: 'Kelvin' } });
+  await t.type('Cold', { degrees: { type: 'Kelvin' } });
+  for (const [site, level] of [
+    ['north', '7%'],
+    ['south', '60%'],
+    ['west', '8%'],
+  ])
+    await as(t.identity, 'insert', 'Site', { body: { site, level, degrees: 283 } });
+  await as(t.identity, 'insert', 'Cold', { body: { degrees: 283 } });
+  await as(t.identity, 'insert', 'Cold', { body: { degrees: 10 } });
+  const sites = async () => parsed(await as(clerk, 'select', 'Site')).map(({ site }) => site);
+  expect(await sites()).toEqual(['SOUTH', 'WEST']);
+  expect(parsed(await as(clerk, 'select', 'Cold')).map(({ degrees }) => degrees)).toEqual([283]);
+  await granted({ Site: { select: { $or: [{ level: { $lt: '50%' } }, { site: { $in: ['south'] } }], site: { $nin: ['west'] } } } });
+  expect(await sites()).toEqual(['NORTH', 'SOUTH']);
+  const shown = parsed(await as(t.identity, 'selectOne', 'profiles', { id: 'clerk' })) as unknown as { dml: object };
+  expect(JSON.stringify(shown.dml)).toContain('{"ars_substitution_lt":"50%"}');
+  const refused = (reason: unknown) => ({
+    code: 'cascade.profile.constraint.invalid',
+    status: 400,
+    params: ['profiles', 'dml.Site.select', ...[reason].flat()],
+  });
+  await expect(granted({ Site: { select: { site: 'bad' } } })).rejects.toMatchObject(refused(['bad is bad', 'code.bad']));
+  await expect(granted({ Site: { select: { degrees: 'x' } } })).rejects.toMatchObject(
+    refused([expect.any(String), 'cascade.query.operand.invalid']),
+  );
+  const own = { site: { ars_substitution: 'ars_username' } };
+  await expect(granted({ Site: { select: own } })).rejects.toMatchObject(refused([expect.stringContaining('substitution'), null]));
+});
+
+test('what a constant means follows the procedure, and the rules of editors too', async () => {
+  await as(t.identity, 'update', 'profiles', {
+    id: 'clerk',
+    body: { dml: { Site: { select: { site: 'north' } }, Passed: { insert: {} } } },
+  });
+  const sites = async () => parsed(await as(clerk, 'select', 'Site')).map(({ site }) => site);
+  expect(await sites()).toEqual(['NORTH']);
+  await as(clerk, 'insert', 'rules', { text: 'RULE ofNorth WHEN INSERT OCCURS ON Site AS s INSERT Passed(level: s.site, how: "north")' });
+  for (const site of ['east', 'north']) await as(t.identity, 'insert', 'Site', { body: { site } });
+  await t.eventually('Passed', { how: 'north' }, 1);
+  await t.program('procedures', 'PROCEDURE parseCode(v)\nreturn v == "north" ? "SOUTH" : toUpperCase(v)');
+  await expect.poll(sites).toEqual(['SOUTH']);
+});
+
+test('the constants are known again after a restart', async () => {
+  await using database = await openOwnDatabase();
+  const first = await openTestEngine({ mongoUri: database.uri, exclusive: true });
+  const { namespace } = first.identity;
+  await first.program('procedures', 'PROCEDURE parseCode(v)\nreturn toUpperCase(v)');
+  await first.ask('insert', 'scalars', { body: '{"name":"Code","baseType":"String","toInternal":"parseCode"}', custom: false });
+  const levels = { adminAccessLevel: 'ofNorth', accessLevels: { ofNorth: { select: { site: 'north' }, insert: {} } } };
+  await first.type('Site', { site: { type: 'Code' } }, levels);
+  await first.ask('insert', 'Site', { body: '[{"site":"north"},{"site":"south"}]' });
+  expect(await first.rows('Site')).toMatchObject([{ site: 'NORTH' }]);
+  await first[Symbol.asyncDispose]();
+  await using second = await openTestEngine({ mongoUri: database.uri, exclusive: true, namespace });
+  expect(await second.rows('Site')).toMatchObject([{ site: 'NORTH' }]);
 });

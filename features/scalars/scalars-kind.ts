@@ -17,6 +17,7 @@ import {
   type TypeDefinition,
 } from '../../model/types/index.ts';
 import { SCALAR_SHAPE, type DefinitionResource, storedNames, type Namespace, type DefinitionStore } from '../../resources/catalog/index.ts';
+import { CONSTRAINT_CONSTANTS } from '../../resources/access/index.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
 
 const MOST_SCALE = 30;
@@ -50,6 +51,7 @@ export const SCALARS: DefinitionResource = {
       name,
       object,
       apply: (after) => followScalar(space, name, after),
+      settle: () => space.states.get(CONSTRAINT_CONSTANTS).refresh(space),
     };
   },
   async remove(space, stored) {

@@ -4,9 +4,10 @@ import { getOwn, isObject, type ObjectValue, setOwn } from '../../stdlib/values/
 import { apiError } from '../../model/errors/index.ts';
 import { storedConstraint } from '../../resources/access/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
+import type { Namespace } from '../../resources/catalog/index.ts';
 
 /** The levels in their stored form. @throws cascade.profile.constraint.invalid for an invalid condition on the type */
-export function accessLevelsOf(type: TypeDefinition): ObjectValue {
+export async function accessLevelsOf(space: Namespace, type: TypeDefinition): Promise<ObjectValue> {
   const levels: ObjectValue = {};
   for (const level of Object.keys(type.accessLevels)) {
     const entry = getOwn(type.accessLevels, level);
@@ -14,7 +15,7 @@ export function accessLevelsOf(type: TypeDefinition): ObjectValue {
     const stored: ObjectValue = {};
     for (const name of Object.keys(entry)) {
       const place = { resource: 'types', path: `accessLevels.${level}.${name}` };
-      setOwn(stored, name, storedConstraint(type, place, name, getOwn(entry, name)));
+      setOwn(stored, name, await storedConstraint(space, type, place, name, getOwn(entry, name)));
     }
     setOwn(levels, level, stored);
   }

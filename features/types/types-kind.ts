@@ -12,6 +12,7 @@ import {
   omit,
   storedNames,
 } from '../../resources/catalog/index.ts';
+import { CONSTRAINT_CONSTANTS } from '../../resources/access/index.ts';
 import { accessLevelsOf } from './access-levels.ts';
 import { spellingChanged, typeChanged } from './changed.ts';
 import { checkCallersProperties } from '../../resources/definitions/index.ts';
@@ -50,7 +51,7 @@ export const TYPES: DefinitionResource = {
     if (space.catalog.scalars.has(type.name)) throw apiError('cascade.type.name.reserved', type.name);
     const before = stored ? space.catalog.types.get(String(getOwn(stored, 'name'))) : undefined;
     checkNested(space, type);
-    const accessLevels = accessLevelsOf(type);
+    const accessLevels = await accessLevelsOf(space, type);
     const removed = before ? addedBy(type, before) : [];
     const needsEmpty = before !== undefined && (await checkChanges(space, before, type));
     let lift: (() => void) | undefined;
@@ -83,6 +84,7 @@ export const TYPES: DefinitionResource = {
         if (stored) buildAfter(space, type);
         typeChanged(space, type.name);
       },
+      settle: () => space.states.get(CONSTRAINT_CONSTANTS).refresh(space),
     };
   },
   show(space, stored) {

@@ -4,7 +4,7 @@
 import { type BoundedCache, boundedCache } from '../../platform/structures/index.ts';
 import type { Document } from 'mongodb';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { type ConditionContext, parseWhere, type Predicate, toFilter } from '../../model/query/index.ts';
+import { type ConditionContext, type Predicate, toFilter } from '../../model/query/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { StateKey } from '../states.ts';
 
@@ -21,22 +21,27 @@ interface Compiled {
 type Dependence = 'nothing' | 'caller' | 'time';
 
 export class CompiledRestrictions {
-  readonly #compiled = new WeakMap<ObjectValue, Compiled>();
+  #compiled = new WeakMap<ObjectValue, Compiled>();
   readonly #filters = new WeakMap<Predicate, Document>();
 
-  /** @throws cascade.query.… */
-  predicate(where: ObjectValue, type: TypeDefinition, context: ConditionContext): Predicate {
+  /** What conditions are compiled to has changed. */
+  forget(): void {
+    this.#compiled = new WeakMap();
+  }
+
+  /** @param parse compiles the condition @throws what it throws */
+  predicate(where: ObjectValue, type: TypeDefinition, context: ConditionContext, parse: () => Predicate): Predicate {
     let compiled = this.#compiled.get(where);
     if (compiled?.type !== type) {
       compiled = { type, depends: dependenceOf(where), byCaller: boundedCache(MOST_CALLERS) };
       this.#compiled.set(where, compiled);
     }
     const { depends, byCaller } = compiled;
-    if (depends === 'time') return parseWhere(where, type, context);
+    if (depends === 'time') return parse();
     const caller = depends === 'caller' ? context.username : '';
     let predicate = byCaller.get(caller);
     if (!predicate) {
-      predicate = parseWhere(where, type, context);
+      predicate = parse();
       byCaller.set(caller, predicate);
     }
     return predicate;

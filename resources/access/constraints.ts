@@ -5,6 +5,10 @@ import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/val
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { parseWhere, toStoredForm } from '../../model/query/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
+import { serviceActor } from '../../runtime/context/index.ts';
+import type { Namespace } from '../catalog/index.ts';
+import { convertsConstants, storedConstants } from '../scalars/index.ts';
+import { CONSTRAINT_CONSTANTS, isSubstituted, openedConstraint } from './constraint-constants.ts';
 
 const OPERATIONS = new Set(['select', 'insert', 'update', 'delete', 'aggregate']);
 
@@ -26,8 +30,14 @@ export interface ConstraintPlace {
  * @param type null: the type does not exist yet, so only the form of the condition is checked
  * @throws cascade.profile.constraint.invalid
  */
-export function storedConstraint(type: TypeDefinition | null, place: ConstraintPlace, operation: string, value: Value): Value {
-  const invalid = (reason: string, code: string | null = null) =>
+export async function storedConstraint(
+  space: Namespace,
+  type: TypeDefinition | null,
+  place: ConstraintPlace,
+  operation: string,
+  value: Value,
+): Promise<Value> {
+  const invalid = (reason: string, code: string | null = null): CascadeError =>
     apiError('cascade.profile.constraint.invalid', place.resource, place.path, reason, code);
   if (operation === 'invoke') {
     if (value === null || (Array.isArray(value) && value.every((name) => typeof name === 'string'))) return value;
@@ -39,10 +49,37 @@ export function storedConstraint(type: TypeDefinition | null, place: ConstraintP
   const where = isWrapped(operation, value) ? getOwn(value, 'qual') : value;
   if (where === null) return value;
   try {
-    if (parseWhere(where, type, ANY_CALLER).near) throw invalid('$near orders a result, and restricts none');
+    const [stored, known] = await converted(space, type, where, invalid);
+    if (parseWhere(stored, known, ANY_CALLER).near) throw invalid('$near orders a result, and restricts none');
   } catch (error) {
     if (error instanceof CascadeError && error.code !== 'cascade.profile.constraint.invalid') throw invalid(error.message, error.code);
     throw error;
   }
   return isWrapped(operation, value) ? { qual: toStoredForm(where) } : toStoredForm(where);
+}
+
+/**
+ * The condition with constants as they are compared: those of a scalar with procedures are given in its external form.
+ * @returns no type where it cannot be told yet whether they fit it: within an import no procedure runs
+ */
+async function converted(
+  space: Namespace,
+  type: TypeDefinition | null,
+  where: Value,
+  invalid: (reason: string, code?: string) => CascadeError,
+): Promise<[where: Value, type: TypeDefinition | null]> {
+  if (!type || !convertsConstants(type)) return [where, type];
+  const open = openedConstraint(space, where, type);
+  if (open.constants.some(({ value }) => isSubstituted(value)))
+    throw invalid('a procedure would have to convert what a substitution stands for');
+  if (space.catalog.announced) return [where, null];
+  const outcomes = await storedConstants(space, open.constants, serviceActor(space));
+  for (const [index, constant] of open.constants.entries()) {
+    const outcome = outcomes[index];
+    if (outcome && 'error' in outcome) throw invalid(outcome.error.message, outcome.error.code);
+    if (!outcome) continue;
+    space.states.get(CONSTRAINT_CONSTANTS).keep(constant, outcome.value);
+    constant.put(outcome.value);
+  }
+  return [open.where, type];
 }

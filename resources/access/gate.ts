@@ -4,12 +4,13 @@
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
-import { matches, type Predicate } from '../../model/query/index.ts';
+import { matches, parseWhere, type Predicate, substitute } from '../../model/query/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
 import type { Initiator } from '../../runtime/context/index.ts';
 import type { UnitOfWork } from '../../runtime/transactions/index.ts';
 import type { DefinitionResource, InstanceResource, Namespace, Capability, Change } from '../catalog/index.ts';
 import { COMPILED_RESTRICTIONS } from './compiled.ts';
+import { CONSTRAINT_CONSTANTS } from './constraint-constants.ts';
 
 /**
  * The restrictions of all policies on the instances of a resource.
@@ -37,8 +38,14 @@ export function restriction(
   const all = restrictionsOf(space, resource, capability, identity);
   if (all.length === 0) return null;
   const context = { username: identity.username, namespace: identity.namespace, now: clock.now() };
+  const { type } = resource;
   const compiled = space.states.get(COMPILED_RESTRICTIONS);
-  return all.map((where) => compiled.predicate(where, resource.type, context)).reduce(both);
+  const parse = (where: ObjectValue): Predicate => {
+    const stored = space.states.get(CONSTRAINT_CONSTANTS).within(substitute(where, context), type);
+    if (stored === null) throw apiError('cascade.authorization.denied', capability, resource.name);
+    return parseWhere(stored, type, context);
+  };
+  return all.map((where) => compiled.predicate(where, type, context, () => parse(where))).reduce(both);
 }
 
 /** The conjunction of two conditions, with the order of the first. */

@@ -5,6 +5,7 @@ import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
 import type { Initiator } from '../../runtime/context/index.ts';
+import type { TypeDefinition } from '../../model/types/index.ts';
 import type { UnitOfWork } from '../../runtime/transactions/index.ts';
 import type { InstanceResource, Namespace, Resource } from './types.ts';
 
@@ -40,6 +41,8 @@ export interface Policy {
    * @throws cascade.authorization.denied: none at all
    */
   restrict?(space: Namespace, access: Access): ObjectValue | null;
+  /** All where-objects by which it may restrict the instances of a type; absent: they name no property of its own. */
+  constraints?(space: Namespace, type: TypeDefinition): Iterable<ObjectValue>;
   /**
    * Refuses the use of a definition by throwing: of the instances of a type, of a procedure, topic or source. Never asked for the service
    * itself.

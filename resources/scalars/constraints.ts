@@ -7,11 +7,12 @@ import { apiError } from '../../model/errors/index.ts';
 import { type ConditionContext, requireModest, substitute } from '../../model/query/index.ts';
 import { coerceProperty, type PropertyDefinition, type ScalarDefinition, type TypeDefinition } from '../../model/types/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
-import { comparePairs, convertEach } from './calls.ts';
+import { comparePairs, convertEach, type Outcome } from './calls.ts';
 import { storedValues } from './stored-values.ts';
 import { uses } from './slots.ts';
 
-interface Constant {
+/** A constant on a scalar, in a condition that takes its stored form. */
+export interface Constant {
   readonly scalar: ScalarDefinition;
   readonly value: Value;
   put(value: Value): void;
@@ -86,6 +87,25 @@ export async function withConstraints(
   const rewritten = whereOf(substituted, type, constants);
   await convertAll(space, constants, actor);
   return uses(type, 'comparator') ? compared(rewritten, new Comparing(space, resource, actor)) : rewritten;
+}
+
+/** Whether constants on properties of the type are converted by procedures. */
+export const convertsConstants = (type: TypeDefinition): boolean => uses(type, 'toConstraint') || uses(type, 'toInternal');
+
+/** A copy of a condition whose substitutions are made, with the constants that procedures convert. */
+export function withOpenConstants(where: Value, type: TypeDefinition): { readonly where: Value; readonly constants: readonly Constant[] } {
+  const constants: Constant[] = [];
+  return { where: whereOf(where, type, constants), constants };
+}
+
+/** The stored forms of constants, in order. */
+export async function storedConstants(
+  space: Namespace,
+  constants: readonly Pick<Constant, 'scalar' | 'value'>[],
+  actor: Actor,
+): Promise<Outcome[]> {
+  const each = constants.map(({ scalar, value }) => convertEach(space, scalar, actionFor(scalar) ?? 'toInternal', [value], actor));
+  return (await Promise.all(each)).flat();
 }
 
 /** The stored form of a key in an address. */
@@ -193,16 +213,15 @@ function membersOpen(property: PropertyDefinition, object: ObjectValue, constant
 const isOperators = (value: Value): value is ObjectValue => isObject(value) && Object.keys(value).some((name) => name.startsWith('$'));
 
 /** The procedure for constants: `toConstraint`, by default `toInternal`; null: constants stay unchanged. */
-function procedureOf({ scalar }: PropertyDefinition): 'toConstraint' | 'toInternal' | null {
-  if (scalar?.toConstraint !== undefined) return 'toConstraint';
-  return scalar?.toInternal === undefined ? null : 'toInternal';
-}
+export const actionFor = (scalar: ScalarDefinition): 'toConstraint' | 'toInternal' | null =>
+  scalar.toConstraint !== undefined ? 'toConstraint' : scalar.toInternal === undefined ? null : 'toInternal';
+
+const procedureOf = ({ scalar }: PropertyDefinition): ReturnType<typeof actionFor> => (scalar ? actionFor(scalar) : null);
 
 async function convertAll(space: Namespace, constants: readonly Constant[], actor: Actor): Promise<void> {
   await Promise.all(
     constants.map(async ({ scalar, value, put }) => {
-      const action = scalar.toConstraint === undefined ? 'toInternal' : 'toConstraint';
-      const [outcome] = await convertEach(space, scalar, action, [value], actor);
+      const [outcome] = await storedConstants(space, [{ scalar, value }], actor);
       if (outcome && 'error' in outcome) throw outcome.error;
       if (outcome) put(outcome.value);
     }),
