@@ -33,12 +33,19 @@ const UNCATCHABLE: ReadonlySet<string> = new Set([
   'cascade.execution.iteration.limit',
 ]);
 
-/**
- * Whether an error passes every TRY. An overflow of JavaScript's own stack counts as too deep a call; what a program raised itself under
- * such a code has status 400 and is caught like any other.
- */
+/** How V8 words what no value may be as large as. */
+const TOO_LARGE = /^(?:Invalid (?:string|array|typed array|array buffer) length|Array buffer allocation failed|Maximum BigInt size)/;
+
+/** The limit that an error of JavaScript's own means: too deep a stack, too large a value; null: it is no more than an error. */
+export function limitIn(error: unknown): 'cascade.execution.depth' | 'cascade.execution.memory' | null {
+  if (!(error instanceof RangeError)) return null;
+  if (error.message.startsWith('Maximum call stack size')) return 'cascade.execution.depth';
+  return TOO_LARGE.test(error.message) ? 'cascade.execution.memory' : null;
+}
+
+/** Whether an error passes every TRY. What a program raised itself under such a code has status 400 and is caught like any other. */
 export function isLimit(error: unknown): boolean {
-  if (error instanceof RangeError) return true;
+  if (limitIn(error) !== null) return true;
   return error instanceof CascadeError && error.status === 429 && UNCATCHABLE.has(error.code);
 }
 

@@ -2,7 +2,7 @@
 import { toExceptionObject } from '../builtins/index.ts';
 import { CascadeError } from '../errors.ts';
 import { encodeInner, fromInner, type ObjectValue, shownAll, type Value } from '../values/index.ts';
-import { LIMITS, limitError, MOST_MESSAGE } from './limits.ts';
+import { LIMITS, limitError, limitIn, MOST_MESSAGE } from './limits.ts';
 import type { Frame, WireError } from './protocol.ts';
 import type { Run } from './run.ts';
 
@@ -24,7 +24,9 @@ function unexpected(error: unknown): CascadeError {
 
 /** The `fail` item of a run. @param params what stands for those of the error */
 export function failItem(run: Run, error: unknown, params?: Value[]): string {
-  const known = error instanceof RangeError ? limitError('cascade.execution.depth', run.options.resource, LIMITS.callDepth) : error;
+  const limit = limitIn(error);
+  const most = limit === 'cascade.execution.depth' ? LIMITS.callDepth : LIMITS.memoryBytes;
+  const known = limit === null ? error : limitError(limit, run.options.resource, most);
   const raised = known instanceof CascadeError ? known : unexpected(known);
   const errors = raised.errors ? `,"errors":[${raised.errors.map((one) => `{${wireText(one)}}`).join(',')}]` : '';
   return `["fail",${run.idJson},{${wireText(raised, params)}${errors},"frames":${JSON.stringify(framesOf(error))}},${run.fuelUsed}]`;
