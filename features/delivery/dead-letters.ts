@@ -5,7 +5,7 @@ import type { Long } from 'mongodb';
 import { type Document } from 'mongodb';
 import { type Removed, removeOldest } from '../../platform/mongo/index.ts';
 import { DateTime, decodeInner, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { StoredEvent, UnitOfWork } from '../../runtime/transactions/index.ts';
+import { type StoredEvent, type UnitOfWork, withEventTexts } from '../../runtime/transactions/index.ts';
 import { instanceToBson, openText, sealText } from '../../model/values/index.ts';
 import { omit, type Namespace } from '../../resources/catalog/index.ts';
 import { ACKNOWLEDGEMENTS, DEAD_LETTERS } from './delivery-types.ts';
@@ -81,7 +81,7 @@ export function deadLetter(space: Namespace, dead: Dead, actor: Actor = serviceA
       at,
       by,
       ...(sequence && { sequence }),
-      ...(transport && { transport }),
+      ...(transport && { transport: { ...transport, properties: seal(transport.properties) } }),
       ...(stored !== undefined && { stored }),
     } satisfies Kept;
   return {
@@ -129,7 +129,7 @@ export function keptIn({ storage: { cipher } }: Namespace, stored: Document): Ke
   if (!stored['kept']) return null;
   const { stored: members, ...kept } = stored['kept'] as Kept;
   const open = (text: string): string => openText(cipher, text, KEPT, kept.uuid);
-  const event = { ...kept, value: open(kept.value) };
+  const event = withEventTexts(kept, open);
   return members === undefined ? event : withStoredMembers(event, decodeInner(open(members)) as ObjectValue);
 }
 

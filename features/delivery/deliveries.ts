@@ -16,11 +16,11 @@ import { baseNameOf } from '../../model/types/index.ts';
 import { instanceToBson } from '../../model/values/index.ts';
 import { DueDeliveries, type DueOptions, runOf } from './due.ts';
 import {
-  asNumbers,
+  fromStored,
   DELIVERIES,
   type Delivery,
   deliveryId,
-  insertion,
+  insertions,
   newDelivery,
   removal,
   requireKeepable,
@@ -120,10 +120,10 @@ export class Deliveries {
     });
     const deliveries = [...rules, ...subscriptions];
     if (deliveries.length > 0) {
-      requireKeepable(event);
+      requireKeepable(event, space.storage.cipher);
       this.#due.arm(now + reliability.frequencyMs);
     }
-    return { ...whole, deliveries: deliveries.map(insertion) };
+    return { ...whole, deliveries: insertions(deliveries, space.storage.cipher) };
   }
 
   #numbered(event: StoredEvent): StoredEvent {
@@ -317,11 +317,14 @@ export class Deliveries {
       const again: StoredEvent = { ...event, runs: [run], redelivered: true };
       if (!reliability) return { writes: [], events: [again] };
       const whole = again.sequence ? again : this.#numbered(again); // the resource was not reliable when the event was raised
-      return { writes: [insertion(newDelivery(whole, `/rules/${run.rule}`, reliability, now, attemptOf(event)))], events: [whole] };
+      return {
+        writes: insertions([newDelivery(whole, `/rules/${run.rule}`, reliability, now, attemptOf(event))], space.storage.cipher),
+        events: [whole],
+      };
     }
     if (!this.#persistent.get(target)) return null;
     const delivery = newDelivery(event, target, reliability ?? FORMER_RELIABILITY, now, attemptOf(event) - 1);
-    return { writes: [insertion({ ...delivery, nextAt: new Date(now) })], events: [] };
+    return { writes: insertions([{ ...delivery, nextAt: new Date(now) }], space.storage.cipher), events: [] };
   }
 
   // ------------------------------------------------------------ helpers
@@ -331,7 +334,7 @@ export class Deliveries {
     const attempt = async (): Promise<true | null> => {
       const found = await space.storage.db.collection<Delivery>(DELIVERIES).findOne({ _id: id }, { promoteLongs: false });
       if (!found) return null;
-      await change(asNumbers(found));
+      await change(fromStored(found, space.storage.cipher));
       return true;
     };
     return changedInTurn(space, () => `delivery ${id.toHexString()}`, attempt);

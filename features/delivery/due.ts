@@ -16,7 +16,7 @@ import type { Namespace } from '../../resources/catalog/index.ts';
 import { baseNameOf } from '../../model/types/index.ts';
 import { Failing } from './failing.ts';
 import { LastErrors } from './last-errors.ts';
-import { asNumbers, DELIVERIES, type Delivery, intervalMs, continued, removal, replacing, untilDeadline } from './stored-delivery.ts';
+import { fromStored, DELIVERIES, type Delivery, intervalMs, continued, removal, replacing, untilDeadline } from './stored-delivery.ts';
 import type { PersistentSubscriptions } from './persistent.ts';
 import type { Sending } from './sending.ts';
 
@@ -133,7 +133,7 @@ export class DueDeliveries {
   async #deliver(stored: Delivery, now: number): Promise<void> {
     const space = this.#options.space();
     try {
-      const delivery = asNumbers(stored);
+      const delivery = fromStored(stored, space.storage.cipher);
       if (now >= delivery.deadline.getTime()) await this.#giveUp(delivery);
       else if (delivery.target.startsWith('/')) await this.#runAgain(delivery, now);
       else await this.#sendAgain(delivery, now);
@@ -154,14 +154,14 @@ export class DueDeliveries {
     const rule = delivery.target.slice('/rules/'.length);
     if (isOpen(event, rule)) {
       const nextAt = untilDeadline(delivery, now + STILL_RUNNING_MS);
-      return space.transactions.submit(replacing(delivery, { nextAt }), true);
+      return space.transactions.submit(replacing(delivery, { nextAt }, space.storage.cipher), true);
     }
     const run = runOf(space, event, delivery.target);
     // A rule that is deleted, inactive, or no longer matches the event acknowledges implicitly.
     if (!run) return space.transactions.submit({ writes: [removal(delivery)], events: [] }, true);
     const nextAt = untilDeadline(delivery, now + intervalMs(delivery.frequencyMs, attempt));
     const error = this.errors.of(delivery._id);
-    const writes = continued(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt, ...(error && { error }) });
+    const writes = continued(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt, ...(error && { error }) }, space.storage.cipher);
     await space.transactions.submit({ writes, events: [{ ...event, runs: [run] }] }, true);
     if (error) this.errors.stored(delivery._id, error);
   }
@@ -170,11 +170,12 @@ export class DueDeliveries {
     const space = this.#options.space();
     const subscription = this.#persistent.get(delivery.target);
     if (!subscription) return space.transactions.submit({ writes: [removal(delivery)], events: [] }, true);
-    if (!subscription.socket) return space.transactions.submit(replacing(delivery, { nextAt: delivery.deadline }), true);
+    if (!subscription.socket)
+      return space.transactions.submit(replacing(delivery, { nextAt: delivery.deadline }, space.storage.cipher), true);
     const attempts = delivery.attempts + 1;
     this.#sending.send(subscription.socket, { ...delivery.event, runs: [] }, delivery.attempts > 0);
     const nextAt = untilDeadline(delivery, now + intervalMs(delivery.frequencyMs, attempts));
-    await space.transactions.submit(replacing(delivery, { attempts, nextAt }), true);
+    await space.transactions.submit(replacing(delivery, { attempts, nextAt }, space.storage.cipher), true);
   }
 
   async #giveUp(delivery: Delivery): Promise<void> {

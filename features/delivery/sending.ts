@@ -7,7 +7,7 @@ import type { Namespace } from '../../resources/catalog/index.ts';
 import { Backoff } from '../../platform/mongo/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
 import { type Made, type Present, type Shown, valueOf } from '../../runtime/events/index.ts';
-import { asNumbers, DELIVERIES, type Delivery, intervalMs, replacing, untilDeadline } from './stored-delivery.ts';
+import { fromStored, DELIVERIES, type Delivery, intervalMs, replacing, untilDeadline } from './stored-delivery.ts';
 import type { Persistent, Socket } from './persistent.ts';
 
 /** Deliveries updated per batch. */
@@ -83,13 +83,13 @@ export class Sending {
     let characters = 0;
     for await (const raw of stored) {
       if (subscription.socket !== socket) break; // another socket has taken over
-      const delivery = asNumbers(raw);
+      const delivery = fromStored(raw, space.storage.cipher);
       if (space.clock.now() >= delivery.deadline.getTime()) continue; // the client has read too slowly for it: it is given up
       this.send(socket, { ...delivery.event, runs: [] }, delivery.attempts > 0);
       const attempts = delivery.attempts + 1;
       const nextAt = untilDeadline(delivery, space.clock.now() + intervalMs(delivery.frequencyMs, attempts));
       // the client may have acknowledged it meanwhile
-      sent.push(space.transactions.submit(replacing(delivery, { attempts, nextAt }), true).catch(ignoreConflict));
+      sent.push(space.transactions.submit(replacing(delivery, { attempts, nextAt }, space.storage.cipher), true).catch(ignoreConflict));
       characters += delivery.event.value.length;
       if (sent.length < BATCH && characters < MOST_AHEAD) continue;
       await Promise.all([...sent, socket.asking]);

@@ -1,10 +1,13 @@
 // The stored form of a delivery: one for each target (rule or persistent subscription) that has not acknowledged an event. Computes times
-// and documents only; due.ts acts on them.
+// and documents only; due.ts acts on them. Where the namespace has a key, the texts of the event are sealed: each may hold values of encrypted
+// properties.
 
 import { createHash } from 'node:crypto';
 import { type Document, Long, ObjectId } from 'mongodb';
-import type { StoredEvent, UnitOfWork, Write } from '../../runtime/transactions/index.ts';
+import { type StoredEvent, type UnitOfWork, withEventTexts, type Write } from '../../runtime/transactions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
+import type { Cipher } from '../../model/types/index.ts';
+import { openText, sealText } from '../../model/values/index.ts';
 import type { LastError } from './last-errors.ts';
 
 export const DELIVERIES = 'deliveries';
@@ -73,19 +76,40 @@ export function newDelivery(
   };
 }
 
-/** A document of the store holds 16 MiB. */
+/** A document of the store holds 16 MiB. A sealed text is a third longer. */
 const MOST_BYTES = 15 * 1024 * 1024;
+const MOST_SEALED_BYTES = 11 * 1024 * 1024;
 
 /** @throws cascade.resource.too.large for an event that is too long to be stored until it is acknowledged */
-export function requireKeepable({ value }: Pick<StoredEvent, 'value'>): void {
-  if (value.length * 3 > MOST_BYTES && Buffer.byteLength(value) > MOST_BYTES) throw apiError('cascade.resource.too.large', MOST_BYTES);
+export function requireKeepable({ value }: Pick<StoredEvent, 'value'>, cipher: Cipher | null): void {
+  const most = cipher ? MOST_SEALED_BYTES : MOST_BYTES;
+  if (value.length * 3 > most && Buffer.byteLength(value) > most) throw apiError('cascade.resource.too.large', most);
 }
 
-export const insertion = (delivery: Delivery): Write => ({
-  collection: DELIVERIES,
-  op: 'insert',
-  document: delivery as Document as never,
-  mostBytes: 3 * textOf(delivery) + BESIDES_TEXT_BYTES,
+/** The texts of one event are sealed once, for all its deliveries. */
+export function insertions(deliveries: readonly Delivery[], cipher: Cipher | null): Write[] {
+  const texts = new Map<string, string>();
+  return deliveries.map((delivery): Write => {
+    const document = sealed(delivery, (text, id) => {
+      const known = texts.get(text) ?? sealText(cipher, text, PURPOSE, id);
+      texts.set(text, known);
+      return known;
+    });
+    return {
+      collection: DELIVERIES,
+      op: 'insert',
+      document: document as Document as never,
+      mostBytes: 3 * textOf(document) + BESIDES_TEXT_BYTES,
+    };
+  });
+}
+
+/** Purpose of the sealed texts. */
+const PURPOSE = 'delivery';
+
+const sealed = (delivery: Delivery, seal: (text: string, id: string) => string): Delivery => ({
+  ...delivery,
+  event: withEventTexts(delivery.event, seal),
 });
 
 /** Allowance for the other members of a delivery: its target, names, a path. */
@@ -99,31 +123,33 @@ export const removal = ({ _id, ars_version }: Delivery): Write => ({
   version: ars_version.toBigInt(),
 });
 
+type Continuation = Partial<Pick<Delivery, 'attempts' | 'nextAt' | 'error'>>;
+
 /** The writes that continue a delivery, perhaps for another version of its rule. */
-export function continued(delivery: Delivery, target: string, change: Pick<Delivery, 'attempts' | 'nextAt' | 'error'>): Write[] {
-  if (target === delivery.target) return [replacement(delivery, change)];
+export function continued(delivery: Delivery, target: string, change: Continuation, cipher: Cipher | null): Write[] {
+  if (target === delivery.target) return [replacement(delivery, change, cipher)];
   const _id = deliveryId(target, delivery.event);
-  return [removal(delivery), insertion({ ...delivery, ...change, _id, ars_version: Long.ONE, target })];
+  return [removal(delivery), ...insertions([{ ...delivery, ...change, _id, ars_version: Long.ONE, target }], cipher)];
 }
 
-function replacement(delivery: Delivery, change: Partial<Pick<Delivery, 'attempts' | 'nextAt' | 'error'>>): Write {
-  const { _id, ars_version, ...rest } = delivery;
+function replacement(delivery: Delivery, change: Continuation, cipher: Cipher | null): Write {
+  const { _id, ars_version, ...rest } = sealed(delivery, (text, id) => sealText(cipher, text, PURPOSE, id));
   const document = { ...rest, ...change, ars_version: ars_version.add(1) };
   return { collection: DELIVERIES, op: 'replace', id: _id, version: ars_version.toBigInt(), document, bytes: textOf(delivery) };
 }
 
 /** The unit that changes a delivery of the same target. */
-export const replacing = (delivery: Delivery, change: Partial<Pick<Delivery, 'attempts' | 'nextAt'>>): UnitOfWork => ({
-  writes: [replacement(delivery, change)],
+export const replacing = (delivery: Delivery, change: Continuation, cipher: Cipher | null): UnitOfWork => ({
+  writes: [replacement(delivery, change, cipher)],
   events: [],
 });
 
 /** The given time, or the deadline of the delivery where that is earlier. */
 export const untilDeadline = ({ deadline }: Delivery, at: number): Date => new Date(Math.min(at, deadline.getTime()));
 
-/** Converts a delivery that was read without `promoteLongs`: all numbers but the version, which stays exact. */
-export function asNumbers(delivery: Delivery): Delivery {
-  const { event } = delivery;
+/** A delivery that was read without `promoteLongs`: its numbers are converted, but for the version, which stays exact, and its texts opened. */
+export function fromStored(delivery: Delivery, cipher: Cipher | null): Delivery {
+  const event = withEventTexts(delivery.event, (text, id) => openText(cipher, text, PURPOSE, id));
   const { sequence, chain } = event;
   return {
     ...delivery,

@@ -54,6 +54,31 @@ test('rules and programs read an encrypted property', async () => {
   expect((await t.ask('execute', 'procedures', { id: 'numberOf', body: '["c"]' })).body).toBe('"77"');
 });
 
+test('what waits for an acknowledgement is sealed, and is delivered again as it was', async () => {
+  await t.type('Again', { number: { type: 'String' } });
+  const topic = { name: '/cards', isReliable: true, redeliveryFrequency: 1, redeliveryTTL: 60 };
+  await t.ask('insert', 'topics', { body: JSON.stringify(topic) });
+  const listener = await t.engine.subscribe(t.identity, '/topics/cards', { persistent: true }, () => undefined);
+  listener.close(); // it goes on waiting
+  await t.program('rules', 'RULE again WHEN EVENT OCCURS ON "/topics/cards" AS e INSERT Again(number: e.value.number)');
+  await t.program('rules', 'RULE toTopic WHEN INSERT OCCURS ON Card AS c WHERE c.name == "d" PUBLISH c TO TOPIC "/cards"');
+  await t.ask('insert', 'Card', { body: '{"name":"d","number":"88 99"}' });
+  await expect.poll(() => db().collection('deliveries').countDocuments()).toBe(2);
+  await t.eventually('Again', { number: '88 99' }, 2);
+  const stored = await db().collection('deliveries').find().toArray();
+  expect(stored.map(({ target }) => target)).toContain('/rules/again');
+  expect(JSON.stringify(stored)).not.toContain('88 99');
+  const received: unknown[] = [];
+  const named = { persistent: true, subscriptionName: String(stored.find(({ target }) => target !== '/rules/again')?.['target']) };
+  const next = await t.engine.subscribe(t.identity, '/topics/cards', named, (notice) =>
+    received.push(JSON.parse((notice as { valueJson: string }).valueJson)),
+  );
+  await next.begin?.();
+  await expect.poll(() => received).toMatchObject([{ number: '88 99' }]);
+  next.close();
+  for (const id of ['again', 'toTopic']) await t.ask('delete', 'rules', { id });
+});
+
 test('the values stay readable when a scalar of the same type changes', async () => {
   const scalar = (description: string) =>
     t.ask('upsert', 'scalars', { body: JSON.stringify({ name: 'Percent', baseType: 'Integer', description }) });

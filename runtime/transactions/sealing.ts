@@ -26,7 +26,7 @@ export function withRowTexts(row: JournalRow, change: Change): JournalRow {
   };
 }
 
-export function withEventTexts(event: StoredEvent, change: Change): StoredEvent {
+export function withEventTexts<T extends Pick<StoredEvent, 'uuid' | 'value' | 'transport'>>(event: T, change: Change): T {
   const { uuid, value, transport } = event;
   return {
     ...event,
