@@ -1,32 +1,20 @@
-/* oxlint-disable max-lines -- one operation after the other in the order of the specification */
 // The requests of programs to the host (stdlib/isolate/protocol.ts, OpPayloads): the same operations as a client's, with the results that
 // the rule language defines (language.md 5).
 
-import { CascadeError, langError } from '../../stdlib/errors.ts';
-import type { AggregateName } from '../../stdlib/isolate/index.ts';
+import { langError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { type Actor, type Initiator, checkpointing, committing } from '../../runtime/context/index.ts';
-import type { Identity } from '../api.ts';
 import type { Answer, UnitOfWork } from '../../runtime/transactions/index.ts';
-import { type InstanceQuery, instanceQuery, namedPath, parseSort, toFilter } from '../../model/query/index.ts';
+import { type InstanceQuery, instanceQuery, namedPath, toFilter } from '../../model/query/index.ts';
 import { apiError, refusalOfOne } from '../../model/errors/index.ts';
-import { runDurably, runDirect } from '../../runtime/runs/index.ts';
-import { aggregateRows } from '../aggregate/index.ts';
-import {
-  resolve,
-  type InstallationResource,
-  type InstanceResource,
-  type Namespace,
-  type Resource,
-  type ProgramOperation,
-} from '../catalog/index.ts';
+import { runDurably } from '../../runtime/runs/index.ts';
+import { type Namespace, type Resource, type ProgramOperation } from '../catalog/index.ts';
 import {
   CURSORS,
   type Failed,
   deleteMany,
   condition,
   conditionAsked,
-  notFoundBy,
   read,
   readById,
   followedInstance,
@@ -34,10 +22,6 @@ import {
   insertMany,
   mustBeObject,
   insertOne,
-  type ProgramQuery,
-  selectPages,
-  selectRows,
-  type WalkPage,
   changeOf,
   innerText,
   innerValue,
@@ -49,41 +33,24 @@ import {
   computedIn,
   updateComputed,
 } from '../instances/index.ts';
-import { projected } from '../representation/index.ts';
 import {
   changeDefinition,
   definitionCondition,
-  matching,
   matchingStored,
   putDefinition,
   deleteInstance,
   deleteWithDependents,
-  compareBy,
   shown as shownDefinition,
 } from '../definitions/index.ts';
-import { asyncCall } from '../../runtime/events/index.ts';
-import type { TypeDefinition } from '../../model/types/index.ts';
-import {
-  requireEvictionTopic,
-  requireUse,
-  actingIn,
-  calledAs,
-  acting,
-  ownOnly,
-  payloadWith,
-  refuseInPart,
-  requireRight,
-  withOwn,
-} from '../access/index.ts';
+import { requireEvictionTopic, acting, ownOnly, requireRight, withOwn } from '../access/index.ts';
 import { toShown, toStored } from '../scalars/index.ts';
 import { endedBy } from './ended.ts';
 import { describe } from './describe.ts';
 import { failureOf, noteFailure, outcome } from './on-error.ts';
-import { text, typeName } from './payload.ts';
-
-/** Bound of the rows that a SELECT reads into an array (language.md E3). */
-const ARRAY_ROWS = 1_000;
-const MOST_ARRAY_ROWS = 10_000;
+import { refused, text, typeName } from './payload.ts';
+import { changeable, changeableAccount, definitionKind } from './addressed.ts';
+import { call, execute, executeAll } from './calls.ts';
+import { open, select } from './select.ts';
 
 /** Statements on instances and definitions; features register their own. */
 const OPERATIONS: Readonly<Record<string, ProgramOperation>> = {
@@ -158,110 +125,6 @@ export function changeAtOnce(space: Namespace, kind: string, payloadJson: string
   if (resource.kind !== 'instances') return null;
   const ready = insertAtOnce(space, resource, values, { ...initiator, identity });
   return ready && 'unit' in ready ? ready.unit : null; // a request that has to wait is counted twice; near the limit it is counted anew
-}
-
-/** The error for a statement that this installation cannot carry out. */
-const refused = (statement: string): CascadeError =>
-  new CascadeError('cascade.operation.unknown', `Unknown operation ${statement}: this version cannot carry it out.`, [statement], 400);
-
-// ---------------------------------------------------------------- select
-async function select(space: Namespace, asked: ObjectValue, actor: Actor): Promise<Answer> {
-  const [resource, payload, partOf] = readable(space, asked, 'select', actor.identity);
-  const cardinality = getOwn(payload, 'cardinality');
-  const single = cardinality === 'one' || cardinality === 'exactlyOne';
-  const limit = wholeOption(payload, 'limit') ?? ARRAY_ROWS;
-  if (limit > MOST_ARRAY_ROWS) throw apiError('cascade.query.limit.range', 'limit', 0, MOST_ARRAY_ROWS);
-  const groups = await groupsOf(space, resource, payload, partOf, actor);
-  const query = { ...queryOf(payload, single ? 2 : limit), partOf };
-  const rows = groups ?? (limit === 0 ? [] : await rowsOf(space, resource, query, actor));
-  if (!single) return { list: groups ? await innerText(space, within(groups, payload, limit)) : `[${rows.join(',')}]` };
-  if (rows.length > 1) throw apiError('cascade.query.not.unique', resource.name);
-  if (rows.length === 0 && cardinality === 'exactlyOne') throw await notFoundBy(space, resource, getOwn(asked, 'where'), actor, false);
-  const [row = 'null'] = rows;
-  return { ok: typeof row === 'string' ? row : await innerText(space, row) };
-}
-
-function queryOf(payload: ObjectValue, limit: number): ProgramQuery {
-  const props = getOwn(payload, 'props');
-  return {
-    where: getOwn(payload, 'where'),
-    props: Array.isArray(props) ? (props as string[]) : null,
-    orderBy: getOwn(payload, 'orderBy') as [string, boolean][],
-    skip: wholeOption(payload, 'skip') ?? 0,
-    limit,
-    forChange: Object.hasOwn(payload, 'forChange') && getOwn(payload, 'forChange') === true,
-  };
-}
-
-/** The options `limit` and `skip`: whole and not negative (language.md E11). */
-function wholeOption(payload: ObjectValue, name: string): number | undefined {
-  const value = Object.hasOwn(payload, name) ? getOwn(payload, name) : null;
-  if (value === null) return undefined;
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
-    throw apiError('cascade.query.limit.range', name, 0, MOST_ARRAY_ROWS);
-  return value;
-}
-
-async function rowsOf(space: Namespace, resource: Selectable, query: ProgramQuery, actor: Actor): Promise<string[]> {
-  if (!('kind' in resource)) {
-    const found = await resource.matching(space, query.where, actor.identity);
-    return inMemory(found, resource.type, query).map(encodeInner);
-  }
-  if (resource.kind === 'instances') return selectRows(space, resource, query, actor);
-  return inMemory(matching(space, resource, query.where, actor), resource.type, query).map(encodeInner);
-}
-
-function inMemory(found: ObjectValue[], type: TypeDefinition, query: ProgramQuery): ObjectValue[] {
-  const order: ObjectValue = Object.fromEntries(query.orderBy.map(([path, descending]) => [path, descending ? -1 : 1] as const));
-  const rows = found.sort(compareBy(parseSort(order, type))).slice(query.skip, query.limit > 0 ? query.skip + query.limit : undefined);
-  const { props } = query;
-  return props ? rows.map((row) => projected(row, props)) : rows;
-}
-
-async function open(space: Namespace, asked: ObjectValue, actor: Actor): Promise<Answer> {
-  const [resource, payload, partOf] = readable(space, asked, 'select', actor.identity);
-  const groups = await groupsOf(space, resource, payload, partOf, actor);
-  if (groups) {
-    const rows: string[] = [];
-    for (const group of within(groups, payload)) rows.push(await innerText(space, group));
-    return { ok: await space.states.get(CURSORS).open(onePage(rows), actor) };
-  }
-  const query = { ...queryOf(payload, wholeOption(payload, 'limit') ?? 0), partOf };
-  const pages =
-    'kind' in resource && resource.kind === 'instances'
-      ? selectPages(space, resource, query, actor)
-      : onePage(await rowsOf(space, resource, query, actor));
-  return { ok: await space.states.get(CURSORS).open(pages, actor) };
-}
-
-async function* onePage(rows: string[]): AsyncGenerator<WalkPage> {
-  yield { rows, isLast: true };
-}
-
-/** The groups of a SELECT with aggregates or GROUP BY, as many as there are; null: it gives instances. */
-async function groupsOf(
-  space: Namespace,
-  resource: Selectable,
-  payload: ObjectValue,
-  partOf: string | undefined,
-  actor: Actor,
-): Promise<ObjectValue[] | null> {
-  const aggregates = Object.hasOwn(payload, 'aggregates') ? (getOwn(payload, 'aggregates') as ObjectValue) : null;
-  const groupBy = (Object.hasOwn(payload, 'groupBy') ? getOwn(payload, 'groupBy') : []) as string[];
-  if (!aggregates && groupBy.length === 0) return null;
-  const query: ProgramQuery = { ...queryOf(payload, 0), partOf, skip: 0, props: null }; // limit and skip apply to the groups
-  const pages =
-    'kind' in resource && resource.kind === 'instances'
-      ? selectPages(space, resource, query, { ...actor, readSet: null }, 1 << 20)
-      : onePage(await rowsOf(space, resource, query, actor));
-  const wanted = Object.entries(aggregates ?? {}) as [string, [AggregateName, string | null]][];
-  return aggregateRows(space, resource.name, pages, wanted, groupBy);
-}
-
-/** Of the groups those that the options `skip` and `limit` leave. */
-function within(groups: ObjectValue[], payload: ObjectValue, limit = wholeOption(payload, 'limit') ?? groups.length): ObjectValue[] {
-  const from = wholeOption(payload, 'skip') ?? 0;
-  return groups.slice(from, from + limit);
 }
 
 // ---------------------------------------------------------------- changes
@@ -484,131 +347,4 @@ const idIn = (query: InstanceQuery): string => String(query.values.get('_id'));
 function unlessNamed(resource: Resource & { kind: 'definitions' }, where: Value, actor: Actor): void {
   const query = instanceQuery(definitionCondition(resource, where, actor), resource.type);
   if (query) throw apiError('cascade.resource.not.found', namedPath(resource.name, query, resource.type));
-}
-
-// ---------------------------------------------------------------- procedures
-async function execute(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
-  const names = getOwn(payload, 'names') as string[];
-  const name = names.find((one) => space.catalog.definitions.get('procedures', one) !== undefined);
-  if (name === undefined) throw langError('cascade.lang.procedure.unknown', names[0] ?? '');
-  if (getOwn(payload, 'async') !== true) throw refused('EXECUTE without ASYNC');
-  const identity = calledAs(space, name, actor.identity);
-  const executed = Object.hasOwn(payload, 'partitionKey') ? [getOwn(payload, 'partitionKey')] : [];
-  const by = { service: getOwn(payload, 'from'), executed };
-  const event = asyncCall(name, getOwn(payload, 'args'), getOwn(payload, 'named'), { ...actor, identity }, by);
-  await actor.commit({ writes: [], events: [event] }, { ok: 'null' });
-  return { ok: 'null' };
-}
-
-/** A call inside a program of a procedure with a group or profiles: members only, and under those profiles (language.md P8). */
-async function call(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
-  const name = text(payload, 'name');
-  const procedure = space.catalog.definitions.get('procedures', name);
-  if (!procedure) throw langError('cascade.lang.procedure.unknown', name);
-  const identity = calledAs(space, name, actor.identity);
-  const executed = getOwn(payload, 'executed') as Value[] | null;
-  const ok = await runDirect(space.execution.runs, {
-    executable: { resource: `/procedures/${name}`, name, service: getOwn(payload, 'service') as string | null },
-    body: { program: null, procedure: name },
-    argsJson: encodeInner(getOwn(payload, 'args')),
-    ...(executed && { executed: JSON.parse(encodeInner(executed)) as unknown[] }),
-    identity,
-    caller: actor,
-    snapshot: 'never',
-  });
-  return { ok };
-}
-
-/** EXECUTE * (language.md X3): calls all public procedures that satisfy the condition. */
-async function executeAll(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
-  const found = matchingStored(
-    space,
-    resolve(space, 'procedures', false) as Resource & { kind: 'definitions' },
-    aliased(getOwn(payload, 'where')),
-    actor,
-  );
-  const args = getOwn(payload, 'args');
-  const named = getOwn(payload, 'named');
-  for (const [name] of found) requireUse(space, 'procedures', name, 'execute', actor.identity);
-  const called = found
-    .filter(([, object]) => getOwn(object, 'visibility') === 'PUBLIC')
-    .map(([name, object]) => ({ name, identity: actingIn(object, actor.identity) }));
-  if (Object.hasOwn(payload, 'async')) {
-    const events = called.map(({ name, identity }) => asyncCall(name, args, named, { ...actor, identity }));
-    await actor.commit({ writes: [], events }, { ok: 'null' });
-    return { ok: 'null' };
-  }
-  const runs = called.map(({ name, identity }) =>
-    runDirect(space.execution.runs, {
-      executable: { resource: `/procedures/${name}`, name, service: null },
-      body: { program: null, procedure: name },
-      argsJson: encodeInner(args ?? []),
-      namedJson: named === null ? null : encodeInner(named),
-      identity,
-      caller: actor,
-      snapshot: 'never',
-    }),
-  );
-  const settled = await Promise.allSettled(runs);
-  const failed = settled.find((one) => one.status === 'rejected');
-  if (failed) throw failed.reason;
-  return { ok: `[${settled.map((one) => (one.status === 'fulfilled' ? one.value : '')).join(',')}]` };
-}
-
-/** `properties.role` is another spelling of `ars_properties.role`. */
-function aliased(where: Value): Value {
-  if (Array.isArray(where)) return where.map(aliased);
-  if (!isObject(where)) return where;
-  const result: ObjectValue = {};
-  for (const key of Object.keys(where)) setOwn(result, key.startsWith('properties.') ? `ars_${key}` : key, aliased(getOwn(where, key)));
-  return result;
-}
-
-// ---------------------------------------------------------------- resources
-/** Users, tokens and namespaces belong to the installation. */
-type Selectable = Resource | InstallationResource;
-
-/**
- * The resource of a read, the payload restricted to what the caller may see, and the caller where it sees a part of each instance only.
- * @throws cascade.authorization.denied, cascade.query.property.forbidden
- */
-function readable(space: Namespace, payload: ObjectValue, operation: string, caller: Identity): [Selectable, ObjectValue, partOf?: string] {
-  const name = text(payload, 'resource');
-  const account = space.catalog.features.installationResource(name, null);
-  if (account) return [account, payload];
-  const resource = resolve(space, name, null);
-  requireRight(space, resource, operation, caller);
-  const own = ownOnly(space, resource, operation, caller);
-  if (!own) return [resource, payload];
-  const where = getOwn(payload, 'where');
-  refuseInPart(resource, where, Object.fromEntries(getOwn(payload, 'orderBy') as [string, boolean][]));
-  return [resource, payloadWith(payload, withOwn(where, own)), caller.username];
-}
-
-/**
- * The resource of the installation that a change is for; undefined: the resource belongs to the namespace. The operation itself checks
- * rights, as for clients. @throws method.not.allowed
- */
-function changeableAccount(space: Namespace, payload: ObjectValue, operation: string): InstallationResource | undefined {
-  const account = space.catalog.features.installationResource(text(payload, 'resource'), null);
-  if (account && !account.operations.has(operation)) throw apiError('cascade.method.not.allowed', operation, account.name);
-  return account;
-}
-
-function changeable(
-  space: Namespace,
-  name: string,
-  operation: string,
-  caller: Identity,
-): InstanceResource | (Resource & { kind: 'definitions' }) {
-  const resource = resolve(space, name, null);
-  if (!resource.operations.has(operation)) throw apiError('cascade.method.not.allowed', operation, resource.name);
-  requireRight(space, resource, operation, caller);
-  return resource;
-}
-
-function definitionKind(space: Namespace, kind: string): Resource & { kind: 'definitions' } {
-  const resource = resolve(space, `${kind}s`, false);
-  if (resource.kind !== 'definitions') throw apiError('cascade.resource.type.not.found', `${kind}s`);
-  return resource;
 }
