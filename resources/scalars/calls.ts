@@ -21,6 +21,8 @@ export type Outcome = { readonly value: Value } | { readonly error: CascadeError
 interface Asked {
   readonly value: Value;
   readonly resolve: (outcome: Outcome) => void;
+  /** For what is no refusal of the value. */
+  readonly reject: (error: unknown) => void;
 }
 interface Batch {
   readonly form: Form;
@@ -70,14 +72,14 @@ export async function sortBy(
 }
 
 function ask(space: Namespace, form: Form, scalar: ScalarDefinition, action: ScalarAction, value: Value, actor: Actor): Promise<Outcome> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const batches = space.states.get(GATHERING);
     if (batches.size === 0) setImmediate(() => flush(space));
     const { username, profiles } = actor.identity;
     const key = JSON.stringify([form, scalar.name, action, procedureOf(scalar, action), username, profiles, actor.depth]);
     const batch = batches.get(key) ?? { form, scalar, action, actor, asked: [] };
     batches.set(key, batch);
-    batch.asked.push({ value, resolve });
+    batch.asked.push({ value, resolve, reject });
   });
 }
 
@@ -92,7 +94,7 @@ async function answerInTurn(space: Namespace, batch: Batch): Promise<void> {
   for (let at = 0; at < batch.asked.length; at += BATCH) await answer(space, batch, batch.asked.slice(at, at + BATCH));
 }
 
-/** Answers the callers of a batch. Never rejects: each gets a value or an error. */
+/** Answers the callers of a batch. Never rejects: each of them gets a value or an error. */
 async function answer(space: Namespace, batch: Batch, asked: readonly Asked[]): Promise<void> {
   // Equal values are converted once.
   const distinct = new Map<string, Asked[]>();
@@ -124,7 +126,10 @@ async function answer(space: Namespace, batch: Batch, asked: readonly Asked[]): 
       return;
     }
     const refusal = refusalOf(batch, error);
-    for (const { resolve } of asked) resolve({ error: refusal });
+    for (const { resolve, reject } of asked) {
+      if (refusal) resolve({ error: refusal });
+      else reject(error);
+    }
   }
 }
 
@@ -176,9 +181,9 @@ function outcomeOf(result: Value): Outcome {
   return { error: new CascadeError(text, String(message ?? ''), Array.isArray(params) ? params : [], statusOf(text)) };
 }
 
-/** The error of a run that failed as a whole: an exceeded limit is the procedure's error, any other one is unchanged. */
-function refusalOf({ scalar, action }: Call, error: unknown): CascadeError {
+/** The error of a run that failed as a whole: an exceeded limit is the procedure's error, any other one is unchanged; null: no refusal. */
+function refusalOf({ scalar, action }: Call, error: unknown): CascadeError | null {
   if (error instanceof CascadeErrors) return error.errors[0] as CascadeError;
-  if (!(error instanceof CascadeError)) throw error;
+  if (!(error instanceof CascadeError)) return null;
   return error.code.startsWith('cascade.execution.') ? apiError('cascade.scalar.procedure.signature', scalar.name, action) : error;
 }
