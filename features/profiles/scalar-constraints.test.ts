@@ -105,6 +105,19 @@ test('rules run on the events that their editors may see, one event or several',
   await t.eventually('Passed', { how: 'pair' }, 1);
   await t.eventually('Passed', { how: 'one' }, 2);
   expect((await t.rows('Passed')).map(({ level }) => level).sort()).toEqual(['20%', '20%21%', '21%']);
+  const outcomeOf = async (level: string) =>
+    (
+      JSON.parse(
+        (
+          await t.ask('why', 'rules', {
+            id: 'one',
+            body: JSON.stringify({ path: '/types/Glass/insert', value: { _id: 'x', level } }),
+            custom: false,
+          })
+        ).body ?? '',
+      ) as { rules: { outcome: string }[] }
+    ).rules[0]?.outcome;
+  expect([await outcomeOf('3%'), await outcomeOf('4%')]).toEqual(['noRight', 'runs']);
   for (const id of ['one', 'pair']) await as(t.identity, 'delete', 'rules', { id });
 });
 

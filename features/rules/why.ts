@@ -1,12 +1,14 @@
 // Explains why rules run or do not run for an event: for each rule on its path, the term that decided, and the values that it was decided
 // by.
 
-import { DateTime, decodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { DateTime, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { holdsEvents, opening, rowOf, type StoredEvent, type StoredRow, withEventTexts } from '../../runtime/transactions/index.ts';
-import { eventObject } from '../../runtime/events/index.ts';
-import { apiError } from '../../model/errors/index.ts';
+import { serviceActor } from '../../runtime/context/index.ts';
+import { eventObject, keepStoredForm, storedFormOf, valueOf } from '../../runtime/events/index.ts';
+import { apiError, CascadeError, CascadeErrors } from '../../model/errors/index.ts';
 import type { Explanation } from '../../runtime/triggers/index.ts';
 import { RULE_RIGHTS } from '../../resources/access/index.ts';
+import { storedMembers, toStored } from '../../resources/scalars/index.ts';
 import { editorOf } from '../../resources/representation/index.ts';
 import { keptIn, DEAD_LETTERS } from '../delivery/index.ts';
 import { findRecording } from '../diagnostics/index.ts';
@@ -42,12 +44,13 @@ async function stored(space: Namespace, uuid: string): Promise<Asked> {
     (dead ? keptIn(space, dead) : null);
   if (!event) throw apiError('cascade.resource.not.found', `/events/${uuid}`);
   const { path, by } = event;
-  return { uuid: event.uuid, path, at: new Date(event.at), by, value: decodeInner(event.value), runs: open ? open.runs : [] };
+  return { uuid: event.uuid, path, at: new Date(event.at), by, value: valueOf(event), runs: open ? open.runs : [] };
 }
 
 /** @param name the rule to explain; null: all rules on the path */
 export async function why(space: Namespace, name: string | null, data: Value, asker: string): Promise<ObjectValue> {
   const event = await asked(space, data, asker);
+  await keepForm(space, event);
   const { uuid, path, value, at } = event;
   const object = (): ObjectValue => eventObject({ uuid, path, atMs: at.getTime() }, value, space.name);
   const report = [
@@ -63,6 +66,19 @@ export async function why(space: Namespace, name: string | null, data: Value, as
   }
   const overruled = overruling(space, event, uuid === '' ? new Map() : await givenUp(space, uuid));
   return { path, value, rules: rules.map((one) => ({ ...one, ...overruled(String(one['rule'])) })) };
+}
+
+/** What was given, or has been read again, is in the external form: rights are decided by what a body of this form is stored as. */
+async function keepForm(space: Namespace, { path, value }: Asked): Promise<void> {
+  const [, room, name = ''] = path.split('/');
+  const type = room === 'types' && isObject(value) ? space.catalog.types.get(name) : undefined;
+  if (!type || !isObject(value) || storedFormOf(value)) return;
+  try {
+    const members = storedMembers(type, (await toStored(space, type, value, serviceActor(space))) as ObjectValue);
+    if (members) keepStoredForm(value, members);
+  } catch (error) {
+    if (!(error instanceof CascadeError || error instanceof CascadeErrors)) throw error; // no instance is like that, so nobody has a right to it
+  }
 }
 
 /** Why the event was given up, by rule name. */

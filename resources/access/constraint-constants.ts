@@ -58,7 +58,10 @@ export class ConstraintConstants {
   refresh(space: Namespace): Promise<void> {
     this.#next ??= this.#running.then(() => {
       this.#next = null;
-      return (this.#running = this.#convert(space));
+      this.#running = this.#convert(space).catch((err: unknown) =>
+        space.log.error({ err, namespace: space.name }, 'the constants of constraints could not be converted'),
+      );
+      return this.#running;
     });
     return this.#next;
   }
