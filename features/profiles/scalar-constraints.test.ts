@@ -185,6 +185,14 @@ test('constants of constraints are in the external form, as in every condition, 
   await expect(granted({ Site: { select: { degrees: 'x' } } })).rejects.toMatchObject(
     refused([expect.any(String), 'cascade.query.operand.invalid']),
   );
+  await t.program('procedures', 'PROCEDURE byLength(a, b)\nreturn a.length - b.length');
+  await as(t.identity, 'insert', 'scalars', { body: { name: 'Size', baseType: 'String', comparator: 'byLength' } });
+  await t.type('Shirt', { size: { type: 'Size' } });
+  await expect(granted({ Shirt: { select: { $or: [{ size: { $not: { $gt: 'M' } } }] } } })).rejects.toMatchObject({
+    code: 'cascade.profile.constraint.invalid',
+    params: ['profiles', 'dml.Shirt.select', expect.stringContaining('comparator'), null],
+  });
+  await granted({ Shirt: { select: { size: { $in: ['M', 'L'] } } } });
   const own = { site: { ars_substitution: 'ars_username' } };
   await expect(granted({ Site: { select: own } })).rejects.toMatchObject(refused([expect.stringContaining('substitution'), null]));
 });
