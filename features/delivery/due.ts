@@ -161,7 +161,8 @@ export class DueDeliveries {
     if (!run) return space.transactions.submit({ writes: [removal(delivery)], events: [] }, true);
     const nextAt = untilDeadline(delivery, now + intervalMs(delivery.frequencyMs, attempt));
     const error = this.errors.of(delivery._id);
-    const writes = continued(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt, ...(error && { error }) }, space.storage.cipher);
+    const change = { attempts: attempt, nextAt, ...(error && { error }) };
+    const writes = continued(delivery, `/rules/${run.rule}`, change, space.storage.cipher);
     await space.transactions.submit({ writes, events: [{ ...event, runs: [run] }] }, true);
     if (error) this.errors.stored(delivery._id, error);
   }

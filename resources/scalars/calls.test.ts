@@ -6,13 +6,13 @@ import type { Namespace } from '../catalog/index.ts';
 import { FeatureStates } from '../states.ts';
 import { convertEach } from './calls.ts';
 
-function raise(fault: Error): never {
-  throw fault;
+function raise(broken: Error): never {
+  throw broken;
 }
 
 test('all who wait for a run get its fault', async () => {
-  const fault = new TypeError('the run is gone');
-  const runs = new Proxy({}, { ownKeys: () => raise(fault) });
+  const broken = new TypeError('the run is gone');
+  const runs = new Proxy({}, { ownKeys: () => raise(broken) });
   const space = {
     states: new FeatureStates(),
     catalog: { definitions: { get: () => ({}) } },
@@ -21,5 +21,5 @@ test('all who wait for a run get its fault', async () => {
   const scalar: ScalarDefinition = { name: 'Percent', baseType: 'Integer', toInternal: 'parsePercent' };
   const actor = { identity: { username: 'ann', namespace: 'main', profiles: [] }, depth: 0 } as unknown as Actor;
   const asked = [1, 2].map((value) => convertEach(space, scalar, 'toInternal', [value], actor));
-  for (const one of asked) await expect(one).rejects.toBe(fault);
+  for (const one of asked) await expect(one).rejects.toBe(broken);
 });

@@ -487,9 +487,8 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'a redelivery does not count',
     file: 'features/delivery/due.ts',
-    text: 'const writes = continued(delivery, `/rules/${run.rule}`, { attempts: attempt, nextAt, ...(error && { error }) });',
-    replacement:
-      'const writes = continued(delivery, `/rules/${run.rule}`, { attempts: delivery.attempts, nextAt, ...(error && { error }) });',
+    text: 'const change = { attempts: attempt, nextAt, ...(error && { error }) };',
+    replacement: 'const change = { attempts: delivery.attempts, nextAt, ...(error && { error }) };',
   },
   {
     what: 'what is due of deliveries is looked for once',
