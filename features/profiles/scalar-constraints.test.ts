@@ -211,6 +211,18 @@ test('what a constant means follows the procedure, and the rules of editors too'
   await expect.poll(sites).toEqual(['SOUTH']);
 });
 
+test('constants of a profile that comes with its scalar and type are known when the import is answered', async () => {
+  const files = {
+    'scalars/Place.json': { name: 'Place', baseType: 'String', toInternal: 'Places.parse' },
+    'types/Visit.json': { name: 'Visit', properties: { place: { type: 'Place' } } },
+    'profiles/clerk.json': { name: 'clerk', dml: { Visit: { select: { place: 'north' } } } },
+    'procedures/Places_parse.procedure': 'PROCEDURE Places.parse(v)\nreturn toUpperCase(v)',
+  };
+  await t.ask('import', 'projects', { id: '*', body: JSON.stringify({ files }) });
+  for (const place of ['north', 'south']) await as(t.identity, 'insert', 'Visit', { body: { place } });
+  expect(parsed(await as(clerk, 'select', 'Visit'))).toMatchObject([{ place: 'NORTH' }]);
+});
+
 test('the constants are known again after a restart', async () => {
   await using database = await openOwnDatabase();
   const first = await openTestEngine({ mongoUri: database.uri, exclusive: true });

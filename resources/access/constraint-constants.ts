@@ -22,6 +22,7 @@ const UNKNOWN_TIME = -8_640_000_000_000_000;
 export class ConstraintConstants {
   #stored = new Map<string, Value>();
   #isStale = false;
+  #isDue = false;
   /** The last pass, and the one that follows it. */
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
@@ -51,7 +52,12 @@ export class ConstraintConstants {
   changed(space: Namespace, kind: string): void {
     if (CONVERT.has(kind)) this.#isStale = true;
     else if (!GIVE.has(kind)) return;
-    setImmediate(() => void this.refresh(space));
+    if (this.#isDue) return;
+    this.#isDue = true; // an import changes thousands
+    setImmediate(() => {
+      this.#isDue = false;
+      void this.refresh(space);
+    });
   }
 
   /** Converts what is in force when it is called. Never rejects: what cannot be converted is not known. */
