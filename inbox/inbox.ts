@@ -303,6 +303,7 @@ export class Inbox {
       this.#touch(messageId);
       // It has been replaced: what was told of the one before it was not so.
       if (this.snapshot.notice?.messageId === messageId) this.hush();
+    if (kind !== 'retract' && kind !== 'removed') return; // such as for applications that report where they are
       await this.#change(['messages'], ({ put }) => put('messages', messageId, message));
       return this.#watchExpiry();
     }

@@ -7,10 +7,11 @@ import type { Actor } from '../../runtime/context/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { isAdmin } from '../../resources/access/index.ts';
-import { deleteOne, read, readAt, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
+import { read, readAt, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
 import { PAYLOAD_MESSAGES, notifyDevices, usersOf, withdrawn } from '../notifications/index.ts';
 import { inBatches } from './batches.ts';
 import { COLLABORATIONS, TRACKS } from './service-types.ts';
+import { endTrack } from './track-notices.ts';
 import type { Namespace, HostBuiltin, HostBuiltins } from '../../resources/catalog/index.ts';
 import { outOfRange } from '../../resources/operations/index.ts';
 
@@ -78,7 +79,7 @@ export async function assigned(space: Namespace, collaboration: ObjectValue, rol
 export async function closed(space: Namespace, collaboration: ObjectValue, status: Value, batching: Actor): Promise<ObjectValue> {
   if (status !== 'completed' && status !== 'failed') throw outOfRange('status', status);
   const own = { collaborationId: String(getOwn(collaboration, 'id')) };
-  for await (const track of inBatches(space, TRACKS, own)) await deleteOne(space, TRACKS, async () => track, batching);
+  for await (const track of inBatches(space, TRACKS, own)) await endTrack(space, track, batching);
   for await (const message of inBatches(space, PAYLOAD_MESSAGES, own)) {
     const changes = withdrawn(message, []);
     if (!changes) continue;

@@ -5,8 +5,9 @@ import type { Actor } from '../../runtime/context/index.ts';
 import { CascadeError } from '../../model/errors/index.ts';
 import { requirePublish } from '../../resources/access/index.ts';
 import { checkTopic } from '../topics/index.ts';
-import { deleteOne, read, readAt, insertOne, atomically } from '../../resources/instances/index.ts';
+import { read, readAt, insertOne, atomically } from '../../resources/instances/index.ts';
 import { TRACKS } from './service-types.ts';
+import { endTrack, requestPositions } from './track-notices.ts';
 import { awaitPositions, isPoint } from './tracking.ts';
 import type { Namespace, HostBuiltins } from '../../resources/catalog/index.ts';
 import { outOfRange } from '../../resources/operations/index.ts';
@@ -27,7 +28,7 @@ const NAMES = [
 /** Defaults of a track; distances in metres. */
 export const TRACK_DEFAULTS = { level: 'fine', distanceFilter: 200, desiredAccuracy: 100, destinationRadius: 500 } as const;
 
-/** Stores a track, which replaces an earlier one of the same user and activity, and starts to handle positions on its topic. */
+/** Stores a track, which replaces an earlier one of the same user and activity, starts to handle positions on its topic, and asks for them. */
 export async function startTrack(space: Namespace, given: ObjectValue, actor: Actor): Promise<Value> {
   const { activity = null, username: user = null, level = null, destination = null, reportingTopic = null, arrivalTopic = null } = given;
   if (activity === '') throw outOfRange('activity', activity);
@@ -38,9 +39,11 @@ export async function startTrack(space: Namespace, given: ObjectValue, actor: Ac
   for (const topic of [reportingTopic, arrivalTopic]) if (topic !== null) checkTopic(String(topic));
   if (arrivalTopic !== null) requirePublish(space, String(arrivalTopic), actor.identity);
   const earlier = await read(space, TRACKS, { activity: String(activity), username }, 100);
-  for (const track of earlier) await deleteOne(space, TRACKS, async () => track, actor);
+  for (const track of earlier) await endTrack(space, track, actor);
   await awaitPositions(space, String(reportingTopic));
-  return insertOne(space, TRACKS, { ...given, username, startedAt: new DateTime(actor.clock.now()) }, actor);
+  const track = await insertOne(space, TRACKS, { ...given, username, startedAt: new DateTime(actor.clock.now()) }, actor);
+  if (track) await requestPositions(space, track, actor);
+  return track;
 }
 
 export const locationTracking: HostBuiltins = {
@@ -55,7 +58,7 @@ export const locationTracking: HostBuiltins = {
       return await atomically(space, null, actor, async (batching) => {
         const track = await readAt(space, TRACKS, id);
         if (String(getOwn(track, 'username')).toLowerCase() !== String(user).toLowerCase()) return false;
-        return (await deleteOne(space, TRACKS, async () => track, batching)) === 1;
+        return endTrack(space, track, batching);
       });
     } catch (error) {
       if (error instanceof CascadeError && error.code === 'cascade.resource.not.found') return { ok: encodeInner(false) };

@@ -16,9 +16,10 @@ import type { Actor } from '../../runtime/context/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { systemClock } from '../../platform/clock/index.ts';
 import { pureBuiltins } from '../../resources/host-context.ts';
-import { deleteOne, read, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
+import { read, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
 import { idOf } from '../../resources/representation/index.ts';
 import { TRACKS } from './service-types.ts';
+import { endTrack } from './track-notices.ts';
 import type { Namespace, Publish } from '../../resources/catalog/index.ts';
 import { StateKey } from '../../resources/states.ts';
 
@@ -94,7 +95,7 @@ export function followPositions(
 }
 
 async function arrive(space: Namespace, track: ObjectValue, { at }: Position, batching: Actor, publish: Publish): Promise<void> {
-  await deleteOne(space, TRACKS, async () => track, batching);
+  await endTrack(space, track, batching);
   const arrivalTopic = getOwn(track, 'arrivalTopic');
   if (typeof arrivalTopic !== 'string') return;
   const { username, destination, activity } = track as Record<'username' | 'destination' | 'activity', Value>;

@@ -27,7 +27,17 @@ export async function notifyDevices(
   actor: Actor,
   isAddressed: (deviceId: string) => boolean = () => true,
 ): Promise<void> {
-  const value = inboxValue(kind, message);
+  await notifyOf(space, inboxValue(kind, message), users, actor, isAddressed);
+}
+
+/** Raises an inbox event, with a `kind`, for the devices of users. */
+export async function notifyOf(
+  space: Namespace,
+  value: ObjectValue,
+  users: readonly string[],
+  actor: Actor,
+  isAddressed: (deviceId: string) => boolean = () => true,
+): Promise<void> {
   const devices = [...(await devicesOf(space, users))].flatMap(([username, all]) => all.map(({ deviceId }) => ({ username, deviceId })));
   const events = devices
     .filter(({ deviceId }) => isAddressed(deviceId))

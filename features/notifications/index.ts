@@ -2,7 +2,7 @@
 export { settleHandOver } from './hand-over.ts';
 export { notifications } from './feature.ts';
 export { handOver } from './hand-over.ts';
-export { listen, notifyDevices, usersOf } from './inbox.ts';
+export { listen, notifyDevices, notifyOf, usersOf } from './inbox.ts';
 export { cut, storeMessage } from './notifications.ts';
 export { checkForm } from './payload-form.ts';
 export { PAYLOAD_MESSAGES } from './payload-message-type.ts';

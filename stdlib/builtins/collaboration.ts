@@ -37,7 +37,7 @@ export const collaboration: readonly Declaration[] = [
   ),
   asked(
     'LocationTracking.trackCollaborator(activity: String, user: String, level: String = "fine", distanceFilter: Real = 200.0, desiredAccuracy: Real = 100.0, destination?: Object, destinationRadius: Real = 500.0, arrivalTopic?: String, reportingTopic: String) => Object',
-    'Follows the positions of a user that come on reportingTopic, until the destination is reached.',
+    'Asks the devices of a user for positions on reportingTopic and follows them, until the destination is reached.',
     ['cascade.lang.range', 'cascade.topic.name.invalid'],
   ),
   asked('LocationTracking.untrackCollaborator(active: String|Object, user: String) => Boolean', 'Ends a track; whether there was one.', [
