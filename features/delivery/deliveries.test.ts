@@ -1,9 +1,10 @@
 // Reliable events through an engine with a manual clock (integrations.md 12.3 to 12.6, resources-and-api.md 8.5).
 import { MongoClient, ObjectId } from 'mongodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Notice } from '../../resources/api.ts';
 import { VirtualClock } from '../../platform/clock/index.ts';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { Committer } from '../../runtime/transactions/index.ts';
 import { intervalMs } from './stored-delivery.ts';
 
 const START = 1_900_000_000_000;
@@ -309,6 +310,33 @@ test('what is not read of a backlog within its time to live is given up, while t
   read();
   await begun;
   expect(received).toHaveLength(2);
+});
+
+// spec: resources-and-api.md 8.5
+test('who resumes a subscription in the moment when a delivery of it is due gets that again, too', async () => {
+  await topic('/resumed', { redeliveryTTL: 60 });
+  const { name = '', close } = await t.engine.subscribe(t.identity, '/topics/resumed', { persistent: true }, () => undefined);
+  close();
+  await publish('/resumed', '1');
+  // What the delivery that is due, and finds no socket, has begun to store when the socket comes.
+  const { submit } = Committer.prototype;
+  const submitted = vi.spyOn(Committer.prototype, 'submit').mockImplementation(async function (this: Committer, unit, urgent) {
+    const [write] = unit.writes;
+    if (write?.collection !== 'deliveries' || write.op !== 'replace') return submit.call(this, unit, urgent);
+    submitted.mockRestore();
+    const { attempts, deadline } = write.document as unknown as { attempts: number; deadline: Date };
+    const document = { ...write.document, attempts: attempts - 1, nextAt: deadline };
+    await submit.call(this, { writes: [{ ...write, document }], events: [] }, true);
+    return submit.call(this, unit, urgent);
+  });
+  const received: unknown[] = [];
+  const again = await t.engine.subscribe(t.identity, '/topics/resumed', { subscriptionName: name }, (notice) => {
+    if (notice.kind === 'event') received.push(notice.reliable?.redelivered);
+  });
+  await again.begin?.();
+  await pass(6);
+  expect(received).toEqual([false, true]);
+  await t.engine.unsubscribe(t.identity, '/topics/resumed', name);
 });
 
 test('the number of persistent subscriptions per user is limited', async () => {

@@ -86,10 +86,7 @@ export class Sending {
       const delivery = fromStored(raw, space.storage.cipher);
       if (space.clock.now() >= delivery.deadline.getTime()) continue; // the client has read too slowly for it: it is given up
       this.send(socket, { ...delivery.event, runs: [] }, delivery.attempts > 0);
-      const attempts = delivery.attempts + 1;
-      const nextAt = untilDeadline(delivery, space.clock.now() + intervalMs(delivery.frequencyMs, attempts));
-      // the client may have acknowledged it meanwhile
-      sent.push(space.transactions.submit(replacing(delivery, { attempts, nextAt }, space.storage.cipher), true).catch(ignoreConflict));
+      sent.push(this.#count(delivery));
       characters += delivery.event.value.length;
       if (sent.length < BATCH && characters < MOST_AHEAD) continue;
       await Promise.all([...sent, socket.asking]);
@@ -98,6 +95,23 @@ export class Sending {
       characters = 0;
     }
     await Promise.all(sent);
+  }
+
+  /** Notes that a stored event was sent, and when it is to be sent again. */
+  async #count(sent: Delivery): Promise<void> {
+    const { transactions, clock, storage } = this.#options.space();
+    for (let delivery: Delivery | null = sent; delivery; ) {
+      const attempts = delivery.attempts + 1;
+      const nextAt = untilDeadline(delivery, clock.now() + intervalMs(delivery.frequencyMs, attempts));
+      try {
+        return await transactions.submit(replacing(delivery, { attempts, nextAt }, storage.cipher), true);
+      } catch (error) {
+        if (!(error instanceof VersionConflict)) throw error;
+      }
+      // The client may have acknowledged it meanwhile. Or it was due before the socket came, and put off until its deadline as there was none.
+      const stored = await storage.db.collection<Delivery>(DELIVERIES).findOne({ _id: sent._id }, { promoteLongs: false });
+      delivery = stored && fromStored(stored, storage.cipher);
+    }
   }
 
   /** Sends an event, unless the user may not see it now. @param redelivered whether it was sent before */
@@ -131,8 +145,4 @@ export class Sending {
       });
     socket.asking = asked;
   }
-}
-
-function ignoreConflict(error: unknown): void {
-  if (!(error instanceof VersionConflict)) throw error;
 }
