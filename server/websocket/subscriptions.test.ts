@@ -114,3 +114,116 @@ test('a subscription keeps to the login that it was made under, whichever follow
   );
   expect([subscriptions.isOf('ann'), subscriptions.size]).toEqual([false, 1]);
 });
+
+type Turn = readonly ['begins' | 'is refused', number];
+
+test.each<[what: string, open: number[], turns: Turn[], left: number[]]>([
+  [
+    'both are refused',
+    [],
+    [
+      ['is refused', 1],
+      ['is refused', 2],
+    ],
+    [],
+  ],
+  [
+    'both are refused, the later one first',
+    [],
+    [
+      ['is refused', 2],
+      ['is refused', 1],
+    ],
+    [],
+  ],
+  [
+    'both are refused, and there is one that they were to replace',
+    [0],
+    [
+      ['is refused', 1],
+      ['is refused', 2],
+    ],
+    [0],
+  ],
+  [
+    'the later one is refused after the earlier one has begun',
+    [0],
+    [
+      ['begins', 1],
+      ['is refused', 2],
+    ],
+    [1],
+  ],
+  [
+    'the later one is refused before the earlier one begins',
+    [0],
+    [
+      ['is refused', 2],
+      ['begins', 1],
+    ],
+    [1],
+  ],
+  [
+    'the earlier one is refused',
+    [0],
+    [
+      ['is refused', 1],
+      ['begins', 2],
+    ],
+    [2],
+  ],
+  [
+    'both begin',
+    [0],
+    [
+      ['begins', 1],
+      ['begins', 2],
+    ],
+    [2],
+  ],
+  [
+    'both begin, the later one first',
+    [0],
+    [
+      ['begins', 2],
+      ['begins', 1],
+    ],
+    [2],
+  ],
+])('of two subscriptions with one path and request id that begin at once: %s', async (_what, open, turns, left) => {
+  const listening = new Set<number>();
+  const settle: ((isRefused: boolean) => void)[] = [];
+  const subscriptions = new Subscriptions({
+    engine: {
+      subscribe: (_identity: Identity, _path: string, { probes = false }: { probes?: boolean }) => {
+        if (probes) return Promise.resolve({ close: () => undefined });
+        const number = settle.length;
+        return new Promise((resolve, reject) => {
+          settle.push((isRefused) => {
+            if (isRefused) return reject(apiError('cascade.authorization.denied', 'subscribe', '/topics/a'));
+            listening.add(number);
+            resolve({ close: () => listening.delete(number) });
+          });
+        });
+      },
+    },
+    login: () => ({ username: 'ann', identify: async () => ANN }),
+    send: () => undefined,
+  } as unknown as ConstructorParameters<typeof Subscriptions>[0]);
+  const message = { op: 'subscribe', resourceName: 'events', resourceId: '/topics/a', parameters: { requestId: 'a' } };
+  const begin = () => subscriptions.subscribe(message as never, ANN).catch(() => null);
+  if (open.length > 0) {
+    const first = begin();
+    settle[0]?.(false);
+    await first;
+  } else settle.push(() => undefined);
+  const asked = [begin(), begin()];
+  for (const [how, number] of turns) {
+    settle[number]?.(how === 'is refused');
+    await asked[number - 1];
+  }
+  expect([...listening]).toEqual(left);
+  expect(subscriptions.size).toBe(left.length);
+  await subscriptions.unsubscribe(message as never, ANN);
+  expect([[...listening], subscriptions.size]).toEqual([[], 0]);
+});

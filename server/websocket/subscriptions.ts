@@ -13,7 +13,7 @@ const MOST = 1_000;
 /** After which rights that could not be looked up are looked up again. */
 const LOOK_AGAIN_MS = 1_000;
 
-/** A subscription by namespace, path and request id; null while it begins. */
+/** A subscription by namespace, path and request id. */
 interface Entry {
   readonly path: string;
   readonly key: string;
@@ -21,7 +21,10 @@ interface Entry {
   readonly headers: string;
   /** The login that it was made under. */
   readonly login: By;
+  /** Null while it begins. */
   subscription: Subscription | null;
+  /** The one that it is to replace, which goes on until it has begun; null: none. */
+  before: Entry | null;
   /** The name of a persistent one. */
   name?: string;
   /** Whether the client itself deletes it, and so need not be told that it ended. */
@@ -73,17 +76,18 @@ export class Subscriptions {
       path: spelled(path),
       key: keyOf(identity, spelled(path), headers),
       subscription: null,
+      before: null,
       namespace: identity.namespace,
       headers,
       login: this.#options.login(),
     };
-    const before = this.#entries.get(entry.key);
-    if (!before && this.#entries.size >= MOST) throw apiError('cascade.quota.exceeded', 'subscriptions', MOST);
+    entry.before = this.#entries.get(entry.key) ?? null;
+    if (!entry.before && this.#entries.size >= MOST) throw apiError('cascade.quota.exceeded', 'subscriptions', MOST);
     this.#entries.set(entry.key, entry);
     const early: Notice[] = [];
     let isAnswered = false;
     const notify = (notice: Notice): void => {
-      if (this.#held) return void this.#held.push(() => this.#entries.get(entry.key) === entry && notify(notice));
+      if (this.#held) return void this.#held.push(() => this.#isListed(entry) && notify(notice));
       if (notice.kind === 'event') return this.#options.send(eventText(notice, identity, headers));
       // Its successor on this socket has the same path and request id: to the client the subscription goes on.
       if (notice.kind === 'taken' && this.#entries.get(entry.key) !== entry) return;
@@ -100,12 +104,13 @@ export class Subscriptions {
         else early.push(notice);
       });
     } catch (error) {
-      this.#refused(entry, before);
+      this.#remove(entry);
       throw error;
     }
-    before?.subscription?.close();
-    if (this.#closed || this.#entries.get(entry.key) !== entry) entry.subscription.close(); // it was ended or replaced meanwhile
     const { subscription } = entry;
+    if (this.#closed || !this.#isListed(entry)) subscription.close(); // it was ended or replaced meanwhile
+    closeAllOf(entry.before);
+    entry.before = null;
     const { name } = subscription;
     const where = `"namespace":${JSON.stringify(identity.namespace)},"topic":${JSON.stringify(path)}`;
     const answered = (): void => {
@@ -219,7 +224,7 @@ export class Subscriptions {
         const probe = await this.#options.engine.subscribe(await identityOf(entry), entry.path, { probes: true }, () => undefined);
         probe.close();
       } catch (error) {
-        if (this.#entries.get(entry.key) !== entry) continue; // ended meanwhile
+        if (!this.#isListed(entry)) continue; // ended meanwhile
         isUnknown ||= !saysThatItEnds(error);
         if (!saysThatItEnds(error)) continue;
         this.#end(entry);
@@ -253,17 +258,38 @@ export class Subscriptions {
     else this.#options.sendError(apiError('cascade.event.path.gone', entry.path), entry.headers);
   }
 
+  /** With the last subscription of its path and request id end those that it was to replace. */
   #end(entry: Entry): void {
-    if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
-    entry.subscription?.close();
+    if (this.#entries.get(entry.key) !== entry) {
+      this.#remove(entry);
+      return entry.subscription?.close();
+    }
+    this.#entries.delete(entry.key);
+    closeAllOf(entry);
   }
 
-  /** Keeps the subscription that was to be replaced when its successor is refused, unless it was ended meanwhile, which ends both. */
-  #refused(entry: Entry, before: Entry | undefined): void {
-    if (this.#entries.get(entry.key) !== entry) before?.subscription?.close();
-    else if (before) this.#entries.set(entry.key, before);
-    else this.#entries.delete(entry.key);
+  /** Takes an entry out alone: what it was to replace goes on, or is replaced by its successor. */
+  #remove(entry: Entry): void {
+    const last = this.#entries.get(entry.key);
+    if (last === entry && entry.before) this.#entries.set(entry.key, entry.before);
+    else if (last === entry) this.#entries.delete(entry.key);
+    else for (const one of chainOf(last)) if (one.before === entry) one.before = entry.before;
+    entry.before = null;
   }
+
+  /** Whether it has neither ended nor been replaced. */
+  #isListed(entry: Entry): boolean {
+    return [...chainOf(this.#entries.get(entry.key))].includes(entry);
+  }
+}
+
+/** An entry, and those that it is to replace. */
+function* chainOf(last: Entry | null | undefined): Generator<Entry> {
+  for (let entry = last; entry; entry = entry.before) yield entry;
+}
+
+function closeAllOf(last: Entry | null): void {
+  for (const { subscription } of chainOf(last)) subscription?.close();
 }
 
 /** Whether the error of a look-up is about the right or the path, not about looking it up. */
