@@ -82,10 +82,11 @@ export function followPositions(
       const position = positionIn(message, batching);
       if (!position) continue;
       for (const track of await tracksOf(position.username)) {
-        if (track.hasArrived || !movedEnough({ ...track.stored, ...track.changes }, position.location)) continue;
-        track.hasArrived = isThere(track.stored, position.location);
+        if (track.hasArrived) continue;
+        track.hasArrived = isThere(track.stored, position.location); // however short the last step was
         if (track.hasArrived) await arrive(space, track.stored, position, batching, publish);
-        else track.changes = { lastLocation: position.location, lastActive: position.at };
+        else if (movedEnough({ ...track.stored, ...track.changes }, position.location))
+          track.changes = { lastLocation: position.location, lastActive: position.at };
       }
     }
     for (const { stored, changes, hasArrived } of followed.values())
