@@ -1,5 +1,9 @@
-// Two framings of messages: raw, or in SockJS's envelopes (resources-and-api.md 2.15, 2.16). Pure.
+// Two framings of messages: raw, or in SockJS's envelopes (resources-and-api.md 2.15, 2.16).
 import { parseJson } from '../../model/values/index.ts';
+import type { Value } from '../../stdlib/values/index.ts';
+import { readBody } from '../http/index.ts';
+
+type Framed = readonly (Uint8Array | string)[] | null;
 
 export interface Framing {
   /** Makes the frame of one message. */
@@ -9,7 +13,11 @@ export interface Framing {
   /** Whether frames are binary: raw clients expect blobs. */
   readonly binary: boolean;
   /** The messages in a frame of the client; null: the frame is malformed. */
-  unframe(frame: Uint8Array, isBinary: boolean): readonly (Uint8Array | string)[] | null;
+  unframe(frame: Uint8Array, isBinary: boolean): Framed;
+  /** The same of a long frame, which is read in pieces. @param owner see `readBody` */
+  unframeLong(frame: Uint8Array, isBinary: boolean, owner: string): Promise<Framed>;
+  /** How long the messages in a frame are at least, together. */
+  leastBytes(frameBytes: number): number;
   /** Frames at the beginning, as heartbeats, and before the close. */
   readonly opening: string | null;
   readonly heartbeat: string | null;
@@ -21,6 +29,8 @@ export const RAW: Framing = {
   fragment: (text) => text,
   binary: true,
   unframe: (frame) => [frame],
+  unframeLong: async (frame) => [frame],
+  leastBytes: (frameBytes) => frameBytes,
   opening: null,
   heartbeat: null,
   closing: () => null,
@@ -28,6 +38,13 @@ export const RAW: Framing = {
 
 /** Bound of the messages in one frame, with the frame itself. */
 const MOST_TEXTS = 1_001;
+/** What a byte of a message takes in a frame at most, as `\u0001`. */
+const LONGEST_ESCAPE = 6;
+
+function textsIn(value: Value): Framed {
+  const texts = Array.isArray(value) ? value : [value];
+  return texts.every((text) => typeof text === 'string') ? texts : null;
+}
 
 export const SOCKJS: Framing = {
   frame: (text) => `a[${JSON.stringify(text)}]`,
@@ -36,13 +53,20 @@ export const SOCKJS: Framing = {
   unframe(frame, isBinary) {
     if (frame.length === 0 || isBinary) return []; // empty frames and foreign keep-alives carry no message
     try {
-      const value = parseJson(frame, { maxValues: MOST_TEXTS });
-      const texts = Array.isArray(value) ? value : [value];
-      return texts.every((text) => typeof text === 'string') ? texts : null;
+      return textsIn(parseJson(frame, { maxValues: MOST_TEXTS }));
     } catch {
       return null; // the reason is not reported: the session ends
     }
   },
+  async unframeLong(frame, isBinary, owner) {
+    if (isBinary) return [];
+    try {
+      return textsIn(await readBody(frame, owner, { maxValues: MOST_TEXTS }));
+    } catch {
+      return null;
+    }
+  },
+  leastBytes: (frameBytes) => Math.floor(frameBytes / LONGEST_ESCAPE),
   opening: 'o',
   heartbeat: 'h',
   closing: (code, reason) => `c[${code},${JSON.stringify(reason)}]`,

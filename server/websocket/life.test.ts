@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Notice } from '../../engine/index.ts';
 import { openFakeServer, TOKEN } from '../testing/fake-engine.ts';
-import { openTestSocket, type TestSocket } from '../testing/web-socket.ts';
+import { type Message, openTestSocket, type TestSocket } from '../testing/web-socket.ts';
 
 const VALIDATE = JSON.stringify({ op: 'validate', resourceName: 'system.credentials', object: TOKEN });
 const SESSION = '/api/v1/wsock/websocket/idsa0bui/websocket';
@@ -138,6 +138,33 @@ test('SockJS: a missing login and a malformed frame close with c', async () => {
   broken.send('');
   broken.send('[1]');
   expect(await broken.closed()).toBe(1002);
+});
+
+test('SockJS: limits are those of messages, however long the frame is in which they are escaped', async () => {
+  await using server = await openFakeServer({ bodyLimitBytes: 400_000 });
+  const quotes = (count: number): string => JSON.stringify({ ...JSON.parse(VALIDATE), parameters: { note: '"'.repeat(count) } });
+  await using socket = await openTestSocket(server.port, SESSION);
+  await login(socket, JSON.stringify([quotes(7_000)])); // 14 kB, in a frame of 28
+  const inserting = (count: number): string =>
+    JSON.stringify({ op: 'insert', resourceName: 'Pump', object: '"'.repeat(count), parameters: { requestId: count } });
+  const frame = JSON.stringify([inserting(150_000), inserting(1)]);
+  expect(frame.length).toBeGreaterThan(600_000);
+  socket.send(frame);
+  const isAnswer = (count: number) => (message: Message) => JSON.stringify(message['headers']) === `{"X-Request-Id":${count}}`;
+  await socket.message(isAnswer(150_000));
+  await socket.message(isAnswer(1));
+  expect(server.requests.map(({ object }) => String(object).length)).toEqual([150_000, 1]);
+  socket.send(JSON.stringify([inserting(210_000)]));
+  expect(await socket.closed()).toBe(1009);
+  for (const text of [quotes(9_000), 'x'.repeat(100_000)]) {
+    await using early = await openTestSocket(server.port, SESSION);
+    early.send(JSON.stringify([text]));
+    expect(await early.closed()).toBe(1008);
+  }
+  await using whole = await openTestSocket(server.port, SESSION);
+  await login(whole, JSON.stringify([VALIDATE]));
+  whole.send(`["${'x'.repeat(100_000)}"`);
+  expect(await whole.closed()).toBe(1002);
 });
 
 test('other transports, other addresses and plain requests are 404', async () => {

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Pieces } from '../../resources/api.ts';
 import type { Budget, Deadlines, RoundRobinQueue, Served } from '../http/index.ts';
+import type { Framing } from './framing.ts';
 
 /** The way back to the client. Sending on a closed wire does nothing. */
 export interface Wire {
@@ -19,6 +20,9 @@ export interface SessionOptions {
   readonly engine: Served;
   readonly log: Logger;
   readonly wire: Wire;
+  readonly framing: Framing;
+  /** Bound of one message. */
+  readonly messageLimitBytes: number;
   /** The deadlines of single requests. */
   readonly deadlines: Deadlines;
   /** The budget for the messages of all clients, until they are answered. */

@@ -2,21 +2,11 @@
 // 6.7). Messages are admitted to the engine in order; there they run concurrently.
 import { apiError, isApiError } from '../../model/errors/index.ts';
 import type { ApiRequest, Identity } from '../../engine/index.ts';
-import { COUNTED_BYTES, countedRefusal, endsWithCaller, errorReply, SHORT_BYTES, within } from '../http/index.ts';
+import { COUNTED_BYTES, countedRefusal, endsWithCaller, errorReply, within } from '../http/index.ts';
 import { Ended, isLogin, Login } from './login.ts';
-import {
-  type Answer,
-  answerPieces,
-  answerText,
-  headersOf,
-  memberOf,
-  type Message,
-  NO_HEADERS,
-  readLongMessage,
-  readMessage,
-  requestIdOf,
-} from './message.ts';
+import { type Answer, answerPieces, answerText, headersOf, memberOf, type Message, NO_HEADERS, requestIdOf } from './message.ts';
 import { isOwn, type Own } from './operations.ts';
+import { Receiving } from './receiving.ts';
 import { apiRequest } from './requests.ts';
 import type { SessionOptions } from './session-options.ts';
 import { Subscriptions } from './subscriptions.ts';
@@ -25,9 +15,6 @@ import { Subscriptions } from './subscriptions.ts';
 const MOST_OPEN = 1_000;
 /** Bound of the bytes that wait; messages beyond are refused. */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
-
-/** Bound of a message before the login. */
-const UNKNOWN_BYTES = 16 * 1024;
 
 export class Session {
   readonly #options: SessionOptions;
@@ -40,8 +27,7 @@ export class Session {
   readonly #counted = new Map<object, number>();
   /** Runs for other installations, by request id: they are aborted when nobody waits for them any more. */
   readonly #abortable = new Map<string, AbortController>();
-  /** Long messages that are being parsed, and those that arrived after them. */
-  #reading: Promise<void> | null = null;
+  readonly #receiving: Receiving;
   #isEntering = false;
   /** Whether it counts among the sockets without a login. */
   #isUnknown = false;
@@ -57,7 +43,7 @@ export class Session {
   #recheckAgain = false;
 
   constructor(options: SessionOptions) {
-    const { engine, wire, loginMs } = options;
+    const { engine, wire, loginMs, framing, messageLimitBytes } = options;
     this.#options = options;
     this.#login = new Login(engine.identity, wire.address);
     this.#subscriptions = new Subscriptions({
@@ -67,6 +53,20 @@ export class Session {
       hasRoom: () => wire.hasRoom(),
       failed: (error) => options.log.error({ err: error }, 'the stored events of a subscription could not be sent'),
       sendError: (error, headers) => this.#sendError(error, headers),
+    });
+    this.#receiving = new Receiving({
+      framing,
+      mostBytes: messageLimitBytes,
+      isKnown: () => this.#login.isDone,
+      entering: () => (this.#isEntering ? this.#turn : null),
+      owner: () => this.#place?.namespace ?? wire.address,
+      close: (code, reason) => wire.close(code, reason),
+      count: (what, bytes) => this.#count(what, bytes),
+      uncount: (what) => this.#uncount(what),
+      take: (message, bytes) => this.#take(message, bytes),
+      unreadable: (error) => this.#unreadable(error),
+      tooMany,
+      refuse: (error, message) => this.#sendError(error, message ? headersIn(message) : NO_HEADERS),
     });
     this.#loginTimer = setTimeout(() => wire.close(4401, 'login expected'), loginMs);
   }
@@ -81,66 +81,15 @@ export class Session {
 
   /** Number of requests without an answer. */
   get open(): number {
-    return this.#open + this.#waiting.length + (this.#reading ? 1 : 0);
+    return this.#open + this.#waiting.length + (this.#receiving.isReading ? 1 : 0);
   }
 
   get subscriptions(): number {
     return this.#subscriptions.size;
   }
 
-  /** @param ignorable a message without JSON is a keep-alive, not a request */
-  receive(source: Uint8Array | string, ignorable: boolean): void {
-    if (this.#reading || source.length > (this.#login.isDone ? SHORT_BYTES : UNKNOWN_BYTES)) return this.#receiveLong(source, ignorable);
-    let message: Message;
-    try {
-      message = readMessage(source);
-    } catch (error) {
-      if (!ignorable) void this.#unreadable(error);
-      return;
-    }
-    try {
-      this.#count(message, source.length);
-    } catch (error) {
-      return this.#sendError(error, headersIn(message));
-    }
-    this.#take(message, source.length);
-  }
-
-  /** Messages after a long one wait until that is parsed, so that the order is kept. */
-  #receiveLong(source: Uint8Array | string, ignorable: boolean): void {
-    if (!this.#login.isDone && !this.#isEntering && source.length > UNKNOWN_BYTES)
-      return this.#options.wire.close(1008, 'too long before a login');
-    const { wire } = this.#options;
-    const bytes = Buffer.from(source as Uint8Array); // a copy: the transport reuses its own buffer
-    if (this.#waitingBytes + bytes.length > MOST_WAITING_BYTES)
-      return this.#sendError(apiError('cascade.quota.exceeded', 'unansweredRequests', MOST_OPEN), NO_HEADERS);
-    try {
-      this.#count(bytes, bytes.length);
-    } catch (error) {
-      return this.#sendError(error, NO_HEADERS);
-    }
-    this.#waitingBytes += bytes.length;
-    const read = async (): Promise<void> => {
-      if (!this.#login.isDone && bytes.length > UNKNOWN_BYTES) await this.#turn;
-      if (this.#isClosed) return;
-      if (!this.#login.isDone && bytes.length > UNKNOWN_BYTES) return this.#options.wire.close(1008, 'too long before a login');
-      const message = await readLongMessage(bytes, this.#place?.namespace ?? wire.address).catch((error: unknown) =>
-        ignorable ? null : this.#unreadable(error).then(() => null),
-      );
-      if (!message) return;
-      this.#uncount(bytes);
-      this.#count(message, bytes.length);
-      this.#take(message, bytes.length);
-    };
-    const mine: Promise<void> = (this.#reading ?? Promise.resolve())
-      .then(read)
-      .catch((error: unknown) => (ignorable ? undefined : this.#sendError(error, NO_HEADERS)))
-      .finally(() => {
-        this.#uncount(bytes);
-        if (!this.#isClosed) this.#waitingBytes -= bytes.length;
-        if (this.#reading === mine) this.#reading = null;
-      });
-    this.#reading = mine;
+  receive(frame: Uint8Array, isBinary: boolean): void {
+    this.#receiving.receive(frame, isBinary);
   }
 
   /** No request at all: after the login it counts as one. Never rejects. */
@@ -175,8 +124,7 @@ export class Session {
     const isFull = this.#open >= MOST_OPEN && this.#waitingBytes + bytes > MOST_WAITING_BYTES;
     if (this.#draining || isFull) {
       this.#uncount(message);
-      const refusal = isFull ? apiError('cascade.quota.exceeded', 'unansweredRequests', MOST_OPEN) : apiError('cascade.server.unavailable');
-      return this.#sendError(refusal, headersIn(message));
+      return this.#sendError(isFull ? tooMany() : apiError('cascade.server.unavailable'), headersIn(message));
     }
     if (this.#open < MOST_OPEN) return this.#begin(message);
     this.#waiting.push({ message, bytes });
@@ -231,6 +179,7 @@ export class Session {
   /** Called when the connection is gone. */
   closed(): void {
     this.#isClosed = true;
+    this.#receiving.close();
     this.#place?.release();
     clearTimeout(this.#loginTimer);
     this.#known();
@@ -376,6 +325,8 @@ export class Session {
     this.#options.onAnswer?.();
   }
 }
+
+const tooMany = () => apiError('cascade.quota.exceeded', 'unansweredRequests', MOST_OPEN);
 
 /** Whether another installation cancels its request; for clients `cancel` is a command like others. */
 const isCancel = ({ parameters }: Message): boolean => String(memberOf(parameters, 'X-Cascade-Federation')) === '1';

@@ -100,10 +100,7 @@ export function bindWebSocket(transport: Transport, options: WebSocketOptions): 
         connections.add(connection);
         queueMicrotask(() => connection.session.begin());
         return {
-          message(message, isBinary) {
-            if (message.byteLength > messageLimitBytes) connection.close(1009, 'message too large');
-            else connection.receive(message, isBinary);
-          },
+          message: (frame, isBinary) => connection.receive(frame, isBinary),
           drained: () => connection.drained(),
           closed() {
             connections.delete(connection);
@@ -171,6 +168,7 @@ class Connection {
     onAnswer: () => void,
   ) {
     const { engine, log, budget, turns, loginMs = 30_000, pingMs = 30_000, heartbeatMs = HEARTBEAT_MS } = options;
+    const { messageLimitBytes = BODY_LIMIT_BYTES } = options;
     this.#socket = socket;
     this.#framing = framing;
     this.#log = log;
@@ -181,7 +179,7 @@ class Connection {
       stream: (message: Pieces) => this.#stream(message),
       close: (code: number, reason: string) => this.close(code, reason),
     };
-    this.session = new Session({ engine, log, wire, deadlines, budget, turns, unknown, loginMs, onAnswer });
+    this.session = new Session({ engine, log, wire, framing, messageLimitBytes, deadlines, budget, turns, unknown, loginMs, onAnswer });
     const { opening, heartbeat } = framing;
     if (opening !== null) this.#send(opening);
     if (heartbeat !== null) this.#timers.push(setInterval(() => this.#send(heartbeat), heartbeatMs));
@@ -189,10 +187,7 @@ class Connection {
   }
 
   receive(frame: Uint8Array, isBinary: boolean): void {
-    if (this.#gone) return;
-    const messages = this.#framing.unframe(frame, isBinary);
-    if (!messages) return this.close(1002, 'broken framing');
-    for (const message of messages) this.session.receive(message, isBinary);
+    if (!this.#gone) this.session.receive(frame, isBinary);
   }
 
   /** Sends the waiting frames, then the reason; within an incomplete message the reason alone. */
