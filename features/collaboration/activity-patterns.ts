@@ -100,8 +100,7 @@ async function answered(of: HostBuiltins, name: string, space: Namespace, args: 
  * step fails.
  */
 async function procedureCalled({ space, collaboration, config, event, batching }: Given, procedure: Value): Promise<Outcome> {
-  const name = String(procedure);
-  if (!space.catalog.definitions.get('procedures', name)) throw langError('cascade.lang.procedure.unknown', name);
+  const name = procedureIn(space, procedure);
   const json = await runDirect(space.execution.runs, {
     executable: { resource: `/procedures/${name}`, name, service: null },
     body: { program: null, procedure: name },
@@ -111,6 +110,13 @@ async function procedureCalled({ space, collaboration, config, event, batching }
     snapshot: 'never',
   });
   return { value: decodeInner(json) };
+}
+
+/** @throws cascade.lang.procedure.unknown */
+function procedureIn(space: Namespace, procedure: Value): string {
+  const name = String(procedure);
+  if (!space.catalog.definitions.get('procedures', name)) throw langError('cascade.lang.procedure.unknown', name);
+  return name;
 }
 
 interface Pattern {
@@ -170,13 +176,19 @@ export function requireComplete(pattern: Pattern, config: ObjectValue): void {
   if (missing.length > 0) throw langError('cascade.activitypattern.config', pattern.name, missing.join(', '));
 }
 
+/** @throws cascade.activitypattern.reserved, for versions of a predefined pattern, too */
+function requireNotPredefined(name: string): void {
+  if (Object.hasOwn(PREDEFINED, name.split(':', 1)[0] as string)) throw langError('cascade.activitypattern.reserved', name);
+}
+
 const define: HostBuiltin = async (space, [name = null, procedure = null, required = null, defaults = null], actor) => {
   if (typeof name !== 'string' || !NAME.test(name)) throw outOfRange('name', name);
-  if (Object.hasOwn(PREDEFINED, name.split(':', 1)[0] as string)) throw langError('cascade.activitypattern.reserved', name);
+  requireNotPredefined(name);
   const pattern: ObjectValue = { name, procedure, required: nameList('required', required), defaults: defaults ?? {} };
   return atomically(space, `pattern ${name}`, actor, async (batching) => {
     const [stored] = await read(space, ACTIVITY_PATTERNS, { name }, 1);
     requireRight(space, ACTIVITY_PATTERNS, stored ? 'update' : 'insert', actor.identity);
+    procedureIn(space, procedure);
     if (!stored) return insertOne(space, ACTIVITY_PATTERNS, pattern, batching);
     return updateOne(space, ACTIVITY_PATTERNS, async () => stored, changeOf(ACTIVITY_PATTERNS, pattern), batching);
   });
@@ -225,6 +237,7 @@ export const activityPatterns: HostBuiltins = {
   'ActivityPattern.remove': (space, [name = null], actor) =>
     atomically(space, `pattern ${String(name)}`, actor, async (batching) => {
       requireRight(space, ACTIVITY_PATTERNS, 'delete', actor.identity);
+      requireNotPredefined(String(name));
       const [stored] = await read(space, ACTIVITY_PATTERNS, { name: String(name) }, 1);
       return stored ? (await deleteOne(space, ACTIVITY_PATTERNS, async () => stored, batching)) === 1 : false;
     }),
