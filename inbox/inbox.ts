@@ -1,5 +1,5 @@
 // The state of the page: who is logged in, what waits, what is kept, what is on its way. Views read a snapshot and call its methods.
-import { type JsonObject, type Entered, textOf } from './form/types.ts';
+import { type JsonObject, type Entered, type Message, textOf } from './form/types.ts';
 import * as api from './service/api.ts';
 import { listen, type Live, type LiveState } from './service/live.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -139,20 +139,17 @@ export class Inbox {
     return true;
   }
 
-  async open(messageId: string): Promise<void> {
+  async open(message: Message): Promise<void> {
+    const { messageId } = message;
     if (this.snapshot.kept.seen.has(messageId)) return;
     await this.#change(['seen'], ({ put }) => put('seen', messageId, true));
-    await api.mark(this.#token(), messageId, 'read').catch(() => undefined); // it is a courtesy: the sender sees it later or never
+    await api.markRead(this.#token(), message).catch(() => undefined); // it is a courtesy: the sender sees it later or never
   }
 
   /** @throws api.Refused; TypeError: it is still there */
-  async dismiss(messageId: string): Promise<void> {
-    try {
-      await api.mark(this.#token(), messageId, 'dismiss');
-    } catch (error) {
-      if (!(error instanceof api.Refused && error.status === 404)) throw error; // it is gone already
-    }
-    await this.#forget([messageId]);
+  async dismiss(message: Message): Promise<void> {
+    if (await api.dismiss(this.#token(), message)) await this.#forget([message.messageId]);
+    else await this.#readAll(); // another one has taken its place
   }
 
   documentBytes(name: string): Promise<Blob> {
@@ -303,10 +300,10 @@ export class Inbox {
       this.#touch(messageId);
       // It has been replaced: what was told of the one before it was not so.
       if (this.snapshot.notice?.messageId === messageId) this.hush();
-    if (kind !== 'retract' && kind !== 'removed') return; // such as for applications that report where they are
       await this.#change(['messages'], ({ put }) => put('messages', messageId, message));
       return this.#watchExpiry();
     }
+    if (kind !== 'retract' && kind !== 'removed') return; // such as for applications that report where they are
     const { messages, answers } = this.snapshot.kept;
     const known = messages.find((message) => message.messageId === messageId);
     const text = kind === 'retract' ? 'withdrawn' : 'answeredElsewhere';

@@ -10,21 +10,24 @@ import { NO_CONTENT, reply } from '../../resources/requests/index.ts';
 import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
 import { notifyDevices } from './inbox.ts';
 import { deletedBy, readBy, recipientsOf } from './payload-messages.ts';
+import { requireSame, sentAtIn } from './seen-message.ts';
 
 const isRecipient = (message: ObjectValue, username: string): boolean =>
   recipientsOf(message).some((one) => own(one, 'username') === username);
 
-/** @throws cascade.resource.not.found: the caller is no recipient of such a message */
-async function messageOf(space: Namespace, id: string, { identity }: Actor): Promise<ObjectValue> {
+/** @throws cascade.resource.not.found: the caller is no recipient of such a message; cascade.notification.not.pending: it was replaced */
+async function messageOf(space: Namespace, id: string, sentAt: DateTime | null, { identity }: Actor): Promise<ObjectValue> {
   const message = await readAt(space, PAYLOAD_MESSAGES, id);
   if (!isRecipient(message, identity.username)) throw notFound(PAYLOAD_MESSAGES, id);
+  requireSame(id, message, sentAt);
   return message;
 }
 
-/** Records when the caller first opened a message. */
-export const read: Command = async (space, id, _request, actor) => {
+/** Records when the caller first opened a message. The body may have `sentAt`. */
+export const read: Command = async (space, id, { object = null }, actor) => {
+  const sentAt = sentAtIn(object);
   await atomically(space, `message ${id}`, actor, async (batching) => {
-    const message = await messageOf(space, id, batching);
+    const message = await messageOf(space, id, sentAt, batching);
     const changes = readBy(message, batching.identity.username, new DateTime(batching.clock.now()));
     if (changes) await updateOne(space, PAYLOAD_MESSAGES, async () => message, changeOf(PAYLOAD_MESSAGES, changes), batching);
     return null;
@@ -32,10 +35,11 @@ export const read: Command = async (space, id, _request, actor) => {
   return NO_CONTENT;
 };
 
-/** Removes a message from the caller's inbox without an answer. Idempotent. */
-export const dismiss: Command = async (space, id, _request, actor) => {
+/** Removes a message from the caller's inbox without an answer. Idempotent. The body may have `sentAt`. */
+export const dismiss: Command = async (space, id, { object = null }, actor) => {
+  const sentAt = sentAtIn(object);
   await atomically(space, `message ${id}`, actor, async (batching) => {
-    await removeFrom(space, batching.identity.username, await messageOf(space, id, batching), batching);
+    await removeFrom(space, batching.identity.username, await messageOf(space, id, sentAt, batching), batching);
     return null;
   });
   return NO_CONTENT;

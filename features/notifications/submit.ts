@@ -1,5 +1,5 @@
 // Answers a message (integrations.md 8.4): the answer is checked as on the device, published and recorded in one unit.
-import { DateTime, decodeInner, getOwn, isObject, type ObjectValue, parseDateTime, type Value } from '../../stdlib/values/index.ts';
+import { DateTime, decodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { toFilter } from '../../model/query/index.ts';
 import { toJson } from '../../model/values/index.ts';
@@ -13,8 +13,9 @@ import { PAYLOAD_MESSAGES } from './payload-message-type.ts';
 import { publishTopic } from '../topics/index.ts';
 import { answerOf } from './form-answer.ts';
 import { notifyDevices } from './inbox.ts';
-import { isExpired, isSentAt, recipientsOf, submittedBy } from './payload-messages.ts';
+import { isExpired, recipientsOf, submittedBy } from './payload-messages.ts';
 import { deviceOf } from './push-targets.ts';
+import { requireSame, sentAtIn } from './seen-message.ts';
 
 /**
  * Answers a message for the caller. The body has `deviceId`, `submitValue`, `values`, `location`, `sentAt`.
@@ -33,7 +34,6 @@ interface Body {
   readonly submitValue: Value;
   readonly values: ObjectValue;
   readonly location: Value;
-  /** When the form was sent that is answered: a replacement of the message is another form. Null: whichever it is now. */
   readonly sentAt: DateTime | null;
 }
 
@@ -44,15 +44,7 @@ function bodyIn(object: Value): Body {
   const [deviceId, values] = [own(body, 'deviceId'), own(body, 'values') ?? {}];
   if (deviceId !== null && typeof deviceId !== 'string') throw invalid('deviceId', 'no String');
   if (!isObject(values)) throw invalid('values', 'no Object');
-  const sentAt = dateTimeIn(own(body, 'sentAt'));
-  return { deviceId, submitValue: own(body, 'submitValue'), values, location: own(body, 'location'), sentAt };
-}
-
-function dateTimeIn(value: Value): DateTime | null {
-  if (value === null || value instanceof DateTime) return value;
-  const parsed = typeof value === 'string' ? parseDateTime(value) : null;
-  if (!parsed) throw invalid('sentAt', 'no DateTime');
-  return parsed;
+  return { deviceId, submitValue: own(body, 'submitValue'), values, location: own(body, 'location'), sentAt: sentAtIn(body) };
 }
 
 const invalid = (name: string, reason: string) => apiError('cascade.resource.property.invalid', PAYLOAD_MESSAGES.name, name, reason);
@@ -62,8 +54,8 @@ async function submitted(space: Namespace, id: string, body: Body, actor: Actor)
   const message = await readAt(space, PAYLOAD_MESSAGES, id);
   const recipient = recipientsOf(message).find((one) => own(one, 'username') === username);
   if (!recipient) throw notFound(PAYLOAD_MESSAGES, id);
-  const isReplaced = body.sentAt !== null && !isSentAt(message, body.sentAt);
-  if (own(recipient, 'status') !== 'pending' || isExpired(message, actor.clock.now()) || isReplaced)
+  requireSame(id, message, body.sentAt);
+  if (own(recipient, 'status') !== 'pending' || isExpired(message, actor.clock.now()))
     throw apiError('cascade.notification.not.pending', id);
   const device = body.deviceId === null ? null : await deviceOf(space, username, body.deviceId);
   if (body.deviceId !== null && !device) throw apiError('cascade.resource.not.found', `/ArsPushTarget/${body.deviceId}`);

@@ -1,6 +1,6 @@
 // What the page asks of the service over HTTP.
 import { readJson, writeJson } from '../form/json.ts';
-import { isObject, type Json, type JsonObject, own, textOf } from '../form/types.ts';
+import { isObject, type Json, type JsonObject, type Message, own, textOf } from '../form/types.ts';
 import type { Answer, Medium, Session } from '../store/kept.ts';
 
 const RESOURCES = '/api/v1/resources/';
@@ -133,13 +133,33 @@ export const submit = (token: string, deviceId: string, { messageId, requestId, 
       submitValue: answer.submitValue,
       values: { ...answer.values },
       ...(answer.location && { location: { ...answer.location } }),
-      ...(answer.sentAt !== undefined && { sentAt: answer.sentAt }),
+      ...(answer.sentAt && { sentAt: answer.sentAt }),
     }),
   });
 
-/** The person has opened a message, or wants no more of it. */
-export const mark = (token: string, messageId: string, as: 'read' | 'dismiss'): Promise<Json> =>
-  ask(`${MESSAGES}/${encodeURIComponent(messageId)}/${as}`, { method: 'POST', token, headers: JSON_BODY, body: '{}' });
+/** Of this message, not of one that may have replaced it. */
+const mark = (token: string, { messageId, createdAt }: Message, as: 'read' | 'dismiss'): Promise<Json> =>
+  ask(`${MESSAGES}/${encodeURIComponent(messageId)}/${as}`, {
+    method: 'POST',
+    token,
+    headers: JSON_BODY,
+    body: JSON.stringify(createdAt === '' ? {} : { sentAt: createdAt }),
+  });
+
+/** The person has opened a message. */
+export const markRead = (token: string, message: Message): Promise<Json> => mark(token, message, 'read');
+
+/** The person wants no more of a message. @returns false: another one has taken its place @throws Refused; TypeError */
+export async function dismiss(token: string, message: Message): Promise<boolean> {
+  try {
+    await mark(token, message, 'dismiss');
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    if (error.code === 'cascade.notification.not.pending') return false;
+    if (error.status !== 404) throw error; // it is gone already
+  }
+  return true;
+}
 
 export async function upload(token: string, { name, blob }: Medium): Promise<void> {
   const body = new FormData();

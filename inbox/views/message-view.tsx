@@ -36,7 +36,7 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
 
   useEffect(() => {
     heading.current?.focus();
-    void inbox.open(messageId);
+    void inbox.open(message);
   }, [messageId]);
   // What another tab has entered, or the service has sent back, takes the place of what is here.
   // What was written here is here already, and more may have been typed since.
@@ -74,7 +74,7 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
   const dismiss = async (): Promise<void> => {
     if (!confirm(say('dismissSure'))) return;
     try {
-      await inbox.dismiss(messageId);
+      await inbox.dismiss(message);
       onClose();
     } catch {
       inbox.say('unreachable');

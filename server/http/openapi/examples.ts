@@ -71,6 +71,9 @@ export function bodyExample(resource: DescribedResource, action: Action, command
       return { members: ['ann', 'ben'] };
     case 'submit':
       return { deviceId: 'phone', submitValue: 1, values: { amount: 21 } };
+    case 'read':
+    case 'dismiss':
+      return { sentAt: '2031-05-17T12:30:00.000Z' };
     case 'command': {
       const op = commandOf(commands);
       return { op, ...(Object.hasOwn(COMMANDS, op) && { data: COMMANDS[op]! }) };

@@ -137,6 +137,9 @@ const UPLOAD: ObjectValue = content(
   { 'manuals/silo.txt': 'Level below 5: call the depot.' },
 );
 
+/** Which of the messages of one id is meant: it may have been replaced. */
+const SEEN: ObjectValue = { sentAt: { type: 'string', format: 'date-time' } };
+
 const orSeveral = (schema: ObjectValue): ObjectValue => ({ oneOf: [schema, { type: 'array', items: schema }] });
 
 function bodyOf(resource: DescribedResource, action: Action, reading: Reading): ObjectValue | null {
@@ -179,8 +182,12 @@ function bodySchema(resource: DescribedResource, action: Action): ObjectValue {
           submitValue: { type: 'integer', default: 0 },
           values: { type: 'object' },
           location: { type: 'object', properties: { longitude: { type: 'number' }, latitude: { type: 'number' } } },
+          ...SEEN,
         },
       };
+    case 'read':
+    case 'dismiss':
+      return { type: 'object', properties: SEEN };
     case 'command':
       return { type: 'object', required: ['op'], properties: { op: { enum: commandNames(resource) }, data: { type: 'object' } } };
     default:
