@@ -216,7 +216,7 @@ const run: HostBuiltin = async (space, [name = null, id = null, activity = null,
     },
     () => value,
   );
-  if (pattern.name === 'Notify') handOver(space);
+  if (pattern.name === 'Notify') handOver(space, value);
   return answer;
 };
 

@@ -1,11 +1,9 @@
 // Plain notifications without a form (integrations.md 7.1): published to the source itself, and stored like messages.
 import { type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
-import { atomically } from '../../resources/instances/index.ts';
 import { own } from '../../resources/operations/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
-import { handOver } from './hand-over.ts';
-import { cut, storeMessage } from './notifications.ts';
+import { cut, sendMessage, storeMessage } from './notifications.ts';
 import { devicesNamed } from './push-targets.ts';
 
 /**
@@ -20,8 +18,7 @@ export async function publishNotification(space: Namespace, source: string, requ
   const payload = { body: own(request, 'body'), data: own(request, 'data') };
   const message = { source, messageId: null, category: '', title: cut(own(request, 'title')), payload, users };
   const only = named.length > 0 ? null : new Set(devices.map(({ deviceId }) => deviceId));
-  await atomically(space, null, actor, (batching) => storeMessage(space, message, () => undefined, batching, only));
-  handOver(space);
+  await sendMessage(space, null, actor, (batching) => storeMessage(space, message, () => undefined, batching, only));
 }
 
 const texts = (value: Value): string[] => (Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []);

@@ -1,8 +1,9 @@
 // The queue of notes to push services, beside a service that answers when it is told to.
-import { randomBytes } from 'node:crypto';
+import { createECDH, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
+import { VirtualClock } from '../../platform/clock/index.ts';
 import { Fenced } from '../../runtime/transactions/index.ts';
 import { Sources } from '../sources/index.ts';
 import { listening } from '../sources/testing/listening.ts';
@@ -16,13 +17,19 @@ interface Arrived {
 const closes: (() => Promise<void>)[] = [];
 let t: TestEngine;
 
-beforeAll(async () => {
-  t = await openTestEngine({ masterKey: randomBytes(32), outboundAddresses: ['127.0.0.1'] });
-  await t.ask('insert', 'ArsPushTarget', { body: '{"deviceId":"phone","platform":"android","token":"first"}' });
-  await t.program(
+const OPTIONS = { masterKey: randomBytes(32), outboundAddresses: ['127.0.0.1'] };
+
+async function prepare(engine: TestEngine): Promise<void> {
+  await engine.ask('insert', 'ArsPushTarget', { body: '{"deviceId":"phone","platform":"android","token":"first"}' });
+  await engine.program(
     'procedures',
     'PROCEDURE sends(source, id, title) return Notification.sendPayload(source, id, "", title, {responseTopic: "/r"}, ["ann"])._id',
   );
+}
+
+beforeAll(async () => {
+  t = await openTestEngine(OPTIONS);
+  await prepare(t);
   await t.program('procedures', 'PROCEDURE sendsMany(source, count) FOR (i IN range(0, count, 1)) { sends(source, null, "one of many") }');
   await t.program('procedures', 'PROCEDURE retracts(id) return Notification.retractPayload(id)');
 });
@@ -31,18 +38,20 @@ afterAll(async () => {
   for (const close of closes) await close();
 });
 
-async function bodyOf(request: IncomingMessage): Promise<{ notification: { title: string } }> {
+/** The title of a note for a phone; for a browser it is encrypted. */
+async function titleIn(request: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = [];
   for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece);
-  return JSON.parse(Buffer.concat(pieces).toString()) as { notification: { title: string } };
+  if (request.headers['content-encoding'] === 'aes128gcm') return '';
+  return (JSON.parse(Buffer.concat(pieces).toString()) as { notification: { title: string } }).notification.title;
 }
 
-/** A source whose notes go to a service of this process. @returns the next note that arrives there */
-async function sourceTo(name: string): Promise<() => Promise<Arrived>> {
+/** A push service of this process, and the next note that arrives there. */
+async function service(): Promise<{ port: number; next: () => Promise<Arrived> }> {
   const arrived: Arrived[] = [];
   const waiting: ((one: Arrived) => void)[] = [];
   const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { title } = (await bodyOf(request)).notification;
+    const title = await titleIn(request);
     const one: Arrived = {
       title,
       answer: (status, body = { results: [{}] }, headers = {}) =>
@@ -54,12 +63,29 @@ async function sourceTo(name: string): Promise<() => Promise<Arrived>> {
   };
   const { port, close } = await listening(createServer((request, response) => void receive(request, response)));
   closes.push(close);
-  const config = { androidAppId: 'app', firebaseServerKey: 'legacy', fcmUri: `http://127.0.0.1:${port}` };
-  await t.ask('insert', 'sources', { body: JSON.stringify({ name, type: 'PUSH_NOTIF', config }) });
-  return () => {
+  const next = (): Promise<Arrived> => {
     const one = arrived.shift();
     return one ? Promise.resolve(one) : new Promise((resolve) => waiting.push(resolve));
   };
+  return { port, next };
+}
+
+/** A source whose notes to phones go to a service of this process. @returns the next note that arrives there */
+async function sourceTo(name: string, engine = t): Promise<() => Promise<Arrived>> {
+  const { port, next } = await service();
+  const config = { androidAppId: 'app', firebaseServerKey: 'legacy', fcmUri: `http://127.0.0.1:${port}` };
+  await engine.ask('insert', 'sources', { body: JSON.stringify({ name, type: 'PUSH_NOTIF', config }) });
+  return next;
+}
+
+/** A browser that has a push service to itself. @returns the next note that arrives there */
+async function browserOf(deviceId: string): Promise<() => Promise<Arrived>> {
+  const { port, next } = await service();
+  const browser = createECDH('prime256v1');
+  const keys = { p256dh: browser.generateKeys('base64url'), auth: randomBytes(16).toString('base64url') };
+  const token = JSON.stringify({ endpoint: `http://127.0.0.1:${port}/push`, keys });
+  await t.ask('insert', 'ArsPushTarget', { body: JSON.stringify({ deviceId, platform: 'web', token }) });
+  return next;
 }
 
 const call = async (id: string, ...args: unknown[]): Promise<string> =>
@@ -132,14 +158,51 @@ test('a device keeps the token that it has registered while its former one was f
   await isSent(again);
 });
 
-test('a note whose namespace is being closed stays queued: it is sent later', async () => {
+test('a note whose namespace is being closed stays queued, for the next owner', async () => {
   const next = await sourceTo('closing');
   const closed = vi.spyOn(Sources.prototype, 'connectionOf').mockRejectedValueOnce(new Fenced('another process owns it'));
-  await call('sends', 'closing', null, 'First');
+  const first = await call('sends', 'closing', null, 'First');
   await vi.waitFor(() => expect(closed).toHaveBeenCalled());
   closed.mockRestore();
-  await call('sends', 'closing', null, 'Second');
-  const notes = [await next(), await next()];
-  expect(notes.map(({ title }) => title).sort()).toEqual(['First', 'Second']);
-  for (const note of notes) note.answer(200);
+  const second = await call('sends', 'closing', null, 'Second');
+  (await next()).answer(200);
+  await isSent(second);
+  expect(await t.rows('ArsPayloadMessage', { _id: first, 'recipients.deliveries.status': 'queued' })).toHaveLength(1);
+});
+
+test('the push service of one browser holds up no other that does not answer', async () => {
+  const [silent, quick] = [await browserOf('slow-tab'), await browserOf('quick-tab')];
+  await t.ask('insert', 'sources', { body: '{"name":"browsers","type":"PUSH_NOTIF","config":{}}' });
+  await call('sendsMany', 'browsers', 20);
+  const held = await silent();
+  for (let n = 0; n < 20; n++) (await quick()).answer(201);
+  held.answer(201);
+  for (let n = 1; n < 20; n++) (await silent()).answer(201);
+  const sent = await t.eventually('ArsPayloadMessage', { source: 'browsers', 'recipients.deliveries.status': { $ne: 'queued' } }, 20);
+  expect(sent).toHaveLength(20);
+});
+
+test('a message that is sent is all that is looked at, and what an earlier process has left is looked for now and then', async () => {
+  const clock = new VirtualClock(1_900_000_000_000);
+  await using engine = await openTestEngine({ ...OPTIONS, clock });
+  await prepare(engine);
+  const next = await sourceTo('leaving', engine);
+  const left = async (title: string, count: number): Promise<void> => {
+    const deliveries = [{ deviceId: 'phone', transport: 'fcm', status: 'queued', error: null }];
+    const recipients = [{ username: 'ann', status: 'pending', deliveries }];
+    const message = { source: 'leaving', title, payload: {}, users: ['ann'], pendingUsers: ['ann'], recipients };
+    await engine.ask('insert', 'ArsPayloadMessage', { body: JSON.stringify(Array(count).fill(message)) });
+  };
+  const arriving = async (): Promise<string> => {
+    const note = await next();
+    note.answer(200);
+    return note.title;
+  };
+  await left('Left at first', 1);
+  expect(await arriving()).toBe('Left at first'); // by the look of the beginning
+  await left('Left', 20);
+  await engine.ask('execute', 'procedures', { id: 'sends', body: '["leaving",null,"Sent"]' });
+  expect(await arriving()).toBe('Sent');
+  await clock.advanceTo(clock.now() + 30_000, () => engine.engine.settled());
+  expect(await Promise.all(Array.from({ length: 20 }, arriving))).toEqual(Array(20).fill('Left'));
 });

@@ -1,7 +1,7 @@
 // Sends stored messages to push services: a queued delivery of a message is sent to its device, retried with back-off, and recorded as sent
 // or failed. The owner of the namespace does so. After a crash an unrecorded delivery is still queued: a note may arrive twice, but is
 // never lost.
-import { isObject, type ObjectValue } from '../../stdlib/values/index.ts';
+import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { serviceActor } from '../../runtime/context/index.ts';
 import { Fenced } from '../../runtime/transactions/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
@@ -26,6 +26,11 @@ import { webPushKey } from './web-push-key.ts';
 
 /** Of one service: notes on their way at the same time, and those that wait in its lane. */
 const [ON_THEIR_WAY, MOST_IN_LANE] = [8, 10_000];
+/** Services beyond these share a lane: the endpoints of browsers are what their users say. */
+const MOST_LANES = 64;
+const OTHERS = 'others';
+const WEB_PUSH = 'webpush';
+const DEVICES_AT_ONCE = 1_000;
 /** The queue is searched at this interval for deliveries that an earlier process left. */
 const LOOK_EVERY_MS = 30_000;
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS, TRIES] = [1_000, 60_000, 8];
@@ -61,7 +66,7 @@ interface State {
   readonly attempts: Map<string, Attempt>;
   /** Keys of jobs in a lane, or on their way. */
   readonly taken: Set<string>;
-  /** Jobs by service: one that is slow or away holds up no other. */
+  /** Jobs by service, of browsers by the origin of their endpoints: one that is slow or away holds up no other. */
   readonly lanes: Map<string, Lane>;
 }
 
@@ -81,11 +86,9 @@ export function deviceTransport({ platform, token }: Device, source: ObjectValue
   return transportFor(platform, isObject(config) ? config : {});
 }
 
-/** Starts sending, after deliveries were queued. */
-export function handOver(space: Namespace): void {
-  const state = space.states.get(STATE);
-  state.isWanted = true;
-  begin(space, state);
+/** Starts sending the notes of a message that was just stored; null: it was not. Those that fail here are found with the next look. */
+export function handOver(space: Namespace, message: Value): void {
+  if (isObject(message)) takeAll(space, space.states.get(STATE), message).catch((error: unknown) => warn(space, error));
 }
 
 /** Periodic maintenance: starts retries that are due, and deliveries that a crash left. */
@@ -116,32 +119,61 @@ async function search(space: Namespace, state: State): Promise<void> {
     state.isWanted = false;
     state.lookedAt = space.clock.now();
     const [before, met] = [new Set(state.attempts.keys()), new Set<string>()];
-    for await (const message of messagesWith(space, { 'recipients.deliveries.status': QUEUED })) {
-      for (const job of jobsIn(message)) {
-        met.add(job.key);
-        if ((state.attempts.get(job.key)?.notBefore ?? 0) <= space.clock.now()) take(space, state, job);
-      }
-    }
+    for await (const message of messagesWith(space, { 'recipients.deliveries.status': QUEUED }))
+      for (const key of await takeAll(space, state, message)) met.add(key);
     // Of messages that were withdrawn, answered, replaced or deleted.
     for (const key of before) if (!met.has(key)) state.attempts.delete(key);
   }
 }
 
-const jobsIn = (message: ObjectValue): Job[] => {
+/** Takes the deliveries of a message that do not wait for a retry. @returns the keys of all */
+async function takeAll(space: Namespace, state: State, message: ObjectValue): Promise<string[]> {
   const messageId = String(own(message, '_id'));
-  return queuedIn(message).map((delivery) => {
+  const all = queuedIn(message).map((delivery) => {
     const { sentAt, username, deviceId, transport } = delivery;
-    const key = JSON.stringify([messageId, String(sentAt), username, deviceId, transport]);
-    return { key, messageId, service: JSON.stringify([own(message, 'source'), transport]), delivery };
+    return { key: JSON.stringify([messageId, String(sentAt), username, deviceId, transport]), delivery };
   });
-};
+  const now = space.clock.now();
+  const due = all.filter(({ key }) => !state.taken.has(key) && (state.attempts.get(key)?.notBefore ?? 0) <= now);
+  const toBrowsers = due.filter(({ delivery }) => delivery.transport === WEB_PUSH);
+  const origins = await originsOf(
+    space,
+    toBrowsers.map(({ delivery }) => delivery.deviceId),
+  );
+  for (const { key, delivery } of due) {
+    const { deviceId, transport } = delivery;
+    const service = [own(message, 'source'), transport, ...(transport === WEB_PUSH ? [origins.get(deviceId) ?? null] : [])];
+    take(space, state, { key, messageId, service: JSON.stringify(service), delivery });
+  }
+  return all.map(({ key }) => key);
+}
+
+/** Where the browsers' makers take notes, by device: each has a service of its own. */
+async function originsOf(space: Namespace, deviceIds: readonly string[]): Promise<Map<string, string | null>> {
+  const origins = new Map<string, string | null>();
+  for (let from = 0; from < deviceIds.length; from += DEVICES_AT_ONCE)
+    for (const { deviceId, token } of await devicesNamed(space, deviceIds.slice(from, from + DEVICES_AT_ONCE)))
+      origins.set(deviceId, token === null ? null : originIn(token));
+  return origins;
+}
+
+/** Of the subscription that is a browser's token; null: it is none. */
+function originIn(token: string): string | null {
+  try {
+    const { endpoint } = (JSON.parse(token) ?? {}) as { endpoint?: unknown };
+    return typeof endpoint === 'string' ? new URL(endpoint).origin : null;
+  } catch {
+    return null; // it is refused when it is used
+  }
+}
 
 function take(space: Namespace, state: State, job: Job): void {
   if (state.taken.has(job.key)) return;
-  let lane = state.lanes.get(job.service);
+  const service = state.lanes.has(job.service) || state.lanes.size < MOST_LANES ? job.service : OTHERS;
+  let lane = state.lanes.get(service);
   if (!lane) {
     lane = { jobs: [], isFull: false, workers: 0, http: openHttpClient({ outlet: sourcesOf(space).outlet }) };
-    state.lanes.set(job.service, lane);
+    state.lanes.set(service, lane);
   }
   if (lane.jobs.length >= MOST_IN_LANE) {
     lane.isFull = true;
@@ -149,7 +181,7 @@ function take(space: Namespace, state: State, job: Job): void {
   }
   state.taken.add(job.key);
   lane.jobs.push(job);
-  if (lane.workers < ON_THEIR_WAY) void work(space, state, job.service, lane).catch((error: unknown) => warn(space, error));
+  if (lane.workers < ON_THEIR_WAY) void work(space, state, service, lane).catch((error: unknown) => warn(space, error));
 }
 
 /** Takes job after job; the last one of a lane closes it. */
@@ -168,7 +200,10 @@ async function work(space: Namespace, state: State, service: string, lane: Lane)
     if (lane.workers === 0) {
       state.lanes.delete(service);
       for (const { key } of lane.jobs) state.taken.delete(key); // those of a client that could not be opened
-      if (lane.isFull) handOver(space);
+      if (lane.isFull) {
+        state.isWanted = true;
+        begin(space, state);
+      }
       await (await lane.http)[Symbol.asyncDispose]();
     }
   }
@@ -203,7 +238,7 @@ async function send(
   transport: string,
 ): Promise<PushOutcome> {
   const note = noteOf(message);
-  if (transport === 'webpush') {
+  if (transport === WEB_PUSH) {
     const subject = await contactIn(space, String(own(message, 'source')));
     const webPush = openWebPush({ key: await webPushKey(space), subject, http, now: () => space.clock.now() });
     return webPush.send(device.token, note);

@@ -2,6 +2,7 @@
 // it names sends it from there.
 import { encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
+import type { Answer } from '../../runtime/transactions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { isAdmin, requirePublish, requirePublishToSource } from '../../resources/access/index.ts';
 import { deleteOne, filterOfId, read, readAt, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
@@ -88,21 +89,30 @@ function unknownText(users: readonly string[]): string {
 
 export const cut = (value: Value): string => (value === null ? '' : String(value).slice(0, LONGEST_TITLE));
 
+/** Stores a message in a unit of its own, and has its notes sent. @param line see `atomically` */
+export async function sendMessage(
+  space: Namespace,
+  line: string | null,
+  actor: Actor,
+  store: (batching: Actor) => Promise<Value>,
+): Promise<Answer> {
+  let message: Value = null;
+  const answer = await atomically(space, line, actor, async (batching) => (message = await store(batching)));
+  handOver(space, message);
+  return answer;
+}
+
 const sendPayload: HostBuiltin = async (space, args, actor) => {
   const [source = null, messageId = null, category = null, title = null, payload = null, users = null] = args;
   const message = { source, messageId, category: cut(category), title: cut(title), payload, users };
   const line = messageId === null ? null : `message ${String(messageId)}`;
-  const stored = await atomically(space, line, actor, (batching) => storeMessage(space, message, () => checkForm(payload), batching));
-  handOver(space);
-  return stored;
+  return sendMessage(space, line, actor, (batching) => storeMessage(space, message, () => checkForm(payload), batching));
 };
 
 const sendByName: HostBuiltin = async (space, [source = null, title = null, subtitle = null, users = null, clientName = null], actor) => {
   if (clientName === '') throw outOfRange('clientName', clientName);
   const message = { source, messageId: null, category: '', title: cut(title), payload: { subtitle }, users, clientName };
-  const stored = await atomically(space, null, actor, (batching) => storeMessage(space, message, () => undefined, batching));
-  handOver(space);
-  return stored;
+  return sendMessage(space, null, actor, (batching) => storeMessage(space, message, () => undefined, batching));
 };
 
 /** A message by its id; null where there is none. */
