@@ -18,13 +18,14 @@ import { isAdmin } from '../../resources/access/index.ts';
 import { read, readAt, deleteOne, insertOne, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
 import { publishTopic } from '../topics/index.ts';
 import { inBatches } from './batches.ts';
+import { type Seen, withMessages } from './chat-updates.ts';
 import { CHAT_MESSAGES, CHATS } from './service-types.ts';
 import { idOf } from '../../resources/representation/index.ts';
 import type { Namespace, HostBuiltin, HostBuiltins } from '../../resources/catalog/index.ts';
 import { outOfRange, timeAfter, userList } from '../../resources/operations/index.ts';
 
 const MESSAGE_TYPES: ReadonlySet<Value> = new Set(['text', 'image', 'audio', 'video', 'document', 'location', 'system']);
-/** Limits the rooms that updateChatrooms gives, and the messages of each, and the messages that one unit deletes. */
+/** Limits the rooms that updateChatrooms gives, and the messages that one unit deletes. */
 const MOST = 1_000;
 
 const createChatroom: HostBuiltin = async (space, [situationId = null, topic = null, users = null], actor) => {
@@ -144,30 +145,17 @@ const updateChatrooms: HostBuiltin = async (space, [user = null, old = null], ac
     if (!isObject(one) || typeof getOwn(one, '_id') !== 'string') throw outOfRange('oldChatRooms', one);
     known.set(String(getOwn(one, '_id')), timeOf(getOwn(one, 'modifiedAt')));
   }
-  const changed: Value[] = [];
+  const changed: Seen[] = [];
   const gone = new Set(known.keys());
   // All rooms, as only so it is known which are gone. Changed ones beyond the limit are still new or newer at the next call.
   for await (const room of inBatches(space, CHATS, { users: username })) {
     gone.delete(idOf(room));
     const since = known.get(idOf(room)) ?? null;
     if (changed.length >= MOST || (since !== null && (timeOf(getOwn(room, 'modifiedAt')) ?? 0) <= since)) continue;
-    changed.push(await withMessages(space, room, since));
+    changed.push({ room, sinceMs: since });
   }
-  return { ok: encodeInner({ changed, deleted: [...gone] }) };
+  return { ok: encodeInner({ changed: await withMessages(space, changed), deleted: [...gone] }) };
 };
-
-/**
- * The room with its messages after `sinceMs`. Where there are too many it is as old as the last of them, so that the client, which gives
- * that time back, gets the next ones: every message is later than those before it.
- */
-async function withMessages(space: Namespace, room: ObjectValue, sinceMs: number | null): Promise<ObjectValue> {
-  const filter = { chatId: idOf(room), ...(sinceMs === null ? {} : { timestamp: { $gt: new Date(sinceMs) } }) };
-  const options = { sort: { sequence: 1 }, skip: MOST, projection: { sequence: 1 } } as const;
-  const next = await space.storage.db.collection(CHAT_MESSAGES.collection).findOne(filter, options);
-  const messages = await read(space, CHAT_MESSAGES, next ? { ...filter, sequence: { $lt: next['sequence'] } } : filter, MOST);
-  messages.sort((a, b) => Number(getOwn(a, 'sequence')) - Number(getOwn(b, 'sequence')));
-  return { ...room, ...(next && { modifiedAt: getOwn(messages.at(-1) as ObjectValue, 'timestamp') }), messages };
-}
 
 /** Milliseconds since the epoch; null for a value that is no time. */
 function timeOf(value: Value): number | null {

@@ -63,6 +63,33 @@ test('rooms beyond the first thousand are not told to be gone, and come with a l
   expect(answers).toEqual([1_000, 2, [], { changed: [], deleted: ['0123456789abcdef01234567'] }]);
 });
 
+test('the new messages of many rooms are read together', async () => {
+  const long = String(await value('return Chat.createChatroom(null, "chatty", ["listener"])'));
+  const first = (await db.collection(CHAT_MESSAGES.collection).findOne({ chatId: long })) as Document;
+  await copied(CHAT_MESSAGES, { chatId: long }, 1_000, (n) => ({ sequence: n + 2 }));
+  const ids = Array.from({ length: 150 }, () => new ObjectId());
+  await copied(CHATS, { topic: 'chatty' }, 150, (n) => ({ _id: ids[n] as ObjectId, topic: 'short' }));
+  const messages = ids.flatMap((id, n) => Array.from({ length: n % 10 }, (_, m) => ({ chatId: id.toHexString(), sequence: m + 1 })));
+  await db.collection(CHAT_MESSAGES.collection).insertMany(messages.map((message) => ({ ...first, ...message, _id: new ObjectId() })));
+  await db.command({ profile: 2 });
+  const seen = (await value(
+    `var seen = []
+     for (room in Chat.updateChatrooms("listener").changed) {
+       push(seen, [room._id, toArray(MAP (m IN room.messages) { return m.sequence })])
+     }
+     return seen`,
+  ).finally(() => db.command({ profile: 0 }))) as [string, number[]][];
+  const sequences = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
+  const short = ids.map((id, n): [string, number[]] => [id.toHexString(), sequences(n % 10)]);
+  expect(seen).toHaveLength(151);
+  expect(new Map(seen)).toEqual(new Map([[long, sequences(1_000)], ...short]));
+  const asked = await db
+    .collection('system.profile')
+    .countDocuments({ op: { $in: ['query', 'command'] }, ns: new RegExp(`\\.${CHAT_MESSAGES.collection}$`) });
+  await db.collection('system.profile').drop();
+  expect(asked).toBe(6); // two counts, two of the short rooms, two of the long one
+});
+
 test('a collaboration that ends takes all of its tracks with it', async () => {
   const id = String(await value('return CollaborationUtils.createCollaboration("c").id'));
   await value(`return ActivityPattern.run("Track", "${id}", "go", {user: "walker", reportingTopic: "/walks"}) != null`);
