@@ -57,6 +57,22 @@ test('a rule that starts again because of a race has replied, and a request is p
   expect(await t.rows('ToldFirst')).toHaveLength(count);
 });
 
+test('what a run keeps of its answers until it ends is bounded', async () => {
+  await t.type('Asking', { times: { type: 'Integer' } });
+  await t.ask('insert', 'services', { body: '{"name":"Long","eventTypes":{"Text":{"direction":"INBOUND"}}}' });
+  const doubled = 'var s = "0123456789"\nFOR (i IN range(0, 19)) { s = s + s }';
+  await t.program('rules', `RULE replies WHEN EVENT OCCURS ON "/services/Long/Text" AS e\n${doubled}\nEvent.reply(s)`);
+  const asks = 'try { FOR (i IN range(0, a.times)) { Event.request("Long/Text", {}, 60000) } } catch (e) { log.error("caught") }';
+  await t.program('rules', `RULE askMany WHEN INSERT OCCURS ON Asking AS a\n${asks}\nlog.info("through")`);
+  const logged = async (times: number, level: string): Promise<unknown> => {
+    await t.ask('insert', 'Asking', { body: JSON.stringify({ times }) });
+    const [line] = await t.eventually('logs', { 'resource.resourceId': 'askMany', level }, 1);
+    return line?.['message'];
+  };
+  expect(await logged(2, 'INFO')).toBe('through');
+  expect(await logged(20, 'ERROR')).toMatch(/^cascade\.execution\.memory/);
+});
+
 test('a request without a reply ends at its timeout', async () => {
   await t.program('rules', 'RULE mute WHEN EVENT OCCURS ON "/services/Calc/Mute" AS e\nvar x = 1');
   expect(await value('Event.request("Calc/Mute", {}, 50)')).toBe('cascade.builtin.timeout ["Event.request",50]');

@@ -29,13 +29,13 @@ import {
 import type { Frame, WireError } from '../../stdlib/isolate/index.ts';
 import { Backoff, isRetryable } from '../../platform/mongo/index.ts';
 import { toWireError } from './wire-error.ts';
-import { apiError, isApiError } from '../../model/errors/index.ts';
+import { apiError, type CascadeError, isApiError } from '../../model/errors/index.ts';
 import { eventObjectJson } from '../events/index.ts';
 import type { OpenRun, RunObserver, RunRequest } from '../../sandbox/index.ts';
 import { whenAdmitted } from './admission.ts';
 import { AttemptReads, type ReadingRun } from './attempt-reads.ts';
 import { choose, type Given as Held } from './decision.ts';
-import { digestOf, isRepeatable, type Known, RunHistory, type Seen, seenText } from './history.ts';
+import { digestOf, isRepeatable, type Known, MOST_FROM_OUTSIDE, RunHistory, type Seen, seenText } from './history.ts';
 import { Messages } from './messages.ts';
 import { callsAt } from './call-sites.ts';
 import { checkpointSite, Checkpoints } from './checkpoints.ts';
@@ -332,12 +332,15 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
   }
 
   /** Ends the run: it has been open for too long (language.md 10). */
-  readonly #expire = (limit: string): void => {
+  readonly #expire = (limit: string): void => this.#endBeyond(apiError('cascade.execution.timeout', this.#executable.resource, limit));
+
+  /** Ends the run, wherever it is, for a limit that the service itself has found exceeded. */
+  #endBeyond(error: CascadeError): void {
     if (this.#open) this.#host.sandbox.drop(this.#open);
     this.#host.release(this.id); // it may wait for a lock
     this.#host.contention.leave(this.id);
-    this.#stop(() => this.#giveUp(toWireError(apiError('cascade.execution.timeout', this.#executable.resource, limit)), false));
-  };
+    this.#stop(() => this.#giveUp(toWireError(error), false));
+  }
 
   #failed(error: WireError & { frames?: readonly Frame[]; poison?: boolean }): void {
     const violatesLimit = isLimitViolation(error);
@@ -562,7 +565,13 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
       event: { event: this.#event, rule: this.#reference.rule },
       readSet,
       childRunIds: new ChildRunIds(`${this.id}/${site}.${nth}`, this),
-      state: { run: this.id, keep: (answer) => this.#history.keep(site, nth, { request, answer, at }) },
+      state: {
+        run: this.id,
+        keep: (answer) => {
+          if (this.#history.keep(site, nth, { request, answer, at })) return;
+          this.#endBeyond(apiError('cascade.execution.memory', this.#executable.resource, MOST_FROM_OUTSIDE));
+        },
+      },
       depth: 1 + callsAt(site),
       checkpoints: this.#parts.of(site, nth),
       commit: async (unit, answer, part) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Read, Step } from '../transactions/index.ts';
-import { digestOf, type Known, RunHistory } from './history.ts';
+import { digestOf, type Known, MOST_FROM_OUTSIDE, RunHistory } from './history.ts';
 
 const at = (ms: number): Date => new Date(ms);
 const read = (site: string, nth: number, ms: number, answer: string, seen?: string, request = site): Read => ({
@@ -112,4 +112,11 @@ test('the records of an earlier version are answered by their places', () => {
   const { request: _, ...old } = step('1', 0, 1, '', 'done');
   const history = new RunHistory([old]);
   expect(textOf(asked(history, '1', 0, digestOf('insert', '{}')))).toBe('done');
+});
+
+test('answers from outside the store are kept up to a bound', () => {
+  const history = new RunHistory([]);
+  const answer = { ok: 'x'.repeat(MOST_FROM_OUTSIDE / 4) };
+  const keep = (nth: number) => history.keep('1', nth, { request: 'ask', answer, at: at(nth) });
+  expect([0, 1, 2, 3].map(keep)).toEqual([true, true, true, false]);
 });

@@ -10,7 +10,9 @@ const LONGEST = 64 * 1024;
 const MOST = 1_000_000;
 /** Bound of the reads before the last effect that are kept in memory; after a crash the journal has all of them. */
 const MOST_KEPT = 256 * 1024;
-/** Characters that a read counts besides its texts. */
+/** Bound of the answers from outside the store, in characters: nothing but memory has them until the run ends. */
+export const MOST_FROM_OUTSIDE = 64 * 1024 * 1024;
+/** Characters that an answer counts besides its texts. */
 const OVERHEAD = 100;
 /** Characters of a digest: 72 bits. */
 const DIGEST = 12;
@@ -53,6 +55,7 @@ export class RunHistory {
   /** Reads before the last committed effect, by `site.nth`, in order. */
   #reads: Map<string, Entry> | null = null;
   #keptCharacters = 0;
+  #charactersFromOutside = 0;
   #order = 0;
   /** Reads since the last effect: stored with the next one. */
   #recent: Read[] = [];
@@ -108,10 +111,15 @@ export class RunHistory {
     this.#effects?.get(step.site)?.use(step.nth);
   }
 
-  /** Keeps an answer from outside the store that a restart in this process must not ask for again. */
-  keep(site: string, nth: number, entry: Answered): void {
+  /**
+   * Keeps an answer from outside the store that a restart in this process must not ask for again.
+   * @returns false: too much is kept so, and the run must end
+   */
+  keep(site: string, nth: number, entry: Answered): boolean {
     this.#siteEffects(site).put(nth, { ...entry, order: this.#order++ });
     this.#siteEffects(site).use(nth);
+    this.#charactersFromOutside += lengthOf(entry);
+    return this.#charactersFromOutside <= MOST_FROM_OUTSIDE;
   }
 
   /**
