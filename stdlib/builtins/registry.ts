@@ -113,7 +113,11 @@ export class Builtin {
       const [first] = overload.params;
       return first === undefined || overload.fits(method ? receiver : getOwn(named, first.name));
     };
-    const overload = this.overloads.find((each) => knows(each) && takes(each)) ?? this.overloads.find(takes) ?? this.#first;
+    // The argument by whose name the host is asked is that, whatever its value is.
+    const isNamed = ({ host, params: [first] }: Overload): boolean =>
+      host !== null && mayAsk && !method && first !== undefined && Object.hasOwn(named, first.name);
+    const suits = (each: Overload): boolean => knows(each) && (takes(each) || isNamed(each));
+    const overload = this.overloads.find(suits) ?? this.overloads.find(takes) ?? this.#first;
     const unknown = names.find((name) => positionOf(overload.params, name) < (method ? 1 : 0));
     if (unknown !== undefined) fail('cascade.procedure.argument.unknown', this.info.name, unknown);
     const args = overload.params.flatMap(({ name, optional, rest }, i) => {
