@@ -27,6 +27,8 @@ export interface BuiltinParameter {
   readonly lambda?: boolean;
   /** A Sequence given here is read to its end: the caller makes it an Array first, since its elements may ask the host. */
   readonly sequence?: boolean;
+  /** Only some of the built-in's declarations take a Sequence here: to the others the Array tells that it was one. */
+  readonly marksSequence?: boolean;
 }
 
 export interface CompileOptions {

@@ -2,7 +2,7 @@
 import type * as es from 'estree';
 import type { Arguments, Call, Expression, Lambda, MethodCall, Span, Value } from '../ast.ts';
 import { asksHost, type CallTarget } from '../2-check/index.ts';
-import type { BuiltinInfo } from '../types.ts';
+import type { BuiltinInfo, BuiltinParameter } from '../types.ts';
 import * as b from './build.ts';
 import { emitPath, type ModuleWriter, variable } from './context.ts';
 
@@ -48,8 +48,8 @@ function emitPlain(info: BuiltinInfo, receiver: Expression | null, args: Argumen
   const first = receiver ? [emitReceiver(receiver, info, at, module)] : [];
   if (args.named.length > 0) {
     // By name a declaration is chosen when it is called: where one of them takes a Sequence, any argument may be it.
-    const isSequence = info.params.some(({ sequence }) => sequence);
-    const named = b.object(args.named.map(({ name, value }) => [name.name, emitRead(value, isSequence, info, module)] as const));
+    const taken = { sequence: info.params.some(({ sequence }) => sequence), marksSequence: info.params.some((each) => each.marksSequence) };
+    const named = b.object(args.named.map(({ name, value }) => [name.name, emitRead(value, taken, info, module)] as const));
     return b.call(module.builtin(receiver ? 'namedMethod' : 'named', info.name, at), b.id('$'), ...first, named);
   }
   const positional = args.positional.map((value, index) => emitArgument(value, info, index + first.length, module));
@@ -77,23 +77,27 @@ const SCALARS: ReadonlySet<string> = new Set(['Integer', 'Real', 'String', 'Bool
 
 function emitReceiver(receiver: Expression, info: BuiltinInfo, at: Span, module: ModuleWriter): es.Expression {
   const value = module.helper('receiver', at, module.value(receiver), emitPath(receiver, module));
-  return emitContents(value, info.params[0]?.sequence ?? false, info, at, module);
+  return emitContents(value, { sequence: info.params[0]?.sequence ?? false }, info, at, module);
 }
 
 function emitArgument(value: Value, info: BuiltinInfo, index: number, module: ModuleWriter): es.Expression {
   const parameter = info.params[Math.min(index, info.params.length - 1)];
-  return emitRead(value, parameter?.sequence ?? false, info, module);
+  return emitRead(value, parameter ?? {}, info, module);
 }
 
+type Taken = Pick<BuiltinParameter, 'sequence' | 'marksSequence'>;
+
 /** An argument as a built-in reads it, which cannot ask the host: Sequences, where it takes them, and what Maps hold, where it wants that. */
-function emitRead(node: Value, isSequence: boolean, info: BuiltinInfo, module: ModuleWriter): es.Expression {
+function emitRead(node: Value, taken: Taken, info: BuiltinInfo, module: ModuleWriter): es.Expression {
   const value = module.value(node);
   const isScalar = SCALARS.has(node.type) || (!info.contents && LITERALS.has(node.type));
-  return isScalar ? value : emitContents(value, isSequence, info, node, module);
+  return isScalar ? value : emitContents(value, taken, info, node, module);
 }
-function emitContents(value: es.Expression, isSequence: boolean, info: BuiltinInfo, at: Span, module: ModuleWriter): es.Expression {
+function emitContents(value: es.Expression, taken: Taken, info: BuiltinInfo, at: Span, module: ModuleWriter): es.Expression {
   if (module.row !== null) return value;
-  if (!info.contents || !(isSequence || module.model.mayHoldMaps)) return isSequence ? materialized(value, at, module) : value;
+  const { sequence: isSequence = false, marksSequence = false } = taken;
+  if (!info.contents || !(isSequence || module.model.mayHoldMaps))
+    return isSequence ? materialized(value, at, module, marksSequence) : value;
   return b.delegate(module.helper('contents', at, b.id('$'), value, b.literal(isSequence), b.literal(module.model.mayHoldMaps)));
 }
 
@@ -103,8 +107,9 @@ export function endingInValue(statements: es.Statement[]): es.Statement[] {
 }
 
 /** A Sequence as an Array, anything else as it is (a row of a SELECT holds none): its elements may ask the host, which no built-in can. */
-function materialized(value: es.Expression, at: Span, module: ModuleWriter): es.Expression {
-  return module.row === null ? b.delegate(module.helper('array', at, b.id('$'), value)) : value;
+function materialized(value: es.Expression, at: Span, module: ModuleWriter, isMarked = false): es.Expression {
+  const marks = isMarked ? [b.literal(true)] : [];
+  return module.row === null ? b.delegate(module.helper('array', at, b.id('$'), value, ...marks)) : value;
 }
 /** The same of an expression; a literal is no Sequence. */
 export function emitMaterialized(node: Value, module: ModuleWriter): es.Expression {

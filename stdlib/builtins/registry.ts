@@ -220,12 +220,14 @@ function mergedParameters(overloads: readonly Overload[]): BuiltinParameter[] {
   return longest.params.map(({ name }, i) => {
     const here = overloads.flatMap(({ params }) => params[i] ?? []);
     const any = (holds: (parameter: ParameterSpec) => boolean): boolean => here.some(holds);
+    const takesSequence = ({ types }: ParameterSpec): boolean => types.includes('Sequence');
     return {
       name,
       optional: here.length < overloads.length || any(({ optional }) => optional),
       rest: any(({ rest }) => rest),
       lambda: any(({ types }) => types.includes('Function')),
-      sequence: any(({ types }) => types.includes('Sequence')),
+      sequence: any(takesSequence),
+      ...(any(takesSequence) && !here.every(takesSequence) && { marksSequence: true }),
     };
   });
 }

@@ -1,6 +1,6 @@
 // String built-ins (builtins.md 2). Those with patterns are in patterns.ts.
 import { fail } from '../errors.ts';
-import { text, type Value } from '../values/index.ts';
+import { LocalValue, originalOf, text, type Value } from '../values/index.ts';
 import type { Declaration } from './declaration.ts';
 import { made, refuseLength } from './growth.ts';
 
@@ -13,6 +13,8 @@ const REAL = /^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)$/;
 
 /** Of a built-in that reads a text once. */
 const reading = (str: string): number => str.length / 32;
+
+const isSequence = (value: Value): boolean => value instanceof LocalValue && value.typeName === 'Sequence';
 
 /** Unicode's white space, and the byte order mark. */
 const isBlank = (unit: number): boolean =>
@@ -40,7 +42,7 @@ export const strings: readonly Declaration[] = [
     errors: ['cascade.lang.range'],
     run: (context, str: string, others: Value[]) => {
       let result = str;
-      for (const other of others) refuseLength((result += text(other)).length);
+      for (const other of others) refuseLength((result += text(isSequence(originalOf(other)) ? originalOf(other) : other)).length);
       return made(context, result);
     },
   },

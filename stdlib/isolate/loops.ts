@@ -1,7 +1,7 @@
 // What FOR, FILTER and MAP go through, and the lazy sequences that FILTER, MAP and SELECT give (language.md 4.2, 5.2, 5.3).
 import { fail } from '../errors.ts';
 import { truth } from '../operators/index.ts';
-import { getOwn, isObject, LocalValue, typeOf, type ObjectValue, type Value } from '../values/index.ts';
+import { getOwn, isObject, LocalValue, pictureOf, typeOf, type ObjectValue, type Value } from '../values/index.ts';
 import { LIMITS } from './limits.ts';
 import { operation } from './operations.ts';
 import { chargeRows, isResultList, resultList } from './result-lists.ts';
@@ -234,10 +234,12 @@ class SourceCursor extends PlainCursor {
   }
 }
 
-/** A Sequence as an Array, other values as they are. */
-export function* array(run: Run, collection: Value): Steps<Value> {
+/** A Sequence as an Array, other values as they are. @param isMarked the Array is to tell what it was */
+export function* array(run: Run, collection: Value, isMarked = false): Steps<Value> {
   if (isSharedMap(collection)) return yield* snapshotOf(run, collection);
-  return collection instanceof Sequence ? yield* drain(collection.open(), run) : collection;
+  if (!(collection instanceof Sequence)) return collection;
+  const drained = yield* drain(collection.open(), run);
+  return isMarked ? pictureOf(collection, drained) : drained;
 }
 
 /** Rows with their computed bindings (language.md E7): the same collection, each row made anew. */
