@@ -35,6 +35,30 @@ test('requests, sockets and quotas are counted, by names of existing resources',
   expect(socket.closeCode).toBeUndefined();
 });
 
+test('a name whose requests were refused before anybody looked for it is not recorded', async () => {
+  await using server = await openFakeServer();
+  await server.resource('custom/Pump');
+  await server.resource('custom/Invented0?targetNamespace=elsewhere');
+  for (const [i, refusal] of [
+    apiError('cascade.quota.exceeded', 'requestsPerSecond', 1),
+    apiError('cascade.request.id.reused', 'again'),
+    apiError('cascade.server.unavailable'),
+  ].entries()) {
+    server.answer = () => {
+      throw refusal;
+    };
+    await server.resource(`custom/Invented${i + 1}`);
+    await server.resource('custom/Pump');
+    await server.resource('types');
+  }
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  expect(text).not.toContain('Invented');
+  expect(text).toContain('cascade_http_requests_total{method="GET",resource="-",status="403"} 1');
+  for (const name of ['-', 'Pump', 'types'])
+    for (const status of [429, 409, 500])
+      expect(text).toContain(`cascade_http_requests_total{method="GET",resource="${name}",status="${status}"} 1`);
+});
+
 test('a service with ofProcess reports memory, processor, garbage collection and event loop, too; others do not', async () => {
   const figures = [
     'process_resident_memory_bytes',

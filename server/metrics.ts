@@ -5,7 +5,7 @@ import { Durations } from './durations.ts';
 import { StageHistograms } from './stage-histograms.ts';
 
 export interface Metrics {
-  /** Counts an answered request. @param resource its name; null where no such resource exists */
+  /** Counts an answered request. @param resource its name; null where it is not known that there is such a resource */
   answered(method: string, resource: string | null, seconds: number, reply: { status: number; body?: string | undefined }): void;
   /** Registers gauges that are read with each scrape. */
   watch(now: Readonly<Record<WatchedName, () => number>>): void;

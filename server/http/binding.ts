@@ -6,6 +6,7 @@ import type { ApiDescription, ApiReply, ApiRequest, Engine, Health, Identity } f
 import { asError } from '../../platform/structures/index.ts';
 import { apiError, CascadeError } from '../../model/errors/index.ts';
 import { readBuild } from '../../platform/about/index.ts';
+import { SYSTEM_RESOURCES } from '../../model/types/index.ts';
 import type { Metrics } from '../metrics.ts';
 import { isLoopback } from '../transport/index.ts';
 import { authenticate, identify, refresh, revoke } from './authentication.ts';
@@ -67,6 +68,7 @@ export function openBinding({
 }: BindingOptions): (http: HttpRequest) => Promise<HttpReply> {
   const deadlines = new Deadlines(timeoutMs);
   const routeOf = rememberingRoute();
+  const resourceIn = knownNames();
   const manual = openManual();
   const inbox = openInboxPage();
   const { version } = readBuild();
@@ -179,10 +181,20 @@ export function openBinding({
   }
 }
 
-/** The resource's name for the metrics, if it exists: other texts of clients are not recorded. */
-function resourceIn(place: Route | null, status: number): string | null {
-  if (place?.kind !== 'resource' || status === 401 || status === 404 || status === 405 || status === 400) return null;
-  return place.resourceName;
+/**
+ * Tells the resource's name for the metrics: null for a name that no success has shown to exist, since a refusal may come before anybody
+ * has looked, and texts of clients are not recorded.
+ * @param most names of types that are known at a time
+ */
+function knownNames(most = 10_000): (place: Route | null, status: number) => string | null {
+  const known = new Set<string>();
+  return (place, status) => {
+    if (place?.kind !== 'resource') return null;
+    const name = place.resourceName;
+    if (SYSTEM_RESOURCES.has(name.replace(/^system\./, ''))) return name;
+    if (status < 400 && known.size < most) known.add(name);
+    return known.has(name) ? name : null;
+  };
 }
 
 /**
