@@ -1,7 +1,7 @@
 // spec: resources-and-api.md 6.1 6.3 6.4 6.6 6.8
 // resources-and-api.md 6 on a real database.
 import { randomUUID } from 'node:crypto';
-import { type Db, type Document, MongoClient } from 'mongodb';
+import { type Db, type Document, MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { apiError } from '../model/errors/index.ts';
 import { openIdentity } from './open-identity.ts';
@@ -190,12 +190,40 @@ test.each(['', 'css_', 'x'.repeat(201), `css_${'a'.repeat(43)}`, 'css_$where'])(
   expect(await store.verify(token)).toBeNull();
 });
 
-test('a session from a session never outlives it', async () => {
+test('a session for another namespace from a session never outlives it', async () => {
+  await store.authorizeUser('admin', 'system', ['user'], { isConsented: true });
   const { token } = await login();
   now += HOUR;
-  const second = await store.loginWithToken(token);
+  const second = await store.loginWithToken(token, 'system');
   expect(second.expiresAt.getTime()).toBe(now + 23 * HOUR);
   expect(second.token).not.toBe(token);
+});
+
+test('a login by a session token in its own namespace makes no further session, and needs no room for one', async () => {
+  const first = await login();
+  now += HOUR;
+  const requireSessionRoom = () => Promise.reject(apiError('cascade.quota.exceeded', 'sessions', 1));
+  const full = openIdentity(db, () => now, { passwordCost, requireSessionRoom });
+  for (const target of [undefined, 'main', undefined]) {
+    const { token, expiresAt, identity, preferredUsername } = await full.loginWithToken(first.token, target);
+    expect([token, expiresAt, preferredUsername]).toEqual([first.token, first.expiresAt, first.preferredUsername]);
+    expect(identity).toEqual(await store.verify(first.token));
+  }
+  expect(await db.collection('tokens').countDocuments()).toBe(1);
+  await store.revoke(first.token);
+  await expect(store.loginWithToken(first.token)).rejects.toEqual(refusal(FAILED));
+});
+
+test('so many sessions are made one from the other, and then a password is needed again', async () => {
+  await store.authorizeUser('admin', 'system', ['user'], { isConsented: true });
+  const { token } = await login();
+  const ancestors = Array.from({ length: 999 }, () => new ObjectId());
+  await db.collection('tokens').updateOne({}, { $set: { ancestors } });
+  const last = await store.loginWithToken(token, 'system');
+  expect(await db.collection('tokens').countDocuments({ ancestors: { $size: 1_000 } })).toBe(1);
+  await expect(store.loginWithToken(last.token, 'main')).rejects.toEqual(refusal(FAILED));
+  await expect(store.refresh(last.token)).rejects.toEqual(refusal('cascade.security.token.invalid'));
+  expect(await db.collection('tokens').countDocuments()).toBe(2);
 });
 
 test('renewal gives a day more and leaves the old token as it was', async () => {
@@ -213,7 +241,9 @@ test('renewal gives a day more and leaves the old token as it was', async () => 
 test('a session that was ended is refused at once, and so is all that was made from it, but not what it was made from', async () => {
   const first = await login();
   const second = await store.refresh(first.token);
-  const third = await store.loginWithToken(second.token);
+  await store.authorizeUser('admin', 'system', ['user'], { isConsented: true });
+  const third = await store.loginWithToken(second.token, 'system');
+  expect(third.token).not.toBe(second.token);
   const fourth = await store.refresh(third.token);
   await store.revoke(second.token);
   expect(await store.verify(first.token)).not.toBeNull();

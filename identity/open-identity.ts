@@ -172,8 +172,14 @@ export function openIdentity(
         throw apiError('io.service.security.authentication.failed');
       }
       const { user, token } = verified;
-      await requireRoomFor(user, token, targetNamespace ?? token.namespace);
-      const issuing = sessions.issue(user, targetNamespace ?? token.namespace, token, sessions.sessionUntil(token));
+      const namespace = targetNamespace ?? token.namespace;
+      if (token.kind === 'session' && namespace === token.namespace && !isInvited(user, namespace))
+        return entered(user.username, address, sessions.again(text, verified));
+      await requireRoomFor(user, token, namespace);
+      const issuing = sessions.issue(user, namespace, token, sessions.sessionUntil(token)).catch((error: unknown) => {
+        const isInvalid = error instanceof CascadeError && error.code === 'cascade.security.token.invalid';
+        throw isInvalid ? apiError('io.service.security.authentication.failed') : error;
+      });
       return entered(user.username, address, issuing);
     },
     verify(text, targetNamespace) {

@@ -5,7 +5,7 @@ import { apiError } from '../model/errors/index.ts';
 import { boundedCache, type MaybePromise } from '../platform/structures/index.ts';
 import { accept, isInvited, profilesIn } from './accounts.ts';
 import type { IdentityCollections, TokenDocument, UserDocument } from './documents.ts';
-import { hashToken, isToken, LONGEST_LOGIN_MS, MOST_RENEWALS, newToken, SESSION_LIFETIME_MS } from './tokens.ts';
+import { hashToken, isToken, LONGEST_LOGIN_MS, LONGEST_CHAIN, newToken, SESSION_LIFETIME_MS } from './tokens.ts';
 import type { Session } from './types.ts';
 
 /** How long another process's revocation may go unnoticed (6.4). One of this process is noticed at once. */
@@ -63,9 +63,11 @@ export class Sessions {
 
   /**
    * A new session token of a user. It ends with the token it is made from, when that one is long-lived or is revoked.
-   * @throws namespace.not.authorized; security.token.invalid: the token it is made from has ended meanwhile
+   * @throws namespace.not.authorized; security.token.invalid: the token it is made from has ended meanwhile, or too many are made one from
+   *   the other
    */
   async issue(known: UserDocument, namespace: string, from: TokenDocument | null, expiresAt = this.#inADay()): Promise<Session> {
+    if ((from?.ancestors ?? []).length >= LONGEST_CHAIN) throw apiError('cascade.security.token.invalid');
     const user = await this.entering(known, from, namespace);
     const identity = identityIn(user, from, namespace);
     const profiles = from?.profiles ?? null;
@@ -100,6 +102,19 @@ export class Sessions {
     return { token, expiresAt, identity: whole, preferredUsername: user.preferredUsername ?? username, basis };
   }
 
+  /**
+   * The session that this token is, for a login in its own namespace. A new one would be another of the organization's `sessions` with each
+   * reconnection of a socket.
+   * @throws authentication.failed: it has ended since its verification
+   */
+  async again(text: string, { token, user, identity }: Verified): Promise<Session> {
+    const { username, preferredUsername } = user;
+    const { tokens } = this.#collections;
+    if (token.expiresAt === null || !(await tokens.findOne({ _id: token._id }, { projection: { _id: 1 } })))
+      throw apiError('io.service.security.authentication.failed');
+    return { token: text, expiresAt: token.expiresAt, identity, preferredUsername: preferredUsername ?? username, basis: token };
+  }
+
   /** Who a session stands for whose token is past its time; null when its user or what it was made from has ended. */
   async outlived(basis: TokenDocument, namespace: string): Promise<Identity | null> {
     const { tokens, users } = this.#collections;
@@ -126,7 +141,7 @@ export class Sessions {
    */
   async renewedUntil(token: TokenDocument): Promise<Date> {
     const limit = new Date(loginOf(token).getTime() + LONGEST_LOGIN_MS);
-    if (limit.getTime() <= this.#now() || (token.ancestors ?? []).length >= MOST_RENEWALS) throw apiError('cascade.security.token.invalid');
+    if (limit.getTime() <= this.#now()) throw apiError('cascade.security.token.invalid');
     const origin = token.origin && (await this.#collections.tokens.findOne({ _id: token.origin }));
     const until = this.#notAfter(origin?.expiresAt ?? null);
     return until < limit ? until : limit;

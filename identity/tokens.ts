@@ -10,8 +10,8 @@ export const SESSION_LIFETIME_MS = 24 * 60 * 60 * 1000;
 /** However often a login is renewed: then a password is needed again. */
 export const LONGEST_LOGIN_MS = 30 * SESSION_LIFETIME_MS;
 
-/** Renewals of one login: each session names all before it. */
-export const MOST_RENEWALS = 1_000;
+/** Sessions that are made one from the other, by renewal or login: each names all before it. */
+export const LONGEST_CHAIN = 1_000;
 
 export const newToken = (kind: keyof typeof PREFIX): string => PREFIX[kind] + randomBytes(32).toString('base64url');
 

@@ -122,7 +122,10 @@ export interface IdentityStore {
   resetAccount(username: string, password: string, along?: Along): Promise<void>;
   /** Basic login. @throws authentication.failed, security.rate.limited, namespace.not.authorized */
   login(username: string, password: string, address: string, targetNamespace?: string): Promise<Session>;
-  /** Login with a session or long-lived token; the session never outlives it. @throws authentication.failed, namespace.not.authorized */
+  /**
+   * Login with a session or long-lived token; the session never outlives it. A session token in the namespace that it is of is the session.
+   * @throws authentication.failed, namespace.not.authorized
+   */
   loginWithToken(token: string, targetNamespace?: string, address?: string | null): Promise<Session>;
   /**
    * Who a session or long-lived token stands for, in its own namespace or in another that the user may enter; null when the
