@@ -50,7 +50,8 @@ export function listen(token: () => string, deviceId: string, listener: Listener
     const [status, body, headers] = [own(message, 'status'), own(message, 'body'), own(message, 'headers')];
     if (status === 401) return stop('expired');
     if (headers === null) {
-      // The answer to the login has none.
+      // The answer to the login has none. Only 401 says that the token is taken no longer: anything else passes.
+      if (status !== 200) return socket?.close();
       send({ op: 'subscribe', resourceName: 'events', resourceId: `/inbox/${deviceId}`, parameters: { requestId: INBOX } });
       return;
     }
