@@ -3,7 +3,7 @@ import { type JsonObject, type Entered, type Message, textOf } from './form/type
 import * as api from './service/api.ts';
 import { listen, type Live, type LiveState } from './service/live.ts';
 import type { Snapshot } from './snapshot.ts';
-import { messageOfEvent, messageOfRow } from './service/messages.ts';
+import { messageOfEvent, messageOfRow, untilExpiry } from './service/messages.ts';
 import { endNotifications, presentSubscription } from './service/notifications.ts';
 import { openSender, type Outcome, type Sender } from './service/sender.ts';
 import type { Database, Writer } from './store/database.ts';
@@ -20,6 +20,7 @@ import {
   PERSON_STORES,
   type PersonStore,
   readKept,
+  recordingsOf,
   type Session,
 } from './store/kept.ts';
 import type { Text } from './texts/index.ts';
@@ -33,7 +34,6 @@ type TabMessage =
 /** A token is renewed when it has less than this left of its day. */
 const RENEW_BEFORE_MS = 12 * 60 * 60 * 1_000;
 const RENEW_EVERY_MS = 10 * 60 * 1_000;
-const [EXPIRY_MARGIN_MS, AFTER_EXPIRY_MS, LONGEST_WATCH_MS] = [500, 30_000, 60 * 60 * 1_000];
 
 export class Inbox {
   readonly databases: Databases;
@@ -109,15 +109,22 @@ export class Inbox {
     await api.endSession(session.token).catch(() => undefined);
   }
 
-  async keepDraft(messageId: string, values: Entered): Promise<void> {
-    const dropped = this.#mediaOf(messageId).filter((name) => !Object.values(values).includes(name));
+  /** Names who is logged in; '' for nobody. What takes a while is given the one that it was begun for, and ends with that one. */
+  get person(): string {
+    return this.snapshot.session ? personDatabase(this.snapshot.session) : '';
+  }
+
+  async keepDraft(person: string, messageId: string, values: Entered): Promise<void> {
+    if (this.person !== person) return;
+    const dropped = recordingsOf(this.snapshot.kept, messageId).filter((name) => !Object.values(values).includes(name));
     await this.#change(['drafts', 'media'], (write) => {
       write.put('drafts', messageId, { messageId, values, tab: this.tab, refusal: '', refused: [] });
       for (const name of dropped) write.delete('media', name);
     });
   }
 
-  async keepMedium(name: string, blob: Blob): Promise<void> {
+  async keepMedium(person: string, name: string, blob: Blob): Promise<void> {
+    if (this.person !== person) return;
     const medium: Medium = { name, blob, isUploaded: false };
     await this.#change(['media'], ({ put }) => put('media', name, medium));
   }
@@ -126,8 +133,10 @@ export class Inbox {
     return this.#person?.get<Medium>('media', name) ?? Promise.resolve(undefined);
   }
 
-  /** Hands the answer to the sender. @returns false: one is on its way already */
-  async answer(answer: Answer): Promise<boolean> {
+  /** Hands the answer to the sender. @returns false: one is on its way already, or somebody else is logged in */
+  async answer(person: string, answer: Answer): Promise<boolean> {
+    await this.#turns;
+    if (this.person !== person) return false;
     try {
       await this.#change(['answers'], ({ add }) => add('answers', answer.messageId, answer));
     } catch (error) {
@@ -142,13 +151,17 @@ export class Inbox {
   async open(message: Message): Promise<void> {
     const { messageId } = message;
     if (this.snapshot.kept.seen.has(messageId)) return;
+    const token = this.#token();
     await this.#change(['seen'], ({ put }) => put('seen', messageId, true));
-    await api.markRead(this.#token(), message).catch(() => undefined); // it is a courtesy: the sender sees it later or never
+    await api.markRead(token, message).catch(() => undefined); // it is a courtesy: the sender sees it later or never
   }
 
   /** @throws api.Refused; TypeError: it is still there */
   async dismiss(message: Message): Promise<void> {
-    if (await api.dismiss(this.#token(), message)) await this.#forget([message.messageId]);
+    const { person } = this;
+    const isGone = await api.dismiss(this.#token(), message);
+    if (this.person !== person) return;
+    if (isGone) await this.#forget([message.messageId]);
     else await this.#readAll(); // another one has taken its place
   }
 
@@ -201,7 +214,7 @@ export class Inbox {
       deviceId: this.deviceId,
       token: () => this.#token(),
       register: () => this.#register(),
-      onOutcome: (answer, outcome) => void this.#settled(answer, outcome),
+      onOutcome: (answer, outcome) => void (this.#person === person && this.#settled(answer, outcome)),
       onExpired: () => this.#expired(person),
     });
     void this.#connect();
@@ -285,12 +298,8 @@ export class Inbox {
   /** Asks what waits when the next message should have expired: that is for the service to say, whose clock may differ from ours. */
   #watchExpiry(): void {
     clearTimeout(this.#expiring);
-    const times = this.snapshot.kept.messages.flatMap(({ expiresAt }) => (expiresAt === null ? [] : [Date.parse(expiresAt)]));
-    const next = Math.min(...times.filter((time) => !Number.isNaN(time)));
-    if (next === Number.POSITIVE_INFINITY) return;
-    const waitMs = next - Date.now();
-    const inBounds = waitMs < 0 ? AFTER_EXPIRY_MS : Math.min(waitMs, LONGEST_WATCH_MS) + EXPIRY_MARGIN_MS;
-    this.#expiring = setTimeout(() => void this.#readAll().catch(() => this.#watchExpiry()), inBounds);
+    const waitMs = untilExpiry(this.snapshot.kept.messages, Date.now());
+    if (waitMs !== null) this.#expiring = setTimeout(() => void this.#readAll().catch(() => this.#watchExpiry()), waitMs);
   }
 
   async #event(value: JsonObject): Promise<void> {
@@ -315,16 +324,9 @@ export class Inbox {
     for (const touched of this.#touched) touched.add(messageId);
   }
 
-  /** Recordings that the draft of a message names; none while its answer, which needs them, is on its way. */
-  #mediaOf(messageId: string): string[] {
-    const { answers, drafts } = this.snapshot.kept;
-    const values = answers.has(messageId) ? [] : Object.values(drafts.get(messageId)?.values ?? {});
-    return values.filter((value): value is string => typeof value === 'string' && value.startsWith('rcs/'));
-  }
-
   /** Messages that wait no longer, with all that is kept of them. */
   async #forget(ids: readonly string[], also: (write: Writer) => void = () => undefined): Promise<void> {
-    const media = ids.flatMap((id) => this.#mediaOf(id));
+    const media = ids.flatMap((id) => recordingsOf(this.snapshot.kept, id));
     for (const id of ids) this.#touch(id);
     await this.#change(['messages', 'drafts', 'seen', 'media'], (write) => {
       for (const id of ids) for (const store of ['messages', 'drafts', 'seen']) write.delete(store, id);

@@ -318,6 +318,20 @@ test('who does not tell the place answers without it', async () => {
   await context.close();
 });
 
+test('who leaves the question for the place open answers without it', async () => {
+  await stage.send('silent', { fields: [{ type: 'currentLocation', id: 'here' }] }, 'Silent');
+  const { page, context } = await stage.open('silent');
+  await page.addInitScript('navigator.geolocation.getCurrentPosition = () => undefined;');
+  await page.clock.install();
+  await page.reload();
+  await page.getByRole('link', { name: /Silent/ }).tap();
+  await page.locator('.footer button').tap();
+  await page.locator('article[aria-busy=true]').waitFor();
+  await page.clock.fastForward(15_000);
+  expect(await answerOnce('silent')).toMatchObject({ values: { here: null } });
+  await context.close();
+});
+
 test('what cannot be kept is said, and can be tried again', async () => {
   await stage.send('full', {
     fields: [

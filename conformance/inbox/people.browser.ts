@@ -100,6 +100,36 @@ test('what a person was still being sent at the logout does not come to the next
   await context.close();
 });
 
+test('what waits for the place at the logout is not sent as the next one', async () => {
+  const here = { fields: [{ type: 'currentLocation', id: 'here' }] };
+  const messageId = await stage.send('leaving', here, 'Of who leaves');
+  await stage.send('coming', FORM, 'Of who comes');
+  const context = await stage.browser.newContext(PHONE);
+  await context.addInitScript(`navigator.geolocation.getCurrentPosition = (found) => {
+    window.tellPlace = () => found({ coords: { longitude: 1, latitude: 2 } });
+  };`);
+  const submits: string[] = [];
+  await context.route(/\/submit$/, async (route) => {
+    submits.push(route.request().url());
+    await route.continue();
+  });
+  const page = await stage.inboxIn(context);
+  await logIn(page, 'leaving');
+  await page.getByRole('link', { name: 'Of who leaves' }).tap();
+  await page.locator('.footer button').tap();
+  await page.locator('article[aria-busy=true]').waitFor();
+  await page.getByRole('button', { name: 'Log out' }).tap();
+  await logIn(page, 'coming');
+  await page.getByRole('link', { name: 'Of who comes' }).waitFor();
+  await page.evaluate('window.tellPlace()');
+  await answer(page, 'Of who comes', 'mine');
+  await expect.poll(() => remarks('coming')).toEqual(['mine']);
+  expect(submits.filter((url) => url.includes(messageId))).toEqual([]);
+  expect(submits).toHaveLength(1);
+  expect(await page.locator('.notices').textContent()).not.toContain('Of who leaves');
+  await context.close();
+});
+
 test('who logs out while the login is being renewed stays logged out', async () => {
   await stage.send('renewed', FORM, 'Renewed');
   const { page, context } = await stage.open('renewed');

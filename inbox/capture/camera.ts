@@ -36,7 +36,8 @@ export const jpegOf = (canvas: HTMLCanvasElement): Promise<Blob> =>
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('JPEG'))), 'image/jpeg', PHOTO_QUALITY),
   );
 
-const PLACE_WAIT_MS = 10_000;
+/** In which the browser finds the place; the time in which it asks the person whether it may is not counted. */
+export const PLACE_WAIT_MS = 10_000;
 const PLACE_AGE_MS = 60_000;
 const DIGITS = 6;
 

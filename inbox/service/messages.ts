@@ -23,3 +23,14 @@ export const messageOfEvent = (value: JsonObject): Message => ({
   createdAt: textOf(value, 'createdAt'),
   expiresAt: textOf(value, 'expiresAt') || null,
 });
+
+const [EXPIRY_MARGIN_MS, AFTER_EXPIRY_MS, LONGEST_WATCH_MS] = [500, 30_000, 60 * 60 * 1_000];
+
+/** How long until it is worth asking whether the next of them has expired; null: none of them will. */
+export function untilExpiry(messages: readonly Message[], nowMs: number): number | null {
+  const times = messages.flatMap(({ expiresAt }) => (expiresAt === null ? [] : [Date.parse(expiresAt)]));
+  const next = Math.min(...times.filter((time) => !Number.isNaN(time)));
+  if (next === Number.POSITIVE_INFINITY) return null;
+  const waitMs = next - nowMs;
+  return waitMs < 0 ? AFTER_EXPIRY_MS : Math.min(waitMs, LONGEST_WATCH_MS) + EXPIRY_MARGIN_MS;
+}

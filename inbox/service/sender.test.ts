@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { type Answer, type Draft, type Medium, PERSON_STORES } from '../store/kept.ts';
 import type { Database } from '../store/database.ts';
 import { openMemory } from '../store/memory.ts';
-import { openSender } from './sender.ts';
+import { openSender, type Sender } from './sender.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -21,13 +21,18 @@ const answerTo = (messageId: string, media: readonly string[]): Answer => ({
 });
 
 /** Sends what is kept, once. @returns the messages whose answers have left, or have come back */
-async function round(person: Database, fetch: (path: string) => Promise<Response>): Promise<string[]> {
+async function round(person: Database, fetch: (path: string, sender: Sender) => Promise<Response>): Promise<string[]> {
   const left: string[] = [];
-  vi.stubGlobal('fetch', fetch);
+  vi.stubGlobal('fetch', (path: string) => fetch(path, sender));
+  let sender: Sender;
   await new Promise<void>((resolve) => {
-    const request = (_name: string, work: () => Promise<void>) => work().finally(() => resolve());
+    const request = (_name: string, work: () => Promise<void>) =>
+      work().finally(() => {
+        sender.close(); // no second round
+        resolve();
+      });
     vi.stubGlobal('navigator', { locks: { request } });
-    const sender = openSender({
+    sender = openSender({
       person,
       lock: 'lock',
       deviceId: 'tab',
@@ -37,7 +42,6 @@ async function round(person: Database, fetch: (path: string) => Promise<Response
       onExpired: () => undefined,
     });
     sender.wake();
-    sender.close(); // no second round
   });
   return left;
 }
@@ -109,4 +113,20 @@ test('what is kept of a message goes with its answer, and stays where another fo
     ['replaced'],
     ['replaced'],
   ]);
+});
+
+test('after a logout nothing more is sent, which would be as the next person, also where storage is blocked', async () => {
+  const person = openMemory(PERSON_STORES);
+  await person.change(['answers', 'media'], ({ put }) => {
+    for (const id of ['a', 'b', 'c']) put('answers', id, answerTo(id, id === 'c' ? ['rcs/image/c.jpg'] : []));
+    put('media', 'rcs/image/c.jpg', { name: 'rcs/image/c.jpg', blob: new Blob(['x']), isUploaded: false } satisfies Medium);
+  });
+  const asked: string[] = [];
+  await round(person, async (path, sender) => {
+    asked.push(path);
+    sender.close();
+    return Response.json({});
+  });
+  expect(asked).toEqual([expect.stringContaining('/a/submit')]);
+  expect(await person.keys('answers')).toEqual(['b', 'c']);
 });

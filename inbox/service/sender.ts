@@ -12,6 +12,7 @@ export interface SenderOptions {
   readonly person: Database;
   readonly lock: string;
   readonly deviceId: string;
+  /** The person's; not asked for after the end of the sender, when it may be somebody else's. */
   token(): string;
   /** Tells the service that this device is the person's. */
   register(): Promise<void>;
@@ -36,6 +37,14 @@ export function openSender(options: SenderOptions): Sender {
   let isAskedAgain = false;
   let isClosed = false;
 
+  const own: SenderOptions = {
+    ...options,
+    token() {
+      if (isClosed) throw new Error('the person has logged out');
+      return options.token();
+    },
+  };
+
   const run = async (): Promise<void> => {
     if (isRunning) {
       isAskedAgain = true;
@@ -44,7 +53,7 @@ export function openSender(options: SenderOptions): Sender {
     isRunning = true;
     clearTimeout(timer);
     try {
-      await exclusively(options.lock, () => sendAll(options));
+      await exclusively(options.lock, () => sendAll(own));
       waitMs = FIRST_WAIT_MS;
     } catch (error) {
       // What goes wrong after the end is no matter of whoever is logged in by then.

@@ -75,6 +75,12 @@ export interface Kept {
 
 export const NOTHING_KEPT: Kept = { messages: [], drafts: new Map(), answers: new Map(), seen: new Set() };
 
+/** Recordings that the draft of a message names; none while its answer, which needs them, is on its way. */
+export function recordingsOf({ answers, drafts }: Kept, messageId: string): string[] {
+  const values = answers.has(messageId) ? [] : Object.values(drafts.get(messageId)?.values ?? {});
+  return values.filter((value): value is string => typeof value === 'string' && value.startsWith('rcs/'));
+}
+
 /** @param stores of which it is read */
 export async function readKept(person: Database, stores: readonly PersonStore[]): Promise<Partial<Kept>> {
   const parts = await Promise.all(stores.flatMap((store) => READERS[store]?.(person) ?? []));

@@ -66,16 +66,17 @@ export function App({ inbox, first }: { inbox: Inbox; first: Language }) {
   const scheme = useScheme();
   const [language, setLanguage] = useState(first);
   const say = useMemo(() => sayIn(language), [language]);
+  const { person } = inbox;
   const services: FormServices = useMemo(
     () => ({
-      keepMedium: (name, blob) => inbox.keepMedium(name, blob),
+      keepMedium: (name, blob) => inbox.keepMedium(person, name, blob),
       medium: async (name) => (await inbox.medium(name))?.blob ?? null,
       documentBytes: (name) => inbox.documentBytes(name),
       openDashboard: (tab) => {
         location.hash = linkToTab(tab);
       },
     }),
-    [inbox],
+    [inbox, person],
   );
   useEffect(() => {
     document.documentElement.lang = language;
@@ -144,8 +145,16 @@ function Content({ inbox, snapshot }: { inbox: Inbox; snapshot: Snapshot }) {
     if (isGone) toList();
   }, [isGone]);
   if (!message) return <ListView snapshot={snapshot} tab={tab} />;
-  // A message that was replaced is another form.
-  return <MessageView key={`${messageId} ${message.createdAt}`} inbox={inbox} message={message} snapshot={snapshot} onClose={toList} />;
+  // A message that was replaced is another form, and so is that of another person, who has logged in in another tab.
+  return (
+    <MessageView
+      key={`${inbox.person} ${messageId} ${message.createdAt}`}
+      inbox={inbox}
+      message={message}
+      snapshot={snapshot}
+      onClose={toList}
+    />
+  );
 }
 
 function Person({ inbox, snapshot }: { inbox: Inbox; snapshot: Snapshot }) {

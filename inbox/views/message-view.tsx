@@ -7,7 +7,7 @@ import type { Entered, Message, Place } from '../form/types.ts';
 import { textOf } from '../form/types.ts';
 import type { Inbox } from '../inbox.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { whereAmI } from '../capture/camera.ts';
+import { PLACE_WAIT_MS, whereAmI } from '../capture/camera.ts';
 import { newUuid } from '../store/uuid.ts';
 import { useUi } from './context.ts';
 import { FormView } from './form-view.tsx';
@@ -22,6 +22,7 @@ interface MessageProps {
 export function MessageView({ inbox, message, snapshot, onClose }: MessageProps) {
   const { say, language } = useUi();
   const { messageId, payload, title, category, createdAt } = message;
+  const { person } = inbox;
   const draft = snapshot.kept.drafts.get(messageId);
   const fields = useMemo(() => fieldsOf(payload), [payload]);
   const [entered, setEntered] = useState<Entered>(() => fitting(fields, draft?.values ?? {}));
@@ -50,7 +51,7 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
 
   const change = (values: Entered): void => {
     setEntered(values);
-    inbox.keepDraft(messageId, values).catch((error: unknown) => inbox.say('notRecorded', messageOf(error)));
+    inbox.keepDraft(person, messageId, values).catch((error: unknown) => inbox.say('notRecorded', messageOf(error)));
   };
   const submit = async (submitValue: number | bigint): Promise<void> => {
     if (isTapped.current) return;
@@ -62,7 +63,9 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
     const media = mediaIn(fields, values);
     try {
       const location = await place.current();
-      await inbox.answer({ messageId, title, sentAt: createdAt, requestId: newUuid(), submitValue, values, location, media });
+      if (inbox.person !== person) return;
+      const sentAt = createdAt;
+      await inbox.answer(person, { messageId, title, sentAt, requestId: newUuid(), submitValue, values, location, media });
     } catch (error) {
       isTapped.current = false;
       setAnswering(false);
@@ -75,7 +78,7 @@ export function MessageView({ inbox, message, snapshot, onClose }: MessageProps)
     if (!confirm(say('dismissSure'))) return;
     try {
       await inbox.dismiss(message);
-      onClose();
+      if (inbox.person === person) onClose();
     } catch {
       inbox.say('unreachable');
     }
@@ -130,6 +133,8 @@ export function Time({ iso, language }: { iso: string; language: string }) {
   return <time dateTime={iso}>{new Intl.DateTimeFormat(place, { dateStyle: 'medium', timeStyle: 'short' }).format(at)}</time>;
 }
 
+const LONGEST_PLACE_MS = PLACE_WAIT_MS + 2_000;
+
 /** Looked for while the form is filled, so that the answer need not wait. Null where it is not known: the answer goes without it. */
 function usePlace(isWanted: boolean): { current(): Promise<Place | null> } {
   const looking = useRef<Promise<Place | null> | null>(null);
@@ -137,9 +142,10 @@ function usePlace(isWanted: boolean): { current(): Promise<Place | null> } {
     if (isWanted) looking.current = whereAmI().catch(() => null);
   }, [isWanted]);
   return {
-    async current() {
-      const first = await looking.current;
-      return first ?? (isWanted ? whereAmI().catch(() => null) : null);
+    current() {
+      const found = async (): Promise<Place | null> => (await looking.current) ?? (isWanted ? whereAmI().catch(() => null) : null);
+      // Nobody need answer the browser's question.
+      return Promise.race([found(), new Promise<null>((resolve) => setTimeout(() => resolve(null), LONGEST_PLACE_MS))]);
     },
   };
 }
