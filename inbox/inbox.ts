@@ -174,8 +174,8 @@ export class Inbox {
   }
 
   async registerForPush(token: string): Promise<void> {
-    await this.#device.change(['settings'], ({ put }) => put('settings', 'push', token));
-    await this.#register();
+    await this.#register(token); // where that fails, nothing says that they are on
+    await this.keepSetting('push', token);
   }
 
   setting<T>(name: string): Promise<T | undefined> {
@@ -255,8 +255,8 @@ export class Inbox {
     });
   }
 
-  async #register(): Promise<void> {
-    const token = (await this.setting<string>('push')) === undefined ? null : await presentSubscription();
+  async #register(given?: string): Promise<void> {
+    const token = given ?? ((await this.setting<string>('push')) === undefined ? null : await presentSubscription());
     const deviceName = navigator.userAgent.slice(0, 128);
     await api.registerDevice(this.#token(), { deviceId: this.deviceId, deviceName, locale: navigator.language, token });
   }

@@ -233,6 +233,33 @@ test('a device is not asked for what it need not read: what is typed is kept bes
   await context.close();
 });
 
+test('notifications that cannot be switched on are told of, and can be tried again', async () => {
+  const { page, context } = await stage.open('told', { ...PHONE, permissions: ['notifications'] });
+  let isRefused = false;
+  await context.route(/ArsPushTarget/, (route) =>
+    isRefused && route.request().postData()?.includes('example.com') ? route.fulfill({ status: 500, body: '[]' }) : route.continue(),
+  );
+  await page.addInitScript(`
+    const subscription = { endpoint: 'https://push.example.com/1', keys: {} };
+    PushManager.prototype.subscribe = async () => {
+      if (!window.hasPushService) throw new DOMException('no push service', 'AbortError');
+      sessionStorage.setItem('subscription', '1');
+      return subscription;
+    };
+    PushManager.prototype.getSubscription = async () => (sessionStorage.getItem('subscription') ? subscription : null);`);
+  await page.reload();
+  const button = page.getByRole('button', { name: 'Notify me' });
+  await button.tap();
+  await page.locator('.notices', { hasText: 'could not be switched on: no push service' }).waitFor();
+  isRefused = true;
+  await page.evaluate('window.hasPushService = true');
+  await button.tap();
+  await page.locator('.notices', { hasText: 'could not be switched on' }).filter({ hasNotText: 'no push service' }).waitFor();
+  await page.reload();
+  await button.waitFor();
+  await context.close();
+});
+
 test('the page opens while a proxy answers for a service that is down', async () => {
   let isDown = false;
   await stage.send('proxied', FORM, 'Proxied');

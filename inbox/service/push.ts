@@ -14,7 +14,10 @@ export async function canNotify(inbox: Inbox): Promise<PushState> {
   return Notification.permission === 'denied' ? 'denied' : 'possible';
 }
 
-/** Asks the person, then the browser's push service, then tells ours. */
+/**
+ * Asks the person, then the browser's push service, then tells ours.
+ * @throws DOMException, api.Refused, TypeError: one of them cannot be reached, or does not want to
+ */
 export async function enablePush(inbox: Inbox): Promise<PushState> {
   const [key, registration] = [await inbox.pushKey(), await navigator.serviceWorker.ready];
   if (key === null) return 'none';

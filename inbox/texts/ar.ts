@@ -98,5 +98,6 @@ export const ar: Texts = {
   install: 'تثبيت',
   notify: 'إشعاري على هذا الجهاز',
   notifying: 'ستصلك الإشعارات على هذا الجهاز.',
+  notifyFailed: 'تعذر تشغيل الإشعارات: {0}',
   notifyDenied: 'لا يسمح هذا المتصفح بالإشعارات هنا.',
 };

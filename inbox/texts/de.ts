@@ -98,5 +98,6 @@ export const de: Texts = {
   install: 'Installieren',
   notify: 'Auf diesem Gerät benachrichtigen',
   notifying: 'Sie werden auf diesem Gerät benachrichtigt.',
+  notifyFailed: 'Die Benachrichtigungen ließen sich nicht einschalten: {0}',
   notifyDenied: 'Dieser Browser erlaubt hier keine Benachrichtigungen.',
 };

@@ -96,6 +96,7 @@ export const en = {
   install: 'Install',
   notify: 'Notify me on this device',
   notifying: 'You are notified on this device.',
+  notifyFailed: 'Notifications could not be switched on: {0}',
   notifyDenied: 'This browser does not allow notifications here.',
 } as const satisfies Record<string, string>;
 

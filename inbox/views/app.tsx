@@ -166,6 +166,10 @@ function Person({ inbox, snapshot }: { inbox: Inbox; snapshot: Snapshot }) {
   const logOut = async (): Promise<void> => {
     if (snapshot.kept.answers.size === 0 || confirm(say('logOutUnsent'))) await inbox.logOut();
   };
+  const enable = (): void => {
+    const failed = (error: unknown): void => inbox.say('notifyFailed', error instanceof Error ? error.message : String(error));
+    enablePush(inbox).then(setPush, failed);
+  };
   const { messageId } = usePlaceInPage();
   const isInList = messageId === '';
   return (
@@ -177,7 +181,7 @@ function Person({ inbox, snapshot }: { inbox: Inbox; snapshot: Snapshot }) {
         </button>
       </div>
       {isInList && push === 'possible' && (
-        <button type="button" class="quiet-button below" onClick={() => void enablePush(inbox).then(setPush)}>
+        <button type="button" class="quiet-button below" onClick={enable}>
           {say('notify')}
         </button>
       )}
