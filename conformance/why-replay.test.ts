@@ -101,6 +101,15 @@ test('of an event that is made up each rule on its path is told of, with the ter
   expect(one.said).toBe('/topics/elsewhere 1\npair listens on another path\n');
 });
 
+// spec: resources-and-api.md 1.4
+test('an integer beyond those that a JavaScript number holds is asked about, and shown, with all its digits', async () => {
+  const asked = ['why', '--path', '/types/Pump/insert', '--value', '{"rate": 9007199254740993, "site": "x"}'];
+  const { said } = await cascade(asked);
+  expect(said).toContain('/types/Pump/insert {"rate":9007199254740993,"site":"x"}\n');
+  expect(said).toContain('graded:B does not run: its RULE WHERE is false\n    rate < 10, and rate is 9007199254740993\n');
+  expect((await cascade([...asked, '--json'])).said).toContain('"left": 9007199254740993');
+});
+
 test('a run that failed is repeated to the same end, line by line; of its event is told which window it opened, and that it closed', async () => {
   await ok('/custom/Pump', { rate: 21, site: 'SOUTH' });
   const { invocation, uuid } = await failure();

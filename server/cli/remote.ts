@@ -1,4 +1,5 @@
 // A client of a running service for commands: it logs in with a name and password or a token, and sends one request at a time.
+import { parseExact } from '../../features/projects/index.ts';
 import { type Terminal, UsageError } from './terminal.ts';
 
 export interface RemoteOptions {
@@ -11,9 +12,9 @@ export interface RemoteOptions {
 export interface Remote {
   /** The Bearer token of its requests. */
   readonly token: string;
-  /** Sends a custom command on an instance of a resource. Gives the answer as parsed JSON. @throws UsageError with the service's message */
+  /** Sends a custom command on an instance of a resource. Gives the answer as by `parseExact`. @throws UsageError with the service's message */
   command(resource: string, id: string, op: string, data: unknown): Promise<unknown>;
-  /** Reads an instance; null when there is none. */
+  /** Reads an instance likewise; null when there is none. */
   get(resource: string, id: string): Promise<Record<string, unknown> | null>;
   /** Sends any request, with a path below the service's address. @throws UsageError when the service cannot be reached */
   send(method: string, path: string, body?: NonNullable<RequestInit['body']>, contentType?: string): Promise<Response>;
@@ -41,13 +42,13 @@ export async function openRemote(given: RemoteOptions, ask?: Terminal['ask']): P
     async command(resource, id, op, data) {
       const answer = await reach(address(resource, id), { method: 'POST', headers, body: JSON.stringify({ op, data }) });
       if (!answer.ok) throw new UsageError(await messageOf(answer));
-      return answer.json();
+      return parseExact(await answer.text());
     },
     async get(resource, id) {
       const answer = await reach(address(resource, id), { headers });
       if (answer.status === 404) return null;
       if (!answer.ok) throw new UsageError(await messageOf(answer));
-      return (await answer.json()) as Record<string, unknown>;
+      return parseExact(await answer.text()) as Record<string, unknown>;
     },
     send: (method, path, body, contentType) =>
       reach(`${url}${path}`, {

@@ -1,4 +1,5 @@
 // `cascade why`: shows which rules run for an event, and for each other rule the condition that decided against it, with its values.
+import { parseExact } from '../../features/projects/index.ts';
 import { openRemote, type RemoteOptions } from './remote.ts';
 import { readSource, type Terminal, UsageError } from './terminal.ts';
 
@@ -90,7 +91,7 @@ async function valueOf(text: string | undefined): Promise<unknown> {
   if (text === undefined) return null;
   const json = text.startsWith('@') ? (await readSource(text.slice(1))).replace(/^\uFEFF/, '') : text;
   try {
-    return JSON.parse(json);
+    return parseExact(json);
   } catch (error) {
     throw new UsageError(`--value is no JSON: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cascade, type Outcome } from '../../testing/fake-terminal.ts';
+import { readEvents } from './events.ts';
 import type { BenchResult } from './result.ts';
 
 let folder: string;
@@ -44,6 +45,15 @@ test('each stage of a rule is measured on a service of its own, and reported as 
   const page = await readFile(at('r.html'), 'utf8');
   expect(page).toContain('<td>subscriber told</td>');
   expect(page).not.toMatch(/<script|https?:|src=|@import|url\(/);
+});
+
+test('events of a file are sent with all digits of their integers', async () => {
+  await writeFile(
+    at('long.ndjson'),
+    '{"topic": "/a", "value": {"serial": 9007199254740993}}\n{"topic": "/a", "value": 9007199254740993}\n',
+  );
+  const values = (await readEvents(at('long.ndjson'))).map(({ value }) => JSON.stringify(value));
+  expect(values).toEqual(['{"serial":9007199254740993}', '9007199254740993']);
 });
 
 test('--core runs the rules that match, without a service', async () => {

@@ -1,4 +1,5 @@
 // The events to send: those of a file, or generated instances of a type.
+import { parseExact } from '../../../features/projects/index.ts';
 import { readSource, UsageError } from '../terminal.ts';
 
 /** A request that raises an event, and the event's value. */
@@ -24,7 +25,7 @@ export async function readEvents(file: string): Promise<BenchEvent[]> {
 function eventOf(line: string, place: string): BenchEvent {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(line);
+    parsed = parseExact(line);
   } catch (error) {
     throw new UsageError(`${place} is no JSON: ${(error as Error).message}`);
   }
