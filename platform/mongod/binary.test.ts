@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
-import { findMongod } from './binary.ts';
+import { chooseBinary, findMongod } from './binary.ts';
 import { cacheSizeGb, environmentOf } from './running.ts';
 
 const silent = pino({ level: 'silent' });
@@ -32,6 +32,16 @@ test('the one that is named goes before PATH, PATH before the cache', async () =
   expect(await findMongod({ ...env, CASCADE_MONGOD: at('own/mongod') }, silent)).toBe(at('own/mongod'));
   expect(await findMongod(env, silent)).toBe(at('path/mongod'));
   expect(await findMongod({ ...env, PATH: '' }, silent)).toBe(at('cache/cascade/mongod/6.0.5/mongod'));
+});
+
+test('a folder keeps the one that it began with, unless one is named: an empty name is none', async () => {
+  const { at, env } = machine({ 'own/mongod': '7.0.1', 'path/mongod': '8.0.1', 'kept/mongod': '7.0.5' });
+  const kept = { binary: at('kept/mongod'), compatibility: '7.0' };
+  for (const named of [{}, { CASCADE_MONGOD: '' }, { MONGOMS_SYSTEM_BINARY: '' }])
+    expect(await chooseBinary(kept, { ...env, ...named }, silent)).toBe(kept.binary);
+  expect(await chooseBinary(kept, { ...env, CASCADE_MONGOD: at('own/mongod') }, silent)).toBe(at('own/mongod'));
+  expect(await chooseBinary({ ...kept, binary: at('gone') }, env, silent)).toBe(at('path/mongod'));
+  expect(await chooseBinary(undefined, env, silent)).toBe(at('path/mongod'));
 });
 
 test('one on PATH that is too old is passed over', async () => {

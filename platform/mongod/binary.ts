@@ -21,6 +21,17 @@ export interface FindOptions {
   readonly times?: DownloadTimes;
 }
 
+/** The one that has written the files, as an older one might not read them; the user's explicit wish goes first. @throws as `findMongod` */
+export async function chooseBinary(
+  kept: { readonly binary: string; readonly compatibility?: string } | undefined,
+  env: NodeJS.ProcessEnv,
+  log: Logger,
+): Promise<string> {
+  const isWished = Boolean(env.CASCADE_MONGOD || env.MONGOMS_SYSTEM_BINARY); // an empty variable is as good as none
+  if (kept !== undefined && !isWished && existsSync(kept.binary)) return kept.binary;
+  return findMongod(env, log, { compatibility: kept?.compatibility });
+}
+
 /** @returns the path of a mongod that runs here, version 6 or newer, and can open the files; throws an error that says what to install */
 export async function findMongod(env: NodeJS.ProcessEnv, log: Logger, { compatibility, times }: FindOptions = {}): Promise<string> {
   const refused: string[] = [];

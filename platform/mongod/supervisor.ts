@@ -1,10 +1,9 @@
 // The embedded mongod from open to close: one service a folder, one mongod a folder, on the port the folder has always had;
 // adopted when it lives already, started when not, started again when it dies under us, stopped at the end.
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { findMongod, isFetched } from './binary.ts';
+import { chooseBinary, isFetched } from './binary.ts';
 import { type DataFolder, inFolder, openDataFolder } from './data-folder.ts';
 import { lockFolder } from './folder-lock.ts';
 import { end, isAlive } from './processes.ts';
@@ -61,7 +60,7 @@ export async function openEmbeddedMongod({
     const how = running.child ? 'started' : 'adopted, as it was running';
     log.info({ port: running.port, pid: running.pid }, `the database is ready (${how}, ${Math.round(performance.now() - begun)} ms)`);
     if (kept && isFetched(kept.binary, env)) log.info(FETCHED_IS_FOR_TRYING);
-    return supervise(running, folder, () => chooseBinary(folder, env, log), lock, log);
+    return supervise(running, folder, () => chooseBinary(folder.kept(), env, log), lock, log);
   } catch (error) {
     if (running) await stop(running, folder);
     lock[Symbol.dispose]();
@@ -93,20 +92,11 @@ async function adopt(folder: DataFolder, log: Logger, graceMs: number): Promise<
 }
 
 async function startNew(folder: DataFolder, env: NodeJS.ProcessEnv, log: Logger): Promise<Running | undefined> {
-  const binary = await chooseBinary(folder, env, log);
+  const binary = await chooseBinary(folder.kept(), env, log);
   const running = await start(binary, folder.kept()?.port, SET_NAME, folder, log);
   // Kept before the set learns the address: should we die in between, the next start finds the set elsewhere and moves it here.
   if (running) folder.keep({ ...folder.kept(), port: running.port, setName: SET_NAME, binary });
   return running;
-}
-
-/** The one that has written the files, as an older one might not read them; the user's explicit wish goes first. */
-async function chooseBinary(folder: DataFolder, env: NodeJS.ProcessEnv, log: Logger): Promise<string> {
-  const kept = folder.kept();
-  const isWished = env.CASCADE_MONGOD !== undefined || env.MONGOMS_SYSTEM_BINARY !== undefined;
-  return kept !== undefined && !isWished && existsSync(kept.binary)
-    ? kept.binary
-    : findMongod(env, log, { compatibility: kept?.compatibility });
 }
 
 /** Keeps a mongod running until it is closed. */
