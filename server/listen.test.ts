@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { ApiReply } from '../resources/api.ts';
+import { urlOf } from './listen.ts';
 import { openFakeServer, TOKEN } from './testing/fake-engine.ts';
 
 /** An answer that waits until the test releases it. */
@@ -25,6 +26,18 @@ function held() {
 test('a port in use is an error that says so', async () => {
   await using server = await openFakeServer();
   await expect(openFakeServer({ port: server.port })).rejects.toThrow(`Port ${server.port} cannot be listened on`);
+});
+
+test.each([
+  ['0.0.0.0', 'http://localhost:8080'],
+  ['::', 'http://localhost:8080'],
+  ['::1', 'http://[::1]:8080'],
+  ['2001:db8::7', 'http://[2001:db8::7]:8080'],
+  ['127.0.0.1', 'http://127.0.0.1:8080'],
+  ['plant.example', 'http://plant.example:8080'],
+])('a service that listens on %s has an address that is a URL', (host, url) => {
+  expect(urlOf(host, 8080)).toBe(url);
+  expect(new URL(url).port).toBe('8080');
 });
 
 test('closing finishes open requests, accepts no new ones and ends the connections', async () => {

@@ -1,4 +1,5 @@
 // Opens the listening socket and binds the protocols to it: it is opened last and closed first.
+import { isIPv6 } from 'node:net';
 import type { Logger } from 'pino';
 import type { Health } from '../resources/api.ts';
 import {
@@ -87,7 +88,7 @@ export async function listen({
   const actual = await transport.listen(host, port);
   return {
     port: actual,
-    url: `http://${host === '0.0.0.0' ? 'localhost' : host}:${actual}`,
+    url: urlOf(host, actual),
     async [Symbol.asyncDispose]() {
       isDraining = true;
       const drained = http.drain(DRAIN_MS, sockets.drain(DRAIN_MS));
@@ -96,4 +97,10 @@ export async function listen({
       await transport.close();
     },
   };
+}
+
+/** The address that this machine reaches the service by. @param host what it listens on: all addresses, or one */
+export function urlOf(host: string, port: number): string {
+  if (host === '0.0.0.0' || /^[0:]+$/.test(host)) return `http://localhost:${port}`;
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
