@@ -30,6 +30,7 @@ const DESCRIPTION: ApiDescription = {
   resources: [
     { ...described, name: 'All', custom: true, answers: 'array' },
     { ...described, name: 'Packed.All', custom: true, answers: 'array', operations: new Set(['select']), commands: [] },
+    { ...described, name: 'ArsPayloadMessage', custom: true, answers: 'array', commands: ['submit', 'read', 'dismiss', 'preview'] },
     ...['types', 'services', 'topics', 'sources', 'namespaces', 'groups'].map((name) => ({
       ...described,
       name,
@@ -84,6 +85,18 @@ test('the parameters of an operation are those that it reads', () => {
   expect(names(`${R}/custom/All/{id}`, 'delete')).toEqual(['id', 'count', 'If-Match']);
   expect(names(`${R}/rules`, 'post')).toEqual(['count', 'upsert', 'active', 'X-Cascade-Request-Id']);
   expect(names('/api/v1/batch', 'post')).toEqual(['X-Cascade-Request-Id']);
+});
+
+test('an answer to a form tells which form it answers', () => {
+  const { post } = document.paths[`${R}/custom/ArsPayloadMessage/{id}/submit`]!;
+  const [body] = Object.values(post!.requestBody!.content as Record<string, { schema: { properties: object } }>);
+  expect(body!.schema.properties).toMatchObject({
+    deviceId: {},
+    submitValue: {},
+    values: {},
+    location: {},
+    sentAt: { format: 'date-time' },
+  });
 });
 
 test('the contents of documents have their addresses, with ranges and what has not changed', () => {
