@@ -18,7 +18,7 @@ const PART_ROWS = 1_000;
 /** The service refuses the restore, or the file is not a backup; the message gives the reason. */
 class Refused extends Error {}
 
-/** @returns 0; 1 when nothing was restored */
+/** @returns 0; 1 when nothing was restored, or that is not known */
 export async function restore(namespace: string, file: string, options: BackupOptions, terminal: Terminal): Promise<number> {
   try {
     const { head, rows } = await checkedFile(file);
@@ -109,12 +109,19 @@ async function ensureNamespace(remote: Remote, namespace: string, terminal: Term
   return true;
 }
 
+/** What a refusal means for the restore. The service may fail, or take too long, when it has put it in force already. */
+function inForceAfter(op: string, status: number, namespace: string): string {
+  if (op === 'beginRestore') return '';
+  if (op === 'endRestore' && status >= 500) return ` Whether it is in force is not known: see what namespace ${namespace} has.`;
+  return ' Nothing of it is in force.';
+}
+
 /** @throws Refused */
 async function sendAll(remote: Remote, namespace: string, file: string, head: Head, rows: number, key: string | undefined): Promise<void> {
   const ask = async (op: string, data: object): Promise<unknown> => {
     const body = JSON.stringify({ op, data });
     const answer = await remote.send('POST', `${RESOURCES}/backups/${encodeURIComponent(namespace)}`, body, 'application/json');
-    if (!answer.ok) throw new Refused(`${await errorIn(answer)}${op === 'beginRestore' ? '' : ' Nothing of it is in force.'}`);
+    if (!answer.ok) throw new Refused(`${await errorIn(answer)}${inForceAfter(op, answer.status, namespace)}`);
     return answer.json();
   };
   const sealedBy = key === undefined ? {} : { key };
