@@ -40,14 +40,14 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-function heard() {
+function listening() {
   const states: LiveState[] = [];
   const live = listen(() => 'token', 'device', { state: (state) => void states.push(state), event: () => undefined });
   return { live, states, socket: FakeSocket.opened[0]! };
 }
 
 test.each([500, 429, 403])('a login that is answered with %i is tried again, as a lost connection is', (status) => {
-  const { live, states, socket } = heard();
+  const { live, states, socket } = listening();
   socket.loggedIn(status);
   expect(socket.sent.map(({ op }) => op)).toEqual(['validate']);
   vi.runOnlyPendingTimers();
@@ -61,7 +61,7 @@ test.each([500, 429, 403])('a login that is answered with %i is tried again, as 
 });
 
 test('a token that is taken no longer is told of, and nothing more is tried', () => {
-  const { states, socket } = heard();
+  const { states, socket } = listening();
   socket.loggedIn(401);
   vi.runAllTimers();
   expect([states.at(-1), FakeSocket.opened.length]).toEqual(['expired', 1]);
