@@ -16,6 +16,7 @@ import {
   definitionsOf,
   digestOf,
   filesIn,
+  isAsNew,
   isAsStored,
   kindOf,
   membersOf,
@@ -127,7 +128,7 @@ async function isImplied(space: Namespace, batch: DefinitionBatch, resource: str
   const [, service] = /^\/services\/(.+)$/.exec(resource) ?? [];
   if (service === undefined || ![...here].some((one) => one.startsWith(`/procedures/${service}.`))) return false;
   const stored = space.catalog.definitions.get('services', service);
-  return stored !== undefined && isAsStored(batch, kindOf(space, 'services'), { name: service }, stored);
+  return stored !== undefined && isAsNew(batch, kindOf(space, 'services'), { name: service }, stored);
 }
 
 type Change = Difference['change'] | null;

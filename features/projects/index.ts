@@ -1,6 +1,5 @@
 // The door of projects, also for the command line: the layout of their files, and the form of each resource.
 export {
-  agrees,
   canonical,
   documentName,
   filesOf,

@@ -31,7 +31,7 @@ const keepDigits = (_key: string, value: unknown, { source }: { source?: string 
 const LEFT_OUT = new Set(
   (
     '_id ars_namespace ars_version ars_createdAt ars_createdBy ars_modifiedAt ars_modifiedBy ' +
-    'errors compileWarnings triggers state isUnavailable'
+    'errors compileWarnings triggers state isUnavailable indexBuilds'
   ).split(' '),
 );
 
@@ -69,23 +69,18 @@ export function canonical(object: Members): string {
   return JSON.stringify(sorted(Object.fromEntries(set)));
 }
 
-/** Values that the service assigns to absent members. */
-const DEFAULTS: ReadonlySet<string> = new Set(['false', 'null', '[]', '{}', '""', '"standard"', '"ars_readOnly"', '"ars_readWrite"']);
+const FLAGS = new Set(['multi', 'array', 'required', 'unique', 'indexed', 'encrypted']);
 
-/** Whether an import of a definition changes nothing: its members are equal, and the others are defaults. Both texts are canonical. */
-export const agrees = (local: string, present: string | undefined): boolean =>
-  present !== undefined && (local === present || isWithin(parseExact(local), parseExact(present)));
-
-function isWithin(local: unknown, present: unknown): boolean {
-  if (Array.isArray(local))
-    return Array.isArray(present) && local.length === present.length && local.every((one, i) => isWithin(one, present[i]));
-  if (typeof local !== 'object' || local === null) return local === present;
-  if (typeof present !== 'object' || present === null || Array.isArray(present)) return false;
-  const [here, there] = [local as Members, present as Members];
-  return (
-    Object.keys(here).every((key) => isWithin(here[key], there[key])) &&
-    Object.keys(there).every((key) => Object.hasOwn(here, key) || DEFAULTS.has(JSON.stringify(there[key])))
-  );
+/** A type without the flags of its properties that are not set: a type keeps its properties as they were written. */
+export function withoutUnset(type: Members): Members {
+  const { properties } = type;
+  if (typeof properties !== 'object' || properties === null) return type;
+  const isSet = ([attribute, value]: [string, unknown]): boolean => !FLAGS.has(attribute) || (value !== false && value !== null);
+  const each = Object.entries(properties).map(([name, one]): [string, unknown] => [
+    name,
+    typeof one === 'object' && one !== null ? Object.fromEntries(Object.entries(one).filter(isSet)) : one,
+  ]);
+  return { ...type, properties: Object.fromEntries(each) };
 }
 
 /** The members to send: unset ones are omitted. */

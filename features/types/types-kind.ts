@@ -55,6 +55,7 @@ export const TYPES: DefinitionResource = {
     const removed = before ? addedBy(type, before) : [];
     const needsEmpty = before !== undefined && (await checkChanges(space, before, type));
     let lift: (() => void) | undefined;
+    let isPrepared = false;
     return {
       name: type.name,
       object: withCallersProperties({ ...typeToValue(type), accessLevels }, body),
@@ -63,6 +64,7 @@ export const TYPES: DefinitionResource = {
         return definitions.besideType(type, [...new Set([...definitions.removedFrom(type), ...removed])]);
       },
       prepare: async (object) => {
+        isPrepared = true;
         if (!stored) type = { ...type, collection: space.catalog.definitions.collectionOf(object) };
         await removeValues(space, type, before ? addedBy(before, type) : []);
         // Blocks writes between the check for instances and the new definition.
@@ -72,7 +74,7 @@ export const TYPES: DefinitionResource = {
       },
       abandon: () => {
         lift?.();
-        if (stored) buildAfter(space, type);
+        if (stored && isPrepared) buildAfter(space, type);
       },
       apply: (object) => {
         removeInBackground(space, type, removed);

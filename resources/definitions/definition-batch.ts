@@ -122,9 +122,13 @@ export class DefinitionBatch {
     this.#planned[at] = planned;
   }
 
-  /** The definition that would result if none existed; nothing is planned. @throws errors of the definition */
-  async preview(kind: DefinitionResource, body: ObjectValue): Promise<ObjectValue> {
-    const defined = await kind.define(this.space, body, null, this.#actor);
+  /**
+   * The definition that would result, as `plan` makes it; nothing is planned.
+   * @param stored the one that would be changed; null: as if none existed
+   * @throws errors of the definition
+   */
+  async preview(kind: DefinitionResource, body: ObjectValue, stored: ObjectValue | null): Promise<ObjectValue> {
+    const defined = await kind.define(this.space, stored ? mergedWith(kind, stored, body) : body, stored, this.#actor);
     defined.abandon?.();
     return defined.object;
   }
