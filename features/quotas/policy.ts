@@ -2,6 +2,7 @@
 // once the quota is reached. The store is queried only where there is a quota; a count does not include writes in progress, which may
 // exceed the quota.
 
+import { getOwn, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { MaybePromise } from '../../platform/structures/index.ts';
 import { type Change, type Policy, type Namespace, DEFINITIONS } from '../../resources/catalog/index.ts';
@@ -18,12 +19,12 @@ export const quotaPolicy: Policy = {
   },
 };
 
-function within(space: Namespace, usage: Usage, { operation, resource }: Change): MaybePromise<void> {
+function within(space: Namespace, usage: Usage, { operation, resource, after }: Change): MaybePromise<void> {
   const isNew = operation === 'insert';
   if (resource.kind === 'definitions') {
     if (!isNew || (resource.name !== 'types' && resource.name !== 'rules')) return undefined;
     const limit = usage.limit(resource.name);
-    return limit === null ? undefined : definitionsWithin(space, usage, resource.name, limit);
+    return limit === null ? undefined : definitionsWithin(space, usage, resource.name, after, limit);
   }
   const most = isNew && space.catalog.types.has(resource.type.name) ? usage.limit('instancesPerType') : null;
   const bytes = usage.limit('storageBytes');
@@ -35,9 +36,15 @@ function within(space: Namespace, usage: Usage, { operation, resource }: Change)
   return instances instanceof Promise ? instances.then(() => stored) : stored;
 }
 
-async function definitionsWithin(space: Namespace, usage: Usage, kind: string, limit: number): Promise<void> {
-  const counts = await Promise.all(
-    databasesIn(space, usage.namespaces).map((db) => db.collection(DEFINITIONS).countDocuments({ kind }, { limit: limit + 1 })),
-  );
-  if (counts.reduce((sum, one) => sum + one, 0) >= limit) throw apiError('cascade.quota.exceeded', kind, limit);
+/**
+ * The definitions of the change's own namespace are counted in memory: in an import, those that it will store are there already, also this
+ * one where it is planned a second time.
+ */
+async function definitionsWithin(space: Namespace, usage: Usage, kind: string, after: ObjectValue | null, limit: number): Promise<void> {
+  const { definitions } = space.catalog;
+  const isCounted = after !== null && definitions.get(kind, String(getOwn(after, 'name'))) !== undefined;
+  const others = databasesIn(space, usage.namespaces).filter(({ databaseName }) => databaseName !== space.storage.db.databaseName);
+  const counts = await Promise.all(others.map((db) => db.collection(DEFINITIONS).countDocuments({ kind }, { limit: limit + 1 })));
+  if (counts.reduce((sum, one) => sum + one, definitions.count(kind) - Number(isCounted)) >= limit)
+    throw apiError('cascade.quota.exceeded', kind, limit);
 }

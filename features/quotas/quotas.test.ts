@@ -49,6 +49,30 @@ const as = (identity: Identity, op: string, resourceName: string, { id, body, te
 const give = (quota: object): Promise<ApiReply> => as(SYSTEM, 'update', 'organizations', { id: organization, body: { quota } });
 const exceeded = (name: string, limit: number) => ({ code: 'cascade.quota.exceeded', status: 429, params: [name, limit] });
 
+test('the definitions of one import count together, and it stores none where they are too many', async () => {
+  const before = JSON.parse((await as(boss, 'select', 'types')).body ?? '[]') as { name: string }[];
+  const stored = before.filter(({ name }) => !name.startsWith('Ars')).length;
+  await give({ limits: { types: stored + 2, rules: 1 } });
+  const files = (names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [`types/${name}.json`, { name, properties: { n: { type: 'Integer' } } }]));
+  const load = (given: object) => as(boss, 'import', 'projects', { id: '*', body: { files: given } });
+  const refused = await load(files(['One', 'Two', 'Three']));
+  expect([refused.status, JSON.parse(refused.body ?? '')]).toEqual([
+    429,
+    [expect.objectContaining({ code: 'cascade.quota.exceeded', params: ['types', stored + 2] })],
+  ]);
+  // What fits exactly is stored, also a rule that is planned a second time: a configuration of the import switches it.
+  const fits = await load({
+    ...files(['One', 'Two']),
+    'rules/r.rule': 'RULE r WHEN INSERT OCCURS ON One AS o LOG("x")',
+    'configurations/c.json': { name: 'c', resources: ['/rules/r'], active: false },
+  });
+  expect(fits.status).toBe(200);
+  await as(boss, 'delete', 'configurations', { id: 'c' });
+  await as(boss, 'delete', 'rules', { id: 'r' });
+  for (const name of ['One', 'Two']) await as(boss, 'delete', 'types', { id: name });
+});
+
 test('each quota refuses changes beyond it, and names itself in the error', async () => {
   await as(boss, 'insert', 'types', { body: { name: 'Pump', properties: { n: { type: 'Integer' } } } });
   await as(boss, 'insert', 'Pump', { body: { n: 1 } });

@@ -82,6 +82,10 @@ export class DefinitionStore {
     return [...(this.#kinds.get(kind) ?? [])];
   }
 
+  count(kind: string): number {
+    return this.#kinds.get(kind)?.size ?? 0;
+  }
+
   /** The collection that stores the instances of a type. */
   collectionOf(type: ObjectValue): string {
     return this.#collections.get(idOf(type)) ?? collectionFor(idOf(type));
