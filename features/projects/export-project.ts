@@ -90,7 +90,10 @@ const nameIn = ([name]: readonly [string, ObjectValue]): string => name;
 
 function contentOf(space: Namespace, folder: string, stored: ObjectValue): Value {
   if (isProgram(folder)) return getOwn(stored, 'ruleText');
-  return parseJson(JSON.stringify(written(membersOf(space, kindOf(space, folder), stored))));
+  const members = written(membersOf(space, kindOf(space, folder), stored));
+  // A service shows an interface that follows from its procedures: in a file it would be a declared one, without later procedures.
+  if (folder === 'services' && getOwn(stored, 'interface') === null) delete members['interface'];
+  return parseJson(JSON.stringify(members));
 }
 
 /** A resource that an import would change: `added` or `changed`; `removed`: only the namespace has it, and an import keeps it. */

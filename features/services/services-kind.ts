@@ -2,11 +2,11 @@
 
 import { langError } from '../../stdlib/errors.ts';
 import { isBuiltinService } from '../../stdlib/builtins/index.ts';
-import { getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { checkName } from '../../model/types/index.ts';
 import { implementingPath, implementingPaths } from './implemented-events.ts';
-import { SERVICE_SHAPE, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
+import { SERVICE_SHAPE, type DefinitionResource, type Namespace, omit } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
 import { editorOf } from '../../resources/representation/index.ts';
 import { RULE_RIGHTS, requireMayTake } from '../../resources/access/index.ts';
@@ -36,7 +36,8 @@ export const SERVICES: DefinitionResource = {
     const name = textField('services', body, 'name');
     checkName('service', name);
     if (!stored && isBuiltinService(name)) throw apiError('cascade.resource.name.reserved', name, 'a built-in service has it');
-    const fields = checkFields(SERVICES, body, 'kept');
+    const given = checkFields(SERVICES, body, 'kept');
+    const fields = stored && isDerived(space, stored, given) ? omit(given, ['interface']) : given;
     checkInterface(fields);
     checkEventTypes(fields);
     checkReplication(fields);
@@ -149,6 +150,10 @@ function interfaceOf(space: Namespace, service: ObjectValue): Value {
     .filter(([, object]) => getOwn(object, 'visibility') === 'PUBLIC' && getOwn(object, 'hidden') !== true)
     .map(([name]) => name.slice(name.lastIndexOf('.') + 1));
 }
+
+/** Whether a change gives the interface back as it was shown: it stays derived, so that later procedures are in it, too. */
+const isDerived = (space: Namespace, stored: ObjectValue, given: ObjectValue): boolean =>
+  getOwn(stored, 'interface') === null && encodeInner(getOwn(given, 'interface')) === encodeInner(interfaceOf(space, stored));
 
 const proceduresOf = (space: Namespace, service: string): string[] =>
   space.catalog.definitions

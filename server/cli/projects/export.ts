@@ -15,7 +15,9 @@ export async function exportProject(root: string, options: RemoteOptions, termin
   const remote = await openRemote(options, terminal.ask);
   let [count, failed] = [0, 0];
   for (const folder of [...JSON_FOLDERS, ...PROGRAMS, 'documents']) {
-    const objects = new Map((await listed(remote, folder)).map((object) => [String(object['name']), object]));
+    const rows = await listed(remote, folder);
+    const whole = folder === 'services' ? await withoutDerived(remote, rows) : rows;
+    const objects = new Map(whole.map((object) => [String(object['name']), object]));
     for (const [name, path] of filesOf(folder, [...objects.keys()]))
       try {
         if (folder === 'documents') await download(remote, name, join(root, folder, ...path.split('/')));
@@ -33,6 +35,23 @@ export async function exportProject(root: string, options: RemoteOptions, termin
 }
 
 const textOf = (folder: string, object: Members): string => (isProgram(folder) ? String(object['ruleText']) : toText(written(object)));
+
+/**
+ * Services without interfaces that are the names of their public procedures: a service shows those where it has none of its own, and in a
+ * file they would be a declared one, without later procedures.
+ */
+async function withoutDerived(remote: Remote, services: readonly Members[]): Promise<Members[]> {
+  const names = new Map<unknown, string[]>();
+  for (const { name, serviceName, visibility, hidden } of services.length > 0 ? await listed(remote, 'procedures') : []) {
+    if (visibility !== 'PUBLIC' || hidden === true) continue;
+    const own = String(name).slice(String(name).lastIndexOf('.') + 1);
+    names.set(serviceName, [...(names.get(serviceName) ?? []), own]);
+  }
+  return services.map(({ interface: given, ...others }) => {
+    const isDerived = Array.isArray(given) && String([...given].sort()) === String((names.get(others['name']) ?? []).sort());
+    return isDerived || given === undefined ? others : { ...others, interface: given };
+  });
+}
 
 async function download(remote: Remote, name: string, file: string): Promise<void> {
   const answer = await remote.send('GET', contentPath(name));
