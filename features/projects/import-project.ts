@@ -4,7 +4,7 @@
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { CascadeError } from '../../stdlib/errors.ts';
 import type { Actor } from '../../runtime/context/index.ts';
-import { DuplicateKey, VersionConflict } from '../../runtime/transactions/index.ts';
+import { DuplicateKey, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { CascadeErrors, errorDocument, apiError, isApiError } from '../../model/errors/index.ts';
 import { may, requireRight } from '../../resources/access/index.ts';
 import { resolve, type InstanceResource, type Namespace } from '../../resources/catalog/index.ts';
@@ -242,10 +242,14 @@ async function withData(space: Namespace, file: ProjectFile, by: Actor, done: Im
   const operation = keys.length > 0 ? 'upsert' : 'insert';
   if (!resource.operations.has(operation)) throw apiError('cascade.method.not.allowed', operation, name);
   requireRight(space, resource, operation, by.identity);
-  if (keys.length === 0) done.warnings.push(`${file.file}: ${name} has no natural key: a second import makes its instances twice`);
+  // A file that fails at one of its rows may be tried again, and begins anew then: until all succeed none is a part of the import.
+  const units: UnitOfWork[] = [];
+  const apart: Actor = { ...by, commit: async (unit) => void units.push(unit) };
   await eachOnce(resource, keys, file.value, async (row) => {
-    await (keys.length > 0 ? upsertOne(space, resource, row, by) : insertOne(space, resource, row, by));
+    await (keys.length > 0 ? upsertOne(space, resource, row, apart) : insertOne(space, resource, row, apart));
   });
+  for (const unit of units) await by.commit(unit);
+  if (keys.length === 0) done.warnings.push(`${file.file}: ${name} has no natural key: a second import makes its instances twice`);
   done.loaded.push(file.file);
 }
 
