@@ -98,3 +98,17 @@ test('who loses a namespace leaves its groups, with its devices and the messages
   expect(await as(boss, 'select', 'groups', 'own')).toMatchObject({ owner: boss.username, members: [boss.username] });
   expect(await as(boss, 'select', 'ArsPushTarget', undefined)).toEqual([]);
 });
+
+test('a group that passes to the admin keeps what others change in it meanwhile', async () => {
+  await as(boss, 'authorizeUser', 'namespaces', root, { username: guest.username, profiles: ['admin', 'user__system'] });
+  const eve = `eve${mark}`;
+  await as(boss, 'insert', 'users', undefined, { username: eve, password: 'correct horse' });
+  await as(boss, 'insert', 'groups', undefined, { name: 'shift', owner: guest.username, members: [guest.username, eve] });
+  const patch = (change: object) => as(boss, 'patch', 'groups', 'shift', [change]);
+  // The changes of one group wait for each other, and the transfer waits behind them.
+  const before = Array.from({ length: 30 }, (_, i) => patch({ op: 'add', path: '/description', value: `shift ${i}` }));
+  const left = patch({ op: 'remove', path: '/members/-', value: eve });
+  const revoked = as(boss, 'revokeUserAuthZ', 'namespaces', root, { username: guest.username, transferResources: true });
+  await Promise.all([...before, left, revoked]);
+  expect(await as(boss, 'select', 'groups', 'shift')).toMatchObject({ owner: boss.username, members: [boss.username] });
+});
