@@ -43,3 +43,16 @@ test('messages beyond the quota of bytes are dropped, the oldest first, and the 
   const [notice] = (await messages()).filter(isNotice);
   expect(notice).toMatchObject({ level: 'WARN', message: expect.stringContaining(`${300 - left.length} messages`) as string });
 });
+
+test('an expired debug config that is prolonged while others are removed stays', async () => {
+  const names = Array.from({ length: 60 }, (_, i) => `dbg${i}`);
+  const expiresAt = new Date(clock.now() + 60_000).toISOString();
+  for (const name of names) await ask('insert', 'debugconfigs', { object: { name, type: 'log', value: 'DEBUG', expiresAt } });
+  const left = async (): Promise<string[]> =>
+    (JSON.parse(await ask('select', 'debugconfigs')) as { name: string }[]).map(({ name }) => name);
+  await clock.advanceTo(clock.now() + 60_001);
+  await expect.poll(left, { interval: 1 }).not.toContain('dbg0');
+  await ask('update', 'debugconfigs', { resourceId: 'dbg59', object: { expiresAt: new Date(clock.now() + 3_600_000).toISOString() } });
+  await expect.poll(async () => (await left()).filter((name) => name !== 'dbg59')).toEqual([]);
+  expect(await left()).toEqual(['dbg59']);
+});

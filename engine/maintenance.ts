@@ -1,6 +1,9 @@
 // The periodic maintenance of a namespace: trims capped types after a crash, removes expired debug configs and old logs. It raises no
 // events and writes no audits.
 
+import { CascadeError } from '../stdlib/errors.ts';
+import type { ObjectValue } from '../stdlib/values/index.ts';
+import { versionOf } from '../resources/representation/index.ts';
 import { trimCapped } from '../resources/instances/index.ts';
 import { sweepContents } from '../features/documents/index.ts';
 import { trimDeliveryRecords } from '../features/delivery/index.ts';
@@ -74,7 +77,7 @@ async function runOnce(space: Namespace, uses: (key: string) => boolean): Promis
   await sourcesOf(space).settle(now);
   settleHandOver(space, now);
   for (const [name, config] of space.catalog.definitions.list('debugconfigs'))
-    if (isExpired(config, now)) await deleteDefinition(space, DEBUGCONFIGS, name, serviceActor(space));
+    if (isExpired(config, now)) await removeExpired(space, name, config);
   await space.execution.programs.sweep(now, uses);
   if (now - (trimmedAt.get(space) ?? 0) >= TRIM_EVERY_MS) {
     trimmedAt.set(space, now);
@@ -82,3 +85,14 @@ async function runOnce(space: Namespace, uses: (key: string) => boolean): Promis
     await sweepContents(space);
   }
 }
+
+/** Removes a debug config, unless it is another one or gone when its turn comes: it may have been prolonged meanwhile. */
+async function removeExpired(space: Namespace, name: string, config: ObjectValue): Promise<void> {
+  try {
+    await deleteDefinition(space, DEBUGCONFIGS, name, serviceActor(space), versionOf(config));
+  } catch (error) {
+    if (!(error instanceof CascadeError) || !CHANGED.has(error.code)) throw error;
+  }
+}
+
+const CHANGED: ReadonlySet<string> = new Set(['cascade.update.authorization.or.version.conflict', 'cascade.resource.not.found']);
