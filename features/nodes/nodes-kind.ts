@@ -8,7 +8,7 @@ import { checkName } from '../../model/types/index.ts';
 import { resolve, systemType, type DefinitionResource, type Namespace, omit } from '../../resources/catalog/index.ts';
 import type { ApiReply } from '../../resources/api.ts';
 import { may, requireRight } from '../../resources/access/index.ts';
-import { checkFields, textField, definitionJson, deleteDefinition, putDefinition, shown } from '../../resources/definitions/index.ts';
+import { checkFields, textField, definitionJson, deleteWithDependents, putDefinition, shown } from '../../resources/definitions/index.ts';
 import { SELF_RECORD } from './conditions.ts';
 import { NODES_OUTLET } from './outlet.ts';
 import { EgressError } from '../../platform/egress/index.ts';
@@ -217,7 +217,7 @@ async function onCollection(space: Namespace, body: ObjectValue, actor: Actor): 
   }
   if (op === 'deleteNode') {
     requireRight(space, NODES, 'delete', actor.identity);
-    await deleteDefinition(space, NODES, textField('nodes', body, 'targetName'), actor);
+    await deleteWithDependents(space, NODES, textField('nodes', body, 'targetName'), actor);
     return { status: 204 };
   }
   if (op !== null) throw apiError('cascade.operation.unknown', op);
