@@ -1,13 +1,16 @@
 // The end of a namespace (resources-and-api.md 4.9): everything that the installation has of it, in one transaction. Its data are dropped afterwards;
 // until that is done its name stays taken, also over a crash.
 import type { ClientSession } from 'mongodb';
-import { inTransaction } from './accounts.ts';
+import { inTransaction, requireVersion } from './accounts.ts';
 import { apiError } from '../model/errors/index.ts';
 import type { IdentityCollections } from './documents.ts';
-import type { Along } from './types.ts';
+import type { Ending } from './types.ts';
 
-/** @throws resource.not.found, organization.in.use: it is the root of an organization with other namespaces */
-export async function deleteNamespace(collections: IdentityCollections, namespace: string, along?: Along): Promise<void> {
+/**
+ * @throws resource.not.found, update.authorization.or.version.conflict, organization.in.use: it is the root of an organization with other
+ *   namespaces
+ */
+export async function deleteNamespace(collections: IdentityCollections, namespace: string, { version, along }: Ending = {}): Promise<void> {
   const { client, users, tokens, namespaces, organizations, invitations, deleted, keys } = collections;
   await inTransaction(client, async (session) => {
     const root = await organizations.findOne({ namespace }, { session });
@@ -15,6 +18,7 @@ export async function deleteNamespace(collections: IdentityCollections, namespac
     if (other) throw apiError('cascade.organization.in.use', root.name, other.namespace);
     const gone = await namespaces.findOneAndDelete({ namespace }, { session });
     if (!gone) throw apiError('cascade.resource.not.found', `/namespaces/${namespace}`);
+    requireVersion(`/namespaces/${namespace}`, gone, version);
     const homed = await users.find({ namespace }, { session, projection: { _id: 1 } }).toArray();
     await tokens.deleteMany({ $or: [{ namespace }, { userId: { $in: homed.map(({ _id }) => _id) } }] }, { session });
     await users.deleteMany({ namespace }, { session });

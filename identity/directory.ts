@@ -96,7 +96,7 @@ export interface Directory {
   /** @param change `quota` and `properties` are JSON */
   changeOrganization(name: string, change: OrganizationChange, how: How): Promise<void>;
   /** @throws organization.in.use while a namespace is its */
-  removeOrganization(name: string): Promise<void>;
+  removeOrganization(name: string, version?: bigint): Promise<void>;
   /** @param properties JSON; null: none */
   setNamespaceProperties(namespace: string, properties: string | null, how: How): Promise<void>;
   /** Users at home in the namespace, authorized or invited there; of null: all of the installation, each as it is at home. */
@@ -215,11 +215,12 @@ export function openDirectory(db: Db): Directory {
         requireVersion(`/organizations/${name}`, found, version);
       });
     },
-    async removeOrganization(name) {
+    async removeOrganization(name, version) {
       await inTransaction(db.client, async (session) => {
         const used = await namespaces.findOne({ organization: name }, { session });
         if (used) throw apiError('cascade.organization.in.use', name, used.namespace);
-        await organizations.deleteOne({ name }, { session });
+        const gone = await organizations.findOneAndDelete({ name }, { session });
+        if (gone) requireVersion(`/organizations/${name}`, gone, version);
       });
     },
     hasNamespace: async (name) => (await namespaces.findOne({ namespace: name }, { projection: { _id: 1 } })) !== null,

@@ -48,6 +48,7 @@ function fresh() {
   return { db, store, installed };
 }
 
+const CONFLICT = 'cascade.update.authorization.or.version.conflict';
 const refusal = (code: string) => expect.objectContaining({ code });
 const FAILED = 'io.service.security.authentication.failed';
 const login = (username = 'admin', password = 'admin pass:word', target?: string) => store.login(username, password, HERE, target);
@@ -306,7 +307,9 @@ test('an inactive or deleted user is refused at once', async () => {
   expect(await store.verify(token)).toBeNull();
   await store.changeUser(ann, { active: true });
   expect(await store.verify(token)).not.toBeNull();
-  await store.deleteUser(ann);
+  await expect(store.deleteUser(ann, { version: 1n })).rejects.toMatchObject({ code: CONFLICT, status: 409 });
+  expect(await store.verify(token)).not.toBeNull();
+  await store.deleteUser(ann, { version: 3n });
   expect(await store.verify(token)).toBeNull();
   await withAnn();
   expect(await store.verify(token)).toBeNull();
@@ -398,7 +401,9 @@ test('a long-lived token stands for its creator, and its sessions end with it', 
   expect(await store.verify(session.token)).not.toBeNull();
   await expect(store.refresh(token)).rejects.toEqual(refusal('cascade.security.token.invalid'));
   const id = (await db.collection('tokens').findOne({ name: 'edge-7' }))!._id.toHexString();
-  expect(await store.deleteAccessToken(id, ann)).toBe(true);
+  await expect(store.deleteAccessToken(id, ann, { version: 2n })).rejects.toMatchObject({ code: CONFLICT, status: 409 });
+  expect(await store.verify(token)).not.toBeNull();
+  expect(await store.deleteAccessToken(id, ann, { version: 1n })).toBe(true);
   expect(await store.verify(token)).toBeNull();
   expect(await store.verify(session.token)).toBeNull();
   expect(await store.deleteAccessToken(id, ann)).toBe(false);

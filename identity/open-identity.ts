@@ -4,7 +4,16 @@ import { deleteNamespace } from './delete-namespace.ts';
 import { type ClientSession, type Db, ObjectId } from 'mongodb';
 import type { Along, Identity } from './types.ts';
 import { CascadeError, apiError } from '../model/errors/index.ts';
-import { changeUser, inTransaction, insertUser, isInvited, keepingAnAdmin, normalName, refusingDuplicates } from './accounts.ts';
+import {
+  changeUser,
+  inTransaction,
+  insertUser,
+  isInvited,
+  keepingAnAdmin,
+  normalName,
+  refusingDuplicates,
+  requireVersion,
+} from './accounts.ts';
 import { collectionsOf, ensureIndexes, type TokenDocument, type UserDocument } from './documents.ts';
 import { firstStart } from './first-start.ts';
 import { PasswordHashing } from './hashing.ts';
@@ -227,9 +236,9 @@ export function openIdentity(
     async checkPassword(username, password, address) {
       return (await authenticate(username, password, limitKey(address))) !== null;
     },
-    async deleteNamespace(namespace, along) {
+    async deleteNamespace(namespace, options) {
       try {
-        await deleteNamespace(collections, namespace, along);
+        await deleteNamespace(collections, namespace, options);
       } finally {
         changed(null);
       }
@@ -239,11 +248,12 @@ export function openIdentity(
       await collections.deleted.deleteOne({ _id: namespace });
     },
     keepingAnAdmin: (namespace, username, along) => keepingAnAdmin(collections, namespace, username, date(), along),
-    async deleteUser(name, along) {
+    async deleteUser(name, { version, along } = {}) {
       const username = normalName(name);
       const removal = inTransaction(collections.client, async (session) => {
         const gone = await users.findOneAndDelete({ username }, { session });
         if (!gone) throw apiError('cascade.user.not.found', name);
+        requireVersion(`/users/${username}`, gone, version);
         await tokens.deleteMany({ username }, { session });
         await along?.(session, gone._id.toHexString());
       });
@@ -297,12 +307,14 @@ export function openIdentity(
       });
       return token;
     },
-    async deleteAccessToken(id, username, along) {
+    async deleteAccessToken(id, username, { version, along } = {}) {
       const wanted = { _id: new ObjectId(id), kind: 'permanent' as const, username };
       if (!(await tokens.findOne(wanted))) return false;
       const removal = inTransaction(collections.client, async (session) => {
-        const { deletedCount } = await tokens.deleteOne(wanted, { session });
-        if (deletedCount > 0) await along?.(session, id);
+        const gone = await tokens.findOneAndDelete(wanted, { session });
+        if (!gone) return;
+        requireVersion(`/tokens/${id}`, gone, version);
+        await along?.(session, id);
       });
       await ending(username, removal);
       return true;

@@ -158,7 +158,7 @@ export interface IdentityStore {
    * With the users at home there, their tokens and those of the namespace, authorizations and invitations. Its name is not free before
    * `namespaceDropped`. @throws resource.not.found, organization.in.use
    */
-  deleteNamespace(namespace: string, along?: Along): Promise<void>;
+  deleteNamespace(namespace: string, options?: Ending): Promise<void>;
   /** Namespaces that were deleted, whose data may still be there. */
   deletedNamespaces(): Promise<string[]>;
   /** Nothing of it is left. */
@@ -175,7 +175,7 @@ export interface IdentityStore {
   /** What goes along with a change that takes the user's rights as an admin of the namespace away. @throws, along with it, namespace.last.admin */
   keepingAnAdmin(namespace: string, username: string, along?: Along): Along;
   /** With its tokens. */
-  deleteUser(username: string, along?: Along): Promise<void>;
+  deleteUser(username: string, options?: Ending): Promise<void>;
   /**
    * Sets the profiles of a user in a namespace. One of elsewhere who is not in it yet is invited, and accepts by entering it.
    * @param isConsented the user has asked for it: it is in force at once
@@ -192,7 +192,14 @@ export interface IdentityStore {
   /** A long-lived token (4.12). @returns the token, which is not kept. */
   createAccessToken(token: NewAccessToken, along?: Along): Promise<string>;
   /** A long-lived token of the user, by its `_id`, and the sessions made from it. @returns whether there was one */
-  deleteAccessToken(id: string, username: string, along?: Along): Promise<boolean>;
+  deleteAccessToken(id: string, username: string, options?: Ending): Promise<boolean>;
+}
+
+/** What a deletion is held to, and what is stored along with it. */
+export interface Ending {
+  /** The expected version; another one is a conflict (update.authorization.or.version.conflict). */
+  readonly version?: bigint | undefined;
+  readonly along?: Along;
 }
 
 /** Who asks, for one namespace (resources-and-api.md 6 and 7.2). */

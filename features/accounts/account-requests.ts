@@ -127,8 +127,8 @@ export async function carryOutAccount(space: Namespace, resource: AccountResourc
       const where = parameters['where'] ?? {};
       const doomed =
         resourceId === undefined ? await matching(space, resource, where, caller) : [await accountAt(space, resource, resourceId, caller)];
-      if (resourceId !== undefined && doomed[0]) versionOfRequest(resource, request, doomed[0]);
-      await removeAccounts(space, resource, doomed, where, by);
+      const version = resourceId !== undefined && doomed[0] ? versionOfRequest(resource, request, doomed[0]) : undefined;
+      await removeAccounts(space, resource, doomed, where, by, version);
       return { ...NO_CONTENT, ...counted(request, doomed.length) };
     }
     default: {

@@ -27,7 +27,7 @@ export interface AccountResource {
   readonly unaudited?: true;
   /** UPDATE is supported, PATCH is not (4.22). */
   readonly unpatched?: true;
-  remove?(space: Namespace, stored: ObjectValue, caller: Identity, along: Audited): Promise<void>;
+  remove?(space: Namespace, stored: ObjectValue, caller: Identity, how: Omit<HowChanged, 'address'>): Promise<void>;
   /** DELETE needs an id: a condition must not remove several. */
   readonly removesOneByOne?: true;
   readonly commands?: Readonly<Record<string, AccountCommand>>;

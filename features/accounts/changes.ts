@@ -78,13 +78,17 @@ export async function updateAccount(
   return after;
 }
 
-/** @param where the condition of a DELETE of many, whose deletions share one event, even if a later one is refused */
+/**
+ * @param where the condition of a DELETE of many, whose deletions share one event, even if a later one is refused
+ * @param version the expected one, where one object is meant
+ */
 export async function removeAccounts(
   space: Namespace,
   resource: AccountResource,
   doomed: readonly ObjectValue[],
   where: Value,
   by: By,
+  version?: bigint,
 ): Promise<void> {
   if (!resource.remove) throw apiError('cascade.method.not.allowed', 'delete', resource.name);
   const gone: ObjectValue[] = [];
@@ -92,7 +96,7 @@ export async function removeAccounts(
   try {
     for (const one of doomed) {
       const audit = resource.name === 'namespaces' ? auditOfEnd(space, by.actor) : auditOf(space, resource, 'delete', by.actor);
-      await resource.remove(space, one, by.actor.identity, audit.store);
+      await resource.remove(space, one, by.actor.identity, { version, along: audit.store });
       note(space, resource, 'delete', by, one);
       gone.push(one);
       events.push(...audit.events);

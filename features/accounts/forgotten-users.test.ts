@@ -71,3 +71,20 @@ test('a user that an admin at home deletes leaves the groups of the namespaces o
 test('a user that the system admin deletes leaves the groups of its own namespace', async () => {
   expect(await deleted('bob', SYSTEM, there)).toEqual(inherited);
 });
+
+test('a user that is changed while it leaves its groups is not deleted on the strength of its former version', async () => {
+  const boss = bossOf(home);
+  await send(here, boss, 'insert', 'users', { object: { username: 'rob', password: PASSWORD } });
+  const names = Array.from({ length: 40 }, (_, i) => `robs${i}`);
+  for (const name of names) await send(here, boss, 'insert', 'groups', { object: { name, members: ['rob'] } });
+  const first = async (): Promise<string> => (await send(here, boss, 'select', 'groups', { resourceId: 'robs0' })).body ?? '';
+  const refused = expect(send(here, boss, 'delete', 'users', { resourceId: 'rob', ifMatch: '"1"' })).rejects.toMatchObject({
+    code: 'cascade.update.authorization.or.version.conflict',
+    status: 409,
+  });
+  await expect.poll(first, { interval: 1 }).not.toContain('"rob"');
+  await send(here, boss, 'update', 'users', { resourceId: 'rob', object: { firstName: 'R' } });
+  await refused;
+  await send(here, boss, 'delete', 'users', { resourceId: 'rob', ifMatch: '"2"' });
+  await expect(send(here, boss, 'select', 'users', { resourceId: 'rob' })).rejects.toMatchObject({ status: 404 });
+});

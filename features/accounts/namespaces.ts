@@ -79,11 +79,11 @@ export const NAMESPACES: AccountResource = {
     await space.installation.directory.setNamespaceProperties(namespace, json, how);
   },
   /** Deletes the namespace with all its data, for its admin. */
-  async remove(space, stored, caller, along) {
+  async remove(space, stored, caller, { version, along }) {
     const namespace = String(getOwn(stored, 'namespace'));
     if (namespace !== space.name || UNDELETABLE.has(namespace)) throw apiError('cascade.authorization.denied', 'delete', 'namespaces');
     requireAdmin(caller, 'delete', 'namespaces');
-    await space.installation.identity.deleteNamespace(namespace, (session) => along(session, namespace));
+    await space.installation.identity.deleteNamespace(namespace, { version, along: (session) => along(session, namespace) });
     await space.installation.drop(namespace);
   },
   commands: {

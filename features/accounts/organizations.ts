@@ -42,9 +42,9 @@ export const ORGANIZATIONS: AccountResource = {
     await space.installation.directory.changeOrganization(String(getOwn(stored, 'name')), change, { by: caller.username, version });
     space.installation.quotas.forget();
   },
-  async remove(space, stored, caller) {
+  async remove(space, stored, caller, { version }) {
     requireSystem(caller, 'delete');
-    await space.installation.directory.removeOrganization(String(getOwn(stored, 'name')));
+    await space.installation.directory.removeOrganization(String(getOwn(stored, 'name')), version);
   },
 };
 

@@ -82,10 +82,10 @@ export const TOKENS: AccountResource = {
     const how = { by: caller.username, version, along };
     if (name !== null) await space.installation.directory.renameToken(String(getOwn(token, '_id')), name, how);
   },
-  async remove(space, token, caller, along) {
+  async remove(space, token, caller, { version, along }) {
     const username = String(getOwn(token, 'username'));
     if (username !== caller.username) requireAdmin(caller, 'delete', 'tokens');
-    await space.installation.identity.deleteAccessToken(String(getOwn(token, '_id')), username, along);
+    await space.installation.identity.deleteAccessToken(String(getOwn(token, '_id')), username, { version, along });
   },
 };
 

@@ -83,7 +83,7 @@ export const USERS: AccountResource = {
     if (Object.keys(changes).every(isServiceSet)) return;
     await identity.changeUser(username, change, wholly);
   },
-  async remove(space, object, caller, along) {
+  async remove(space, object, caller, { version, along }) {
     requireAdmin(caller, 'delete', 'users');
     const username = String(getOwn(object, 'username'));
     if (username === caller.username) throw apiError('cascade.user.self.delete', username);
@@ -91,7 +91,7 @@ export const USERS: AccountResource = {
     if (!user || !manages(space, caller, user)) throw denied('delete');
     const wholly = await requireAnotherAdmin(space, username, user.home, (session) => along(session, username));
     await forgetIn(space, username, caller);
-    await space.installation.identity.deleteUser(username, wholly);
+    await space.installation.identity.deleteUser(username, { version, along: wholly });
   },
 };
 
