@@ -4,7 +4,7 @@ import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/val
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { toJson } from '../../model/values/index.ts';
-import type { ApiReply, ApiRequest, Pieces } from '../../resources/api.ts';
+import type { ApiReply, ApiRequest } from '../../resources/api.ts';
 import { audited } from '../../resources/access/index.ts';
 import type { Feature, Namespace } from '../../resources/catalog/index.ts';
 import { objectOf, reply, requiredText, requireKnown, textIn } from '../../resources/requests/index.ts';
@@ -12,6 +12,7 @@ import { type Head, isHead } from './format.ts';
 import { openBackup } from './reading.ts';
 import { beginRestore, endRestore, takeRows } from './restoring.ts';
 import { keyOf } from './sealing.ts';
+import { handedOver, whole } from './whole.ts';
 
 const NAME = 'backups';
 
@@ -23,8 +24,8 @@ type Carry = (space: Namespace, namespace: string, data: ObjectValue, request: A
 const OPERATIONS: Readonly<Record<string, Carry>> = {
   async backup(space, namespace, data, { streams }, actor) {
     requireKnown(NAME, data, ['key']);
-    const pieces = await openBackup(space, namespace, keyOf(textIn(NAME, data, 'key')));
-    await note(space, namespace, 'backup', actor);
+    const opened = await openBackup(space, namespace, keyOf(textIn(NAME, data, 'key')));
+    const pieces = await handedOver(opened, () => note(space, namespace, 'backup', actor));
     return streams ? { status: 200, pieces } : reply(await whole(pieces));
   },
   async beginRestore(space, namespace, data) {
@@ -65,17 +66,6 @@ async function note(space: Namespace, namespace: string, op: string, actor: Acto
   await actor.commit(
     audited(space, { entity: `/namespaces/${namespace}`, op, message: `${op} of /namespaces/${namespace} by ${username}` }, actor),
   );
-}
-
-/** Joins the pieces, for bindings that cannot stream. */
-async function whole(pieces: Pieces): Promise<string> {
-  let text = '';
-  try {
-    for (let piece; (piece = await pieces.next()) !== null; ) text += piece;
-  } finally {
-    await pieces.close();
-  }
-  return text;
 }
 
 /** @throws method.not.allowed, authorization.denied, operation.unknown */
