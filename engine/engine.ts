@@ -337,7 +337,9 @@ export async function openEngine({
         if (!isSure()) throw apiError('cascade.server.unavailable');
         if (!(await installation.directory.hasNamespace(namespace)))
           throw apiError('cascade.resource.not.found', `/private/${arrival.protocol}/${namespace}/${arrival.source}`);
-        return forwarding.accept(namespace, arrival);
+        return forwarding.accept(namespace, arrival).catch((error: unknown) => {
+          throw asClientError(error);
+        });
       },
       async count(identity) {
         if (!(await installation.directory.hasNamespace(identity.namespace))) return; // of a public path

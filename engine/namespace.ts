@@ -16,7 +16,16 @@ import { SCHEDULE, Schedule } from '../features/schedules/index.ts';
 import { DELIVERIES_STATE, Deliveries, deadLetter } from '../features/delivery/index.ts';
 import type { Stalls } from '../platform/stalls/index.ts';
 import type { Clock } from '../platform/clock/index.ts';
-import { attemptOf, Committer, openEpochs, QueueFull, type RunId, type Step, type StoredEvent } from '../runtime/transactions/index.ts';
+import {
+  attemptOf,
+  Committer,
+  Fenced,
+  openEpochs,
+  QueueFull,
+  type RunId,
+  type Step,
+  type StoredEvent,
+} from '../runtime/transactions/index.ts';
 import { followIds, ownershipOf } from '../model/types/index.ts';
 import { Correlations, EVALUATION_TEXTS, EVALUATIONS } from '../runtime/correlation/index.ts';
 import { apiError } from '../model/errors/index.ts';
@@ -395,32 +404,48 @@ export async function openNamespace({
   };
   const takeOver = new TakeOver(space, store, recorded);
   let resuming: Promise<void> = Promise.resolve();
+  let isClosing = false;
+  let isTakenOver = false;
+  /** A take-over that is under way when the namespace is closed begins nothing any more. */
+  const requireOpen = (): void => {
+    if (isClosing) throw new Fenced('the namespace is closed here');
+  };
+  const isWanted = (): boolean => !isClosing;
   const resume = async (): Promise<void> => {
+    requireOpen();
     const events = await takeOver.take([...new Set([...unclosed, ...(await others())])]);
+    requireOpen();
     if (correlations.areAsleep) {
       // The former owner's journal is closed by now: until then that owner may have spilled evaluations.
-      await retryUntilAvailable(() => correlations.restore(db));
+      await retryUntilAvailable(() => correlations.restore(db), { isWanted });
       // First the former owner's events, then those that a process of an earlier version stored for its leader, then new commits.
       await committer.exclusive(async (commit) => {
-        await retryUntilAvailable(() => handedOff.start(commit));
+        await retryUntilAvailable(() => handedOff.start(commit), { isWanted });
         correlations.start(events);
       });
     }
+    requireOpen();
     if (opened.length === 0) await beginMaintenance();
+    requireOpen();
     sources.start();
+    isTakenOver = true;
   };
   const close = async (): Promise<void> => {
+    isClosing = true;
+    await resuming.catch(() => undefined);
     backpressure.close();
-    executionTimes.close();
     for (const one of opened) await one[Symbol.asyncDispose]();
     await sources.close();
     await federation.close();
-    await sources.settle(clock.now(), true);
+    await sources
+      .settle(clock.now(), true)
+      .catch((err: unknown) => log.warn({ err, namespace: name }, 'the counts of sources could not be stored'));
     await deliveries.close();
     await handedOff.close();
     await schedule[Symbol.asyncDispose]();
     await correlations[Symbol.asyncDispose]();
     await committer[Symbol.asyncDispose]();
+    executionTimes.close(); // until here, runs have to be ended that take too long
     await space.states.get(CURSORS).closeAll();
   };
   try {
@@ -440,7 +465,8 @@ export async function openNamespace({
     space,
     takeOver: () => (resuming = resuming.catch(() => undefined).then(resume)),
     async isAtRest() {
-      if (runner.pending > 0 || correlations.isBusy || correlations.open > 0 || schedule.isBusy || !schedule.isEmpty) return false;
+      if (!isTakenOver || runner.pending > 0 || correlations.isBusy || correlations.open > 0 || schedule.isBusy || !schedule.isEmpty)
+        return false;
       if (definitions.list('sources').length > 0 || indexBuildsOf(space).areOpen) return false;
       return (await federation.outbox.isEmpty()) && (await deliveries.pending()) === 0;
     },

@@ -1,7 +1,10 @@
 // A namespace that cannot be opened blocks neither the service nor another namespace, and its unfinished work is not lost.
 import { randomUUID } from 'node:crypto';
 import { type Db, MongoClient } from 'mongodb';
+import pino from 'pino';
 import { expect, test, vi } from 'vitest';
+import type { OpenNamespace } from './namespace.ts';
+import { OpenNamespaces } from './open-namespaces.ts';
 import { storedRow } from '../runtime/transactions/row-form.ts';
 import { openOwnDatabase } from './testing/database.ts';
 import { openTestEngine } from './testing/engine.ts';
@@ -61,4 +64,71 @@ test('others serve while a namespace cannot be opened; once it can, it takes ove
   expect(await after.engine.load()).toMatchObject({ namespacesUnavailable: 0 });
   expect(await after.rows('Row')).toHaveLength(1);
   await client.close();
+});
+
+/** Opened under epoch 1, 2 and so on; the first take-over waits until it is released. */
+function worldOf() {
+  const noted: string[] = [];
+  const fences = new Map<number, () => void>();
+  let release = (): void => undefined;
+  const gathered = new Promise<void>((resolve) => (release = resolve));
+  let epoch = 0;
+  const spaceOf = (own: number): OpenNamespace => {
+    let isClosed = false;
+    const space = {
+      pending: 0,
+      drained: async () => undefined,
+      isAtRest: async () => false,
+      takeOver: async () => {
+        if (isClosed) throw new Error('it is closed');
+        noted.push(`${own} takes over`);
+      },
+      [Symbol.asyncDispose]: async () => {
+        isClosed = true;
+        noted.push(`${own} is closed`);
+      },
+    };
+    return space as unknown as OpenNamespace;
+  };
+  const namespaces = new OpenNamespaces({
+    acquire: async () => ({ epoch: ++epoch, unclosed: [], idSecond: 0, listeners: [] }),
+    open: async (_name, { epoch: own }, onFenced) => {
+      fences.set(own, onFenced);
+      return spaceOf(own);
+    },
+    gather: (_name, _space, { epoch: own }) => (own === 1 ? gathered : Promise.resolve()),
+    closed: async (_name, { epoch: own }) => void noted.push(`${own} is recorded`),
+    release: async (_name, own) => void noted.push(`${own} is released`),
+    giveUp: async () => undefined,
+    isShared: true,
+    log: pino({ level: 'silent' }),
+  });
+  return { namespaces, noted, release: () => release(), fence: (own: number) => fences.get(own)?.() };
+}
+
+test('a namespace that is closed while it is being taken over is not served here, and nothing is recorded of its take-over', async () => {
+  const { namespaces, noted, release } = worldOf();
+  const opening = namespaces.openAll(['x']);
+  const entering = namespaces.enter('x').catch((error: unknown) => error);
+  await vi.waitFor(async () => expect(await namespaces.running('x')).toBeDefined());
+  await namespaces.close('x');
+  release();
+  await opening;
+  expect(await entering).not.toBeInstanceOf(Error);
+  expect(noted).toEqual(['1 is closed', '1 is released', '2 takes over', '2 is recorded']); // who waited has acquired it anew
+  expect([namespaces.unavailable, namespaces.has('x')]).toEqual([0, true]);
+});
+
+test('a former opening that is fenced does not close the namespace that has come back to the process since', async () => {
+  const { namespaces, noted, release, fence } = worldOf();
+  release();
+  await namespaces.openAll(['x']);
+  await namespaces.close('x');
+  await namespaces.openAll(['x']);
+  fence(1);
+  await namespaces.running('x');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(noted).not.toContain('2 is closed');
+  fence(2);
+  await vi.waitFor(() => expect(noted).toContain('2 is closed'));
 });

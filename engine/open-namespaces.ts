@@ -87,17 +87,21 @@ export class OpenNamespaces {
 
   /** @throws OwnedElsewhere, cascade.server.unavailable, MasterKeyError */
   async of(name: string): Promise<OpenNamespace> {
-    for (let closing; (closing = this.#closing.get(name)); ) {
-      await closing;
-      if (this.#options.isShared && !this.has(name)) throw new OwnedElsewhere(null);
-    }
-    if (!this.#unavailable.has(name)) {
+    for (;;) {
+      for (let closing; (closing = this.#closing.get(name)); ) {
+        await closing;
+        if (this.#options.isShared && !this.has(name)) throw new OwnedElsewhere(null);
+      }
+      if (this.#unavailable.has(name)) break;
       if (!this.#served.has(name)) void this.#try(name);
-      const space = await this.#served.get(name)?.catch((error: unknown) => {
+      const served = this.#served.get(name);
+      const space = await served?.catch((error: unknown) => {
         if (error instanceof OwnedElsewhere) throw error;
         return null; // the log has the reason
       });
       if (space) return space;
+      if (this.#served.get(name) === served) break;
+      // It was closed while it was being taken over.
     }
     const error = this.#errors.get(name);
     throw error instanceof MasterKeyError ? error : apiError('cascade.server.unavailable'); // a retry cannot provide the key
@@ -174,9 +178,10 @@ export class OpenNamespaces {
     return done;
   }
 
-  /** Closes a namespace that another process owns now: no more commits happen here. */
+  /** Closes a namespace that another process owns now, or nobody any more: no more commits happen here. */
   async abandon(name: string): Promise<void> {
     this.#ready.delete(name);
+    await this.#closing.get(name)?.catch(() => undefined); // it commits until its end
     const opened = await this.#forget(name);
     await opened?.space[Symbol.asyncDispose]();
   }
@@ -249,13 +254,15 @@ export class OpenNamespaces {
   async #attempt(name: string): Promise<boolean> {
     const tried = this.#takeOver(name);
     this.#served.set(name, tried);
+    const isClosed = (): boolean => this.#served.get(name) !== tried;
     try {
       const space = await tried;
       this.#unavailable.delete(name);
       this.#errors.delete(name);
-      if (this.#served.get(name) === tried) this.#ready.set(name, space);
+      if (!isClosed()) this.#ready.set(name, space);
       return true;
     } catch (error) {
+      if (isClosed()) return true; // while it was being taken over
       this.#served.delete(name);
       if (error instanceof OwnedElsewhere) {
         this.#unavailable.delete(name);
@@ -280,10 +287,11 @@ export class OpenNamespaces {
     }
     const { space, ownership } = await opened;
     await this.#options.gather(name, space, ownership);
-    await space.takeOver();
+    await space.takeOver(); // rejects when the namespace is closed meanwhile
     await this.#options
       .closed(name, ownership)
       .catch((error: unknown) => this.#options.log.error({ err: error, namespace: name }, 'the end of a take-over could not be recorded'));
+    if (this.#opened.get(name) !== opened) throw new OwnedElsewhere(null);
     return space;
   }
 
@@ -291,10 +299,18 @@ export class OpenNamespaces {
     const ownership = await this.#options.acquire(name);
     this.#unopened.set(name, ownership.epoch);
     const space = await this.#options.open(name, ownership, () => {
-      this.abandon(name).catch((err: unknown) => this.#options.log.error({ err, namespace: name }, 'a namespace could not be closed'));
+      this.#abandonFormer(name, ownership.epoch).catch((err: unknown) =>
+        this.#options.log.error({ err, namespace: name }, 'a namespace could not be closed'),
+      );
     });
     this.#unopened.delete(name);
     return { ownership, space };
+  }
+
+  /** The namespace may have been closed meanwhile, and have come back to this process under another epoch. */
+  async #abandonFormer(name: string, epoch: number): Promise<void> {
+    const opened = await this.#opened.get(name)?.catch(() => undefined);
+    if (opened?.ownership.epoch === epoch) await this.abandon(name);
   }
 
   async #retry(name: string): Promise<void> {
@@ -309,7 +325,8 @@ export class OpenNamespaces {
       await backoff.pause();
       if (this.#isClosed || !this.#errors.has(name)) return;
     } while (!(await this.#try(name)));
-    log.info({ namespace: name }, 'a namespace has been opened, with unfinished work taken over, after failed attempts');
+    if (this.#ready.has(name))
+      log.info({ namespace: name }, 'a namespace has been opened, with unfinished work taken over, after failed attempts');
   }
 }
 

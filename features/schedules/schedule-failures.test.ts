@@ -5,7 +5,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { DateTime, getOwn, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/actor.ts';
 import { VirtualClock } from '../../platform/clock/index.ts';
-import { type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
+import { Fenced, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { toBson } from '../../model/values/index.ts';
 import { DefinitionStore } from '../../resources/catalog/definition-store.ts';
 import { Schedule } from './schedule.ts';
@@ -13,6 +13,13 @@ import type { Namespace } from '../../resources/catalog/types.ts';
 
 const publish = vi.hoisted(() => vi.fn<(space: Namespace, topic: string, value: Value, actor: Actor) => Promise<void>>());
 vi.mock('../topics/publish.ts', () => ({ publishTopic: publish }));
+
+const runs = vi.hoisted(() => vi.fn<(host: unknown, call: { caller: { signal: AbortSignal } }) => Promise<string>>());
+vi.mock('../../runtime/runs/index.ts', async (original) => ({ ...(await original<object>()), runDirect: runs }));
+vi.mock('../../resources/access/index.ts', async (original) => ({
+  ...(await original<object>()),
+  ...{ calledAs: () => ({}), creatorOf: async () => ({}) },
+}));
 
 const KIND = 'scheduledevents';
 const START = Date.UTC(2026, 0, 1);
@@ -168,4 +175,17 @@ test('a delivery has the same uuids in each attempt, and every delivery others',
   expect(new Set(attempts.flat()).size).toBe(4);
   for (const uuid of [...(first ?? []), ...(second ?? [])])
     expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+});
+
+test('a scheduled procedure that runs when its namespace is closed ends then, however long it would take, and has not failed', async () => {
+  runs.mockImplementation(
+    (_host, { caller: { signal } }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  );
+  const { definitions } = world.space.catalog;
+  definitions.put('procedures', 'Night.copy', { name: 'Night.copy' });
+  world.schedule.putService('Night', { name: 'Night', scheduledProcedures: { copy: 60_000 } });
+  await world.clock.advanceTo(START + 60_000, () => Promise.resolve());
+  await vi.waitFor(() => expect(runs).toHaveBeenCalled());
+  await world.schedule[Symbol.asyncDispose]();
+  expect(runs.mock.calls[0]?.[1].caller.signal.reason).toBeInstanceOf(Fenced);
 });

@@ -48,6 +48,8 @@ interface ScheduledProcedure {
 export class Schedule implements AsyncDisposable {
   readonly #space: () => Namespace;
   readonly #busy = new TaskTracker();
+  /** Ends the procedures that run. */
+  readonly #ending = new AbortController();
   readonly #events = new DueHeap();
   readonly #procedures = new DueHeap();
   readonly #byKey = new Map<string, ScheduledProcedure>();
@@ -123,6 +125,7 @@ export class Schedule implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOpen = false;
     this.#timer?.timer.cancel();
+    this.#ending.abort(new Fenced('the namespace is closed here')); // a run has no end that could be waited for
     await this.settled();
   }
 
@@ -256,7 +259,7 @@ export class Schedule implements AsyncDisposable {
     this.#procedures.set(key, nextAligned(one.everyMs, nowMs));
     if (this.#running.has(key) || !space.catalog.definitions.get('procedures', one.procedure)) return; // runs never overlap
     this.#running.add(key);
-    const run = runAs(space, one);
+    const run = runAs(space, one, this.#ending.signal);
     this.#busy.track(
       run
         .then(
@@ -269,13 +272,13 @@ export class Schedule implements AsyncDisposable {
 }
 
 /** Runs the procedure as the creator of the service (resources-and-api.md 7.6). */
-async function runAs(space: Namespace, { procedure, service, stored }: ScheduledProcedure): Promise<string> {
+async function runAs(space: Namespace, { procedure, service, stored }: ScheduledProcedure, signal: AbortSignal): Promise<string> {
   return runDirect(space.execution.runs, {
     executable: { resource: `/procedures/${procedure}`, name: procedure, service },
     body: { program: null, procedure },
     argsJson: encodeInner([]),
     identity: calledAs(space, procedure, await creatorOf(space, stored)),
-    caller: { chain: { root: null, depth: 0 }, childRunIds: null, depth: 0 },
+    caller: { chain: { root: null, depth: 0 }, childRunIds: null, depth: 0, signal },
     snapshot: 'always',
   });
 }

@@ -164,7 +164,12 @@ class DirectRun implements RunObserver {
     this.fail({ ...toWireError(apiError('cascade.execution.timeout', this.#call.executable.resource, limit)), frames: [] });
   };
 
-  readonly #leave = (): void => this.#expire('its caller has gone');
+  readonly #leave = (): void => {
+    const reason: unknown = this.#call.caller.signal?.reason;
+    if (!(reason instanceof Fenced)) return this.#expire('its caller has gone');
+    this.#ending?.abort(reason);
+    this.#giveUp(reason); // its namespace is closed here, which is no failure of it
+  };
 
   log(k: number, level: string, text: string): void {
     this.#messages.add(k, level, text);

@@ -667,6 +667,7 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
 
   /** Stores the end of the run with further writes. */
   async #close(unit: Pick<UnitOfWork, 'writes' | 'events'>, isGivenUp = false): Promise<void> {
+    this.#host.executionTimes.end(this.#expire); // it has ended, however long the store takes: it must not end once more
     const logs = this.#messages.waiting;
     const store = (settled: readonly Write[]): Promise<void> =>
       this.#host.committer.submit({ ...unit, writes: [...unit.writes, ...settled], done: [this.id], logs }, true);
@@ -687,6 +688,7 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
   }
 
   #end(): void {
+    if (this.#hasEnded) return;
     this.#host.ran?.(this.#executable.name, this.#hasFailed ? 'failed' : 'done', (performance.now() - this.#beganMs) / 1_000);
     this.#reached('run_ended');
     this.#host.executionTimes.end(this.#expire);

@@ -110,6 +110,13 @@ const event = (uuid: string, rules: string[] = ['r']): StoredEvent => ({
   runs: rules.map((rule) => ({ rule, program: 'p', binds: 'value' })),
 });
 
+test('a committer that was closed commits nothing more: what comes is left to the next owner, also what needs no row', async () => {
+  const { db, committer } = await space();
+  await committer[Symbol.asyncDispose]();
+  for (const events of [[], [event('late')]]) await expect(committer.submit(insert('late', events))).rejects.toBeInstanceOf(Fenced);
+  expect(await db.collection('t.Thing').countDocuments()).toBe(0);
+});
+
 test('units that come together share ticks, and all of them are stored', async () => {
   const { db, committer } = await space();
   await Promise.all(Array.from({ length: 500 }, (_, k) => committer.submit(insert(k, [event(`e${k}`)]))));

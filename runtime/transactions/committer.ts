@@ -295,6 +295,7 @@ export class Committer implements AsyncDisposable {
     if (this.#marking) this.#flushMarks();
     while (this.#unsettled.size > 0 || this.#free.length < SLOTS) await new Promise<void>((resolve) => this.#idle.push(resolve));
     this.#isClosed = true;
+    this.#fenced ??= new Fenced('the namespace is closed here'); // what still comes is the next owner's: of runs, and of requests that lasted too long
     if (this.#marking) clearTimeout(this.#marking);
     for (const writer of this.#writers) await writer.close();
   }
