@@ -200,19 +200,19 @@ test('a session for another namespace from a session never outlives it', async (
   expect(second.token).not.toBe(token);
 });
 
-test('a login by a session token in its own namespace makes no further session, and needs no room for one', async () => {
+test('a socket that is opened with a session token in its own namespace makes no further session, and needs no room for one', async () => {
   const first = await login();
   now += HOUR;
   const requireSessionRoom = () => Promise.reject(apiError('cascade.quota.exceeded', 'sessions', 1));
   const full = openIdentity(db, () => now, { passwordCost, requireSessionRoom });
   for (const target of [undefined, 'main', undefined]) {
-    const { token, expiresAt, identity, preferredUsername } = await full.loginWithToken(first.token, target);
+    const { token, expiresAt, identity, preferredUsername } = await full.loginWithToken(first.token, target, null, 'same');
     expect([token, expiresAt, preferredUsername]).toEqual([first.token, first.expiresAt, first.preferredUsername]);
     expect(identity).toEqual(await store.verify(first.token));
   }
   expect(await db.collection('tokens').countDocuments()).toBe(1);
   await store.revoke(first.token);
-  await expect(store.loginWithToken(first.token)).rejects.toEqual(refusal(FAILED));
+  await expect(store.loginWithToken(first.token, undefined, null, 'same')).rejects.toEqual(refusal(FAILED));
 });
 
 test('so many sessions are made one from the other, and then a password is needed again', async () => {

@@ -173,7 +173,7 @@ export function openIdentity(
       await users.updateOne({ _id: user._id }, { $set: { lastLogin: date() } });
       return session;
     },
-    async loginWithToken(text, targetNamespace, client = null) {
+    async loginWithToken(text, targetNamespace, client = null, session = 'new') {
       const address = limitKey(client);
       const verified = await sessions.verify(text);
       if (!verified) {
@@ -182,7 +182,7 @@ export function openIdentity(
       }
       const { user, token } = verified;
       const namespace = targetNamespace ?? token.namespace;
-      if (token.kind === 'session' && namespace === token.namespace && !isInvited(user, namespace))
+      if (session === 'same' && token.kind === 'session' && namespace === token.namespace && !isInvited(user, namespace))
         return entered(user.username, address, sessions.again(text, verified));
       await requireRoomFor(user, token, namespace);
       const issuing = sessions.issue(user, namespace, token, sessions.sessionUntil(token)).catch((error: unknown) => {

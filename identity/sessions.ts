@@ -103,8 +103,8 @@ export class Sessions {
   }
 
   /**
-   * The session that this token is, for a login in its own namespace. A new one would be another of the organization's `sessions` with each
-   * reconnection of a socket.
+   * The session that this token is, for a socket in its own namespace. A new one would be another of the organization's `sessions` with each
+   * reconnection.
    * @throws authentication.failed: it has ended since its verification
    */
   async again(text: string, { token, user, identity }: Verified): Promise<Session> {

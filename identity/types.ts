@@ -123,10 +123,11 @@ export interface IdentityStore {
   /** Basic login. @throws authentication.failed, security.rate.limited, namespace.not.authorized */
   login(username: string, password: string, address: string, targetNamespace?: string): Promise<Session>;
   /**
-   * Login with a session or long-lived token; the session never outlives it. A session token in the namespace that it is of is the session.
+   * Login with a session or long-lived token; the session never outlives it.
+   * @param session 'same': the token of a session, in its own namespace, goes on as that session
    * @throws authentication.failed, namespace.not.authorized
    */
-  loginWithToken(token: string, targetNamespace?: string, address?: string | null): Promise<Session>;
+  loginWithToken(token: string, targetNamespace?: string, address?: string | null, session?: 'new' | 'same'): Promise<Session>;
   /**
    * Who a session or long-lived token stands for, in its own namespace or in another that the user may enter; null when the
    * token is unknown, revoked or expired, or its user gone or inactive. @throws namespace.not.authorized

@@ -88,7 +88,7 @@ export class Login {
       throw apiError('cascade.request.parameter.invalid', 'resourceName', resourceName ?? null);
     if (op === 'validate') {
       if (typeof object !== 'string') throw apiError('cascade.security.credentials.missing');
-      const session = await this.#store.loginWithToken(object, target, this.#address);
+      const session = await this.#store.loginWithToken(object, target, this.#address, 'same'); // or each reconnection would be one session more
       await admit(session.identity.namespace);
       this.#current = new LoggedIn(this.#store, session, object, target);
       return sessionBody(session);
