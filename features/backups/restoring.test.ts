@@ -1,8 +1,8 @@
 // spec: resources-and-api.md 11
 // Restores that were cut off, and backups that somebody has changed: what is in force stays, and nothing is restored that cannot be read again.
 import { randomBytes } from 'node:crypto';
-import { type Db, MongoClient } from 'mongodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Collection, type Db, MongoClient } from 'mongodb';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openOwnDatabase, type OwnDatabase } from '../../engine/testing/database.ts';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { parseJson } from '../../model/values/index.ts';
@@ -106,6 +106,19 @@ test('what a restore has put in force stays, though the process ended before it 
   await db.collection('restore.inserted').insertOne({ in: collection, ids });
   await expect(begun(namespace, head, KEY)).rejects.toMatchObject({ code: 'cascade.backup.namespace.used' });
   expect(await codes(namespace, 'documents')).toEqual(['a.txt']);
+  expect(await codes(namespace, 'Pump')).toEqual(['a']);
+});
+
+test('a restore whose staged rows cannot be removed behind its commit is in force all the same', async () => {
+  const namespace = await newNamespace();
+  const restore = await begun(namespace, head, KEY);
+  const definitions = rows.filter((row) => row.in === 'resources');
+  for (const part of [definitions, rows.filter((row) => row.in !== 'resources')])
+    await ask('restore', 'backups', namespace, { restore, rows: part.map((row) => JSON.stringify(row)), key: KEY });
+  const dropping = vi.spyOn(Collection.prototype, 'drop').mockRejectedValueOnce(new Error('the database is away'));
+  await ask('endRestore', 'backups', namespace, { restore, rows: rows.length });
+  expect(dropping).toHaveBeenCalledTimes(2);
+  dropping.mockRestore();
   expect(await codes(namespace, 'Pump')).toEqual(['a']);
 });
 

@@ -6,7 +6,7 @@ import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts
 import { apiError, type CascadeError } from '../../model/errors/index.ts';
 import { mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
 import { fromBson, parseJson, toBson } from '../../model/values/index.ts';
-import { isRetryable } from '../../platform/mongo/index.ts';
+import { isRetryable, retryUntilAvailable } from '../../platform/mongo/index.ts';
 import { DEFINITIONS, DefinitionStore, type Namespace, RESTORED_DEFINITIONS } from '../../resources/catalog/index.ts';
 import { propertiesIn } from '../accounts/index.ts';
 import { DEPENDENTS, entriesOfDependent } from '../../resources/instances/index.ts';
@@ -294,6 +294,11 @@ export async function endRestore(space: Namespace, namespace: string, id: string
   if (properties === null)
     await db.client.withSession((session) => session.withTransaction(() => enforce(session), { writeConcern: { w: 'majority' } }));
   else await installation.directory.setNamespaceProperties(namespace, properties, { by, along: enforce });
-  for (const staged of [RESTORED_DEFINITIONS, INSERTED]) await db.collection(staged).drop();
-  await installation.reopen(namespace);
+  // It is in force: what fails from here on must not deny that. What stays is removed by the next restore.
+  for (const staged of [RESTORED_DEFINITIONS, INSERTED])
+    await db
+      .collection(staged)
+      .drop()
+      .catch((err: unknown) => space.log.warn({ err, namespace }, 'what a restore has staged could not be removed'));
+  await retryUntilAvailable(() => installation.reopen(namespace));
 }
