@@ -94,7 +94,7 @@ export interface NamespaceDocument extends Tagged {
   createdAt: Date;
   createdBy: string;
   /** Written by each change that takes an admin away: of several at once one waits for the other. */
-  adminsChangedAt?: Date;
+  adminChanges?: number;
 }
 
 /** An invitation that is not addressed to anybody: a user with its code may redeem it, once (4.9). */

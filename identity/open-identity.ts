@@ -247,7 +247,7 @@ export function openIdentity(
     async namespaceDropped(namespace) {
       await collections.deleted.deleteOne({ _id: namespace });
     },
-    keepingAnAdmin: (namespace, username, along) => keepingAnAdmin(collections, namespace, username, date(), along),
+    keepingAnAdmin: (namespace, username, along) => keepingAnAdmin(collections, namespace, username, along),
     async deleteUser(name, { version, along } = {}) {
       const username = normalName(name);
       const removal = inTransaction(collections.client, async (session) => {

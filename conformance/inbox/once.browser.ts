@@ -198,6 +198,19 @@ test('a tap on a message that has only just appeared opens it', async () => {
   await context.close();
 });
 
+test('a tap on the button of the camera that has only just appeared takes the photo', async () => {
+  await stage.send('prompt', FORM, 'Prompt');
+  const { page, context } = await stage.open('prompt');
+  await page.locator('a.message').first().tap();
+  await page.evaluate(`new MutationObserver((_, observer) => {
+    const button = document.querySelector('dialog[open] .button.primary');
+    if (button) observer.disconnect(), button.click();
+  }).observe(document, { childList: true, subtree: true })`);
+  await page.getByRole('button', { name: 'Take Photo' }).tap();
+  await page.locator('[data-field="photo"] img').waitFor();
+  await context.close();
+});
+
 test('an upload that was cut off is taken up again, and what has arrived is not sent again', async () => {
   const photos = ['one', 'two'].map((id) => ({ type: 'camera', id, label: id }));
   await stage.send('cut', { fields: photos }, 'Cut');

@@ -3,11 +3,10 @@
 
 import { DateTime, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { holdsEvents, opening, rowOf, type StoredEvent, type StoredRow, withEventTexts } from '../../runtime/transactions/index.ts';
-import { serviceActor } from '../../runtime/context/index.ts';
 import { eventObject, keepStoredForm, storedFormOf, valueOf } from '../../runtime/events/index.ts';
 import { apiError, CascadeError, CascadeErrors } from '../../model/errors/index.ts';
 import type { Explanation } from '../../runtime/triggers/index.ts';
-import { RULE_RIGHTS } from '../../resources/access/index.ts';
+import { RULE_RIGHTS, withoutRights } from '../../resources/access/index.ts';
 import { storedMembers, toStored } from '../../resources/scalars/index.ts';
 import { editorOf } from '../../resources/representation/index.ts';
 import { keptIn, DEAD_LETTERS } from '../delivery/index.ts';
@@ -74,7 +73,7 @@ async function keepForm(space: Namespace, { path, value }: Asked): Promise<void>
   const type = room === 'types' && isObject(value) ? space.catalog.types.get(name) : undefined;
   if (!type || !isObject(value) || storedFormOf(value)) return;
   try {
-    const members = storedMembers(type, (await toStored(space, type, value, serviceActor(space))) as ObjectValue);
+    const members = storedMembers(type, (await toStored(space, type, value, withoutRights(space))) as ObjectValue);
     if (members) keepStoredForm(value, members);
   } catch (error) {
     if (!(error instanceof CascadeError || error instanceof CascadeErrors)) throw error; // no instance is like that, so nobody has a right to it

@@ -1,6 +1,6 @@
 // The dialogs in which something is recorded: a photo, sound, a video, a drawing on a picture, a barcode. Loaded when the first is wanted.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { widthOf } from '../fields/shown.tsx';
 import { type Field, numberOf, textOf } from '../form/types.ts';
 import { useUi } from '../views/context.ts';
@@ -116,7 +116,8 @@ function useMedia(constraints: MediaStreamConstraints | null): { stream: MediaSt
 
 function LiveVideo({ stream, onVideo }: { stream: MediaStream; onVideo: (video: HTMLVideoElement) => (() => void) | void }) {
   const video = useRef<HTMLVideoElement>(null);
-  useEffect(() => {
+  // Before the page is painted: a tap on the button beside it may come at once.
+  useLayoutEffect(() => {
     const element = video.current;
     if (!element) return;
     element.srcObject = stream;

@@ -4,8 +4,8 @@
 import { DateTime, encodeInner, type Value } from '../../stdlib/values/index.ts';
 import { requireModest, substitute } from '../../model/query/index.ts';
 import { CascadeError } from '../../model/errors/index.ts';
-import type { TypeDefinition } from '../../model/types/index.ts';
-import { serviceActor } from '../../runtime/context/index.ts';
+import { PUBLIC_EXECUTOR, type TypeDefinition } from '../../model/types/index.ts';
+import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { actionFor, type Constant, convertsConstants, storedConstants, withOpenConstants } from '../scalars/index.ts';
 import { StateKey } from '../states.ts';
@@ -81,7 +81,7 @@ export class ConstraintConstants {
         for (const constant of constantsOn(space, type)) if (!isSubstituted(constant.value)) wanted.set(keyOf(constant), constant);
     const asked = [...wanted].filter(([key]) => isStale || !this.#stored.has(key));
     const constants = asked.map(([, constant]) => constant);
-    const outcomes = await storedConstants(space, constants, serviceActor(space));
+    const outcomes = await storedConstants(space, constants, withoutRights(space));
     const stored = new Map([...this.#stored].filter(([key]) => wanted.has(key)));
     for (const [index, [key]] of asked.entries()) {
       stored.delete(key);
@@ -95,6 +95,12 @@ export class ConstraintConstants {
 }
 
 export const CONSTRAINT_CONSTANTS = new StateKey('constants of constraints', () => new ConstraintConstants());
+
+/** Procedures of users convert, for whoever is restricted: they see nothing that not everybody may. */
+export const withoutRights = (space: Namespace): Actor => ({
+  ...serviceActor(space),
+  identity: { username: PUBLIC_EXECUTOR, namespace: space.name, profiles: [], lent: true, bound: true },
+});
 
 /** Whether a constant is what only a request knows. */
 export const isSubstituted = (value: Value): boolean =>

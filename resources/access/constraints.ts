@@ -5,10 +5,9 @@ import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/val
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { type Condition, parseWhere, type Test, toStoredForm } from '../../model/query/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
-import { serviceActor } from '../../runtime/context/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { convertsConstants, storedConstants } from '../scalars/index.ts';
-import { CONSTRAINT_CONSTANTS, isSubstituted, openedConstraint } from './constraint-constants.ts';
+import { CONSTRAINT_CONSTANTS, isSubstituted, openedConstraint, withoutRights } from './constraint-constants.ts';
 
 const OPERATIONS = new Set(['select', 'insert', 'update', 'delete', 'aggregate']);
 
@@ -86,7 +85,7 @@ async function converted(
   if (open.constants.some(({ value }) => isSubstituted(value)))
     throw invalid('a procedure would have to convert what a substitution stands for');
   if (space.catalog.announced) return [where, null];
-  const outcomes = await storedConstants(space, open.constants, serviceActor(space));
+  const outcomes = await storedConstants(space, open.constants, withoutRights(space));
   for (const [index, constant] of open.constants.entries()) {
     const outcome = outcomes[index];
     if (outcome && 'error' in outcome) throw invalid(outcome.error.message, outcome.error.code);

@@ -2,7 +2,7 @@
 export { AUDITS, AUDIT_TYPE, auditOf, auditOfMany, auditWrite, audited, entryFor, newAudit } from './audits.ts';
 export { calledAs } from './called.ts';
 export { COMPILED_RESTRICTIONS } from './compiled.ts';
-export { CONSTRAINT_CONSTANTS } from './constraint-constants.ts';
+export { CONSTRAINT_CONSTANTS, withoutRights } from './constraint-constants.ts';
 export { isWrapped, storedConstraint } from './constraints.ts';
 export { areForAll, raisedPath, resourceOfPath, sightOf } from './event-sight.ts';
 export {

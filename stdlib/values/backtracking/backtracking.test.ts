@@ -96,6 +96,10 @@ test('its steps are bounded, not its time', () => {
   );
 });
 
+test('repetitions of nothing are not written out, however deep they are nested', () => {
+  expect(found(`(?=a)${'(?:'.repeat(9)}${'){1000}'.repeat(9)}a`, 'ba')).toEqual([['a']]);
+});
+
 test('an error has the offset of what is wrong', () => {
   const wrong = [
     'a(?=b',

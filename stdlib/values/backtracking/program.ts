@@ -102,7 +102,11 @@ class Writer {
   }
 
   #repeat({ least, most, lazy, body }: Extract<Node, { kind: 'repeat' }>): void {
-    for (let i = 0; i < least; i++) this.write(body);
+    const before = this.program.length;
+    if (least > 0) this.write(body);
+    // What writes nothing matches nothing, however often it is repeated: nested, its repetitions would be 1,000 times 1,000 and so on.
+    if (least > 0 && this.program.length === before) return;
+    for (let i = 1; i < least; i++) this.write(body);
     if (most === Infinity) {
       const mark = this.marks++;
       const start = this.program.length;
