@@ -3,7 +3,7 @@ import type { Namespace, ResourceRequest } from '../../resources/catalog/index.t
 import { StateKey } from '../../resources/states.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { reply } from '../../resources/requests/index.ts';
-import { newVapidKey, type VapidKey, sourcesOf } from '../sources/index.ts';
+import { mendedVapidKey, newVapidKey, type VapidKey, sourcesOf } from '../sources/index.ts';
 
 /** The key is stored with the records of sources, under a name that no source can have. */
 const PLACE = '/push';
@@ -24,7 +24,7 @@ async function readOrMake(space: Namespace): Promise<VapidKey> {
   const { records } = sourcesOf(space);
   const cipher = await space.installation.keys.ensureCipher(space.name);
   const kept = (await records.unseal(cipher, PLACE, KEY)) ?? (await records.sealOnce(cipher, PLACE, KEY, JSON.stringify(newVapidKey())));
-  return JSON.parse(kept) as VapidKey;
+  return mendedVapidKey(JSON.parse(kept) as VapidKey);
 }
 
 /** `GET …/pushkey`: the public key for subscriptions of pages, for any user that is logged in. */

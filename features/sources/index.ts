@@ -12,7 +12,7 @@ export { logOf } from './inbound.ts';
 export { SOURCES_STATE, sourcesOf, sourcesUp } from './namespace-state.ts';
 export { transportFor } from './protocols/push/connection.ts';
 export type { PushNote, PushOutcome } from './protocols/push/transport.ts';
-export { DEFAULT_CONTACT, type VapidKey, newVapidKey, openWebPush } from './protocols/push/web-push.ts';
+export { DEFAULT_CONTACT, type VapidKey, mendedVapidKey, newVapidKey, openWebPush } from './protocols/push/web-push.ts';
 export { SOURCES } from './sources-kind.ts';
 
 /** A connection of the NATS library on a given socket, for tools that publish what sources read. */

@@ -1,5 +1,5 @@
 // Push services with their real protocols on this machine: the requests that they receive, and the outcomes of their answers.
-import { createDecipheriv, createECDH, createPublicKey, generateKeyPairSync, hkdfSync, randomBytes, verify } from 'node:crypto';
+import { createDecipheriv, createECDH, createPublicKey, type ECDH, generateKeyPairSync, hkdfSync, randomBytes, verify } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { createSecureServer, createServer as createHttp2Server, type ServerHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
 import type { Server } from 'node:net';
@@ -9,7 +9,7 @@ import { openTestEngine, type TestEngine } from '../../../../engine/testing/engi
 import { newAuthority } from '../../testing/certificates.ts';
 import { listening } from '../../testing/listening.ts';
 import { transportFor } from './connection.ts';
-import { encrypted, newVapidKey } from './web-push.ts';
+import { encrypted, mendedVapidKey, newVapidKey } from './web-push.ts';
 
 interface Received {
   readonly path: string;
@@ -287,7 +287,25 @@ test('the example of RFC 8291 is encrypted as in the standard', () => {
   expect(encrypted(text, subscription, bytes('DGv6ra1nlYgDCS1FRnbzlw'), own).toString('base64url')).toBe(
     'DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN',
   );
-  expect(newVapidKey().privateKey).toHaveLength(43);
+});
+
+test('a key is a pair of 32 and 65 bytes, whatever its first byte is; one that was padded by letters is mended', () => {
+  const privateOf = (pair: ECDH): Buffer => Buffer.concat([Buffer.alloc(32 - pair.getPrivateKey().length), pair.getPrivateKey()]);
+  let isShort = false;
+  for (let n = 0; n < 10_000 && !isShort; n++) {
+    const key = newVapidKey();
+    expect([Buffer.from(key.privateKey, 'base64url').length, Buffer.from(key.publicKey, 'base64url').length]).toEqual([32, 65]);
+    expect(mendedVapidKey(key)).toEqual(key);
+    isShort = key.privateKey.startsWith('A') && Buffer.from(key.privateKey, 'base64url')[0] === 0;
+  }
+  expect(isShort).toBe(true);
+  for (const bytes of [31, 30]) {
+    const pair = createECDH('prime256v1');
+    pair.setPrivateKey(Buffer.alloc(bytes, 7));
+    const stored = { publicKey: pair.getPublicKey('base64url'), privateKey: pair.getPrivateKey('base64url').padStart(43, 'A') };
+    expect(mendedVapidKey(stored)).toEqual({ ...stored, privateKey: privateOf(pair).toString('base64url') });
+  }
+  expect(() => mendedVapidKey({ ...newVapidKey(), privateKey: newVapidKey().privateKey })).toThrow('no pair');
 });
 
 test('a plain notification is sent to users or single devices, and needs at least one of them', async () => {

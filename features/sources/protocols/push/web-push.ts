@@ -1,14 +1,16 @@
 // Web Push to browsers (RFC 8030): notes are encrypted for one subscription (RFC 8291, aes128gcm of RFC 8188) and signed with the service's
 // key (VAPID, RFC 8292). The library `web-push` opens connections of its own; this code uses the controlled egress, and needs little more
 // than node:crypto.
-import { createCipheriv, createECDH, createPrivateKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import { createCipheriv, createECDH, createPrivateKey, generateKeyPairSync, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import type { HttpClient } from '../../http/index.ts';
 import { unreached } from './fcm.ts';
 import { signedToken } from './tokens.ts';
 import { type PushNote, type PushOutcome, type PushTransport, retryAfterMs, SENT } from './transport.ts';
 
 const CURVE = 'prime256v1';
+const UNCOMPRESSED = 4;
 const PUBLIC_KEY_BYTES = 65;
+const PRIVATE_KEY_BYTES = 32;
 const AUTH_BYTES = 16;
 /** Push services accept at least this size (RFC 8030 7.2), from which encryption takes its share. */
 const MOST_BYTES = 3_000;
@@ -20,14 +22,15 @@ const ANSWER_MS = 30_000;
 export interface VapidKey {
   /** base64url of the uncompressed point, with which a page subscribes. */
   readonly publicKey: string;
-  /** base64url. */
+  /** base64url, of 32 bytes. */
   readonly privateKey: string;
 }
 
 export function newVapidKey(): VapidKey {
-  const pair = createECDH(CURVE);
-  pair.generateKeys();
-  return { publicKey: pair.getPublicKey('base64url'), privateKey: pair.getPrivateKey('base64url').padStart(43, 'A') };
+  const pair = generateKeyPairSync('ec', { namedCurve: CURVE });
+  const { d, x, y } = pair.privateKey.export({ format: 'jwk' }) as { d: string; x: string; y: string };
+  const point = Buffer.concat([Buffer.of(UNCOMPRESSED), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]);
+  return { publicKey: point.toString('base64url'), privateKey: d };
 }
 
 export interface PushSubscription {
@@ -118,6 +121,23 @@ function textOf({ title, body, data }: PushNote): string {
   return Buffer.byteLength(whole) <= MOST_BYTES
     ? whole
     : JSON.stringify({ messageId: data['messageId'] ?? '', title: title.slice(0, 200), body: '' });
+}
+
+/**
+ * One of 256 keys that were stored until 0.1.0 began with a byte 0 and was padded by a letter, six bits, in its place: what it signed was
+ * refused by all services. The pages have subscribed with its public key, so the private one is mended.
+ */
+export function mendedVapidKey({ publicKey, privateKey }: VapidKey): VapidKey {
+  const wanted = Buffer.from(publicKey, 'base64url');
+  const given = [privateKey, ...[1, 3].filter((n) => privateKey.startsWith('A'.repeat(n))).map((n) => privateKey.slice(n))];
+  for (const text of given) {
+    const bytes = Buffer.from(text, 'base64url');
+    const pair = createECDH(CURVE);
+    pair.setPrivateKey(bytes);
+    if (!pair.getPublicKey().equals(wanted)) continue;
+    return { publicKey, privateKey: Buffer.concat([Buffer.alloc(PRIVATE_KEY_BYTES - bytes.length), bytes]).toString('base64url') };
+  }
+  throw new Error('the key of web push is no pair');
 }
 
 function signingKeyOf({ publicKey, privateKey }: VapidKey): KeyObject {
