@@ -83,6 +83,8 @@ export class ConditionWriter {
     const [first, ...rest] = steps ?? [];
     if (first === undefined) return null;
     if (bound.some((binding) => binding.variable === first)) return { k: 'path', root: first, p: rest };
+    const info = this.#resolver.builtin(steps!.join('.'));
+    if (info?.params.length === 0 && info.effect === 'pure') return { k: 'call', name: info.name, args: [] };
     const [only] = bound;
     if (mayBeBare && only && bound.length === 1 && only.binds === 'value') return { k: 'path', root: only.variable, p: [first, ...rest] };
     const names = bound.map((binding) => binding.variable);

@@ -54,7 +54,9 @@ export function namesOf(definition: Definition, report: Report): Imports {
   const names: Names = {
     type: (name) => imported('type', name) ?? (SYSTEM_RESOURCES.has(name) ? name : inPackage(name)),
     source: (name) => imported('source', name) ?? inPackage(name),
-    topic: (text) => imported('topic', text) ?? (prefix === null || text.startsWith(`/${prefix}/`) ? text : `/${prefix}${text}`),
+    // What begins with no slash is no name of a topic: it stays as it is written, and is refused as such.
+    topic: (text) =>
+      imported('topic', text) ?? (prefix === null || !text.startsWith('/') || text.startsWith(`/${prefix}/`) ? text : `/${prefix}${text}`),
     service,
     serviceEvent,
     importedProcedure,

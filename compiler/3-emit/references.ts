@@ -30,8 +30,7 @@ export function emitDropped({ kind, target }: Drop, module: ModuleWriter): es.Ex
     };
     return emitReference(target, (name) => b.data(meant(name)), module);
   }
-  // Only what begins with a slash is a topic's name; anything else is told as it was written.
-  const full = (name: string): string => (kind === 'topic' && name.startsWith('/') ? names.topic(name) : name);
+  const full = (name: string): string => (kind === 'topic' ? names.topic(name) : name);
   return emitReference(target, (name) => b.literal(full(name)), module);
 }
 

@@ -221,7 +221,7 @@ async function checkVersions(space: Namespace, rule: CompiledRule): Promise<void
   for (const [name, object] of space.catalog.definitions.list('rules')) {
     if (name === rule.fullName || (name !== base && !name.startsWith(`${base}:`))) continue;
     const other = await space.execution.compilations.compile(String(getOwn(object, 'ruleText')), { kind: 'rule', ofService: true });
-    if (clauseOf(other) !== mine)
+    if (clauseOf(onRaisedPaths(space, other)) !== mine)
       throw new CascadeError(
         'cascade.rule.version.conflict',
         `Line 1, column 1: all versions of ${base} need the same WHEN or BEFORE clause; ${name} has another.`,

@@ -78,12 +78,15 @@ async function handling(space: Namespace, editor: string, declaredBy: string): P
   }
 }
 
+/** The paths on which an inbound event is raised: the service's own, and the topic of its handlers. */
+const HANDLED = /^\/(?:services(?=\/[^/]+\/[^/]+$)|topics(?=\/[^/]+\/[^/]+\/handler\/inbound\/publish$))\/([^/]+)\/([^/]+)/;
+
 /**
  * The service for whose inbound event a rule is registered as handler, so that the rule is part of the service (language.md Y8); null:
  * none.
  */
 export function serviceHandledBy(space: Pick<Namespace, 'catalog'>, path: string, rule: string): string | null {
-  const [, service, event] = /^\/services\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+  const [, service, event] = HANDLED.exec(path) ?? [];
   if (service === undefined || event === undefined) return null;
   const declared = declarationOf(space, service, event);
   const handler = declared && handlerIn(declared);

@@ -85,17 +85,18 @@ function sightOfType(space: Namespace, name: string, caller: Identity): SeesNow 
 /** In event paths `system.<resource>` is a resource of the service, any other name a type. */
 export const resourceOfPath = (space: Namespace, name: string) => resolve(space, name, !name.startsWith('system.'));
 
-/** The path on which events of a type are raised: those of system resources may be named by their type, too. */
+/** The path on which events of a type are raised: those of system resources may be named by the resource or its type alone, too. */
 export function raisedPath(space: Namespace, { resource, name, path }: EventPath): string {
   if (resource !== 'types' || name.startsWith('system.')) return path;
   const operation = path.slice(path.lastIndexOf('/') + 1);
-  const account = space.catalog.features.installationResource(name, true);
+  const account = space.catalog.features.installationResource(name, null);
   const own = account?.name ?? ownNameOf(space, name);
   return own === null ? path : `/types/system.${own}/${operation}`;
 }
 
-/** The name of a system resource with this type; null for any other. */
-function ownNameOf(space: Namespace, typeName: string): string | null {
-  const found = space.catalog.features.ofType(typeName);
-  return found && found.name !== typeName ? found.name : null;
+/** The name of the system resource that is meant, by its own name (no type of users has it) or that of its type; null for any other. */
+function ownNameOf(space: Namespace, name: string): string | null {
+  const { features } = space.catalog;
+  const found = features.named(name) ?? features.ofType(name);
+  return found && features.named(found.name) === found ? found.name : null;
 }

@@ -122,6 +122,25 @@ test('V8: the TIMEOUT of a version runs only while no younger one is chosen, wit
   expect(await noted('late', 7)).toEqual(['1 came', '1 missed', '2 came', '2 came', '2 came', '2 came', '2 missed']);
 });
 
+test('V4, V8: a younger version that a program chooses at the deadline keeps an older TIMEOUT from running, though it has none', async () => {
+  const rule = (version: string, rest: string): Promise<unknown> => t.program('rules', `RULE asked:${version} ${rest}`);
+  const note = (what: string): string => `INSERT Seen(by: "asked", what: "${what}")`;
+  const clause = 'WHEN EVENT OCCURS ON "/topics/asked" EXPECT WITHIN 10 seconds';
+  await t.program('procedures', 'PROCEDURE same(v) return v');
+  await rule('1', `${clause} ${note('1 came')} TIMEOUT ${note('1 missed')}`);
+  await rule('2', `WHERE same(true) ${clause} ${note('2 came')}`);
+  await publish('/asked', 1);
+  await pass(10_000);
+  await rule('3', `WHERE same(false) ${clause} ${note('3 came')}`);
+  await publish('/asked', 1);
+  await pass(10_000);
+  expect(await noted('asked', 2)).toEqual(['2 came', '2 came']);
+  await t.ask('delete', 'rules', { id: 'asked:2' });
+  await publish('/asked', 1);
+  await pass(10_000);
+  expect(await noted('asked', 4)).toEqual(['1 came', '1 missed', '2 came', '2 came']);
+});
+
 test('EXPECT EVERY: at the end of each interval without an event the time-out runs, without a variable', async () => {
   await t.program(
     'rules',

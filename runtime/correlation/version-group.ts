@@ -450,12 +450,14 @@ export class VersionGroup {
       if (askedIn(version.compiled.where).length === 0) break;
     }
     const { triggers } = this;
-    return tried
-      .filter(({ compiled }) => entry === 'main' || compiled.hasTimeout)
-      .reduceRight<RunReference | null>((next, { compiled, executable }) => {
-        const reference: RunReference = { rule: compiled.fullName, program: executable.program.id, binds: 'arguments' };
-        return askedIn(compiled.where).length === 0 ? reference : { ...reference, asks: { triggers, condition: compiled.where, next } };
-      }, null);
+    return tried.reduceRight<RunReference | null>((next, { compiled, executable }) => {
+      // A version without TIMEOUT is chosen like any other, and then nothing runs.
+      const runs = entry === 'main' || compiled.hasTimeout;
+      const reference: RunReference = { rule: compiled.fullName, program: executable.program.id, binds: 'arguments' };
+      if (askedIn(compiled.where).length === 0) return runs ? reference : null;
+      if (!runs && next === null) return null;
+      return { ...reference, asks: { triggers, condition: compiled.where, next, ...(!runs && { runsNothing: true }) } };
+    }, null);
   }
 
   /** As far as that can be told without a program. */

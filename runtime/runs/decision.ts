@@ -26,7 +26,7 @@ export async function choose(host: RunHost, first: RunReference, given: Given, c
   for (let one: RunReference | null = first; one; one = one.asks?.next ?? null) {
     if (!one.asks) return one;
     const executable = host.executable(one.rule, one.program);
-    if (executable && (await holds(host, executable, one.asks, given, caller, known))) return one;
+    if (executable && (await holds(host, executable, one.asks, given, caller, known))) return one.asks.runsNothing ? null : one;
   }
   return null;
 }
@@ -42,7 +42,7 @@ export async function holds(
 ): Promise<boolean> {
   try {
     for (const { n, text } of askedIn(condition))
-      if (!known.has(text)) known.set(text, decodeInner(await runDirect(host, question(executable, n, given, caller))));
+      if (!known.has(text)) known.set(text, decodeInner(await runDirect(host, question(host, executable, n, given, caller))));
   } catch (error) {
     if (error instanceof CascadeError) return false; // the failed run has recorded it
     throw error;
@@ -83,8 +83,9 @@ const heavy = (
   snapshot: 'always',
 });
 
-const question = (executable: Executable, n: number, { args, events }: Given, caller: DirectCall['caller']): DirectCall => ({
-  executable,
+/** Within the service whose event the rule handles, as its body is (language.md Y8). */
+const question = (host: RunHost, executable: Executable, n: number, { args, events }: Given, caller: DirectCall['caller']): DirectCall => ({
+  executable: caller.event ? { ...executable, service: host.serviceOf(caller.event.event, executable) } : executable,
   body: { program: executable.program, entry: `asked${n}` },
   argsJson: `[${args.join(',')}]`,
   eventArgs: events,

@@ -49,6 +49,8 @@ export interface RunReference {
 export interface Undecided {
   readonly triggers: readonly TriggerSpec[];
   readonly condition: ConditionData | null;
+  /** When it holds, nothing runs: it is a deadline, and this version has no TIMEOUT. */
+  readonly runsNothing?: boolean;
   /** The version that runs if this one does not. */
   readonly next: RunReference | null;
 }
