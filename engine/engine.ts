@@ -13,7 +13,7 @@ import type { Installation } from '../resources/catalog/index.ts';
 import { openNamespace } from './namespace.ts';
 import { type Change, openChanges, openProcess } from '../runtime/cluster/index.ts';
 import { type Cluster, openCluster } from './cluster.ts';
-import { asClientError, noteRefusal, openLocalEngine } from './local-engine.ts';
+import { asClientError, listenedTo, noteRefusal, openLocalEngine } from './local-engine.ts';
 import { requirePeers } from './peers.ts';
 import { sourcesUp } from '../features/sources/index.ts';
 import { FairScheduler } from '../runtime/admission/index.ts';
@@ -324,7 +324,7 @@ export async function openEngine({
           return release ? released(subscription, release) : subscription;
         } catch (error) {
           release?.();
-          if (!probes) noteRefusal(security, error, identity, { op: 'subscribe', resourceName: path });
+          if (!probes) noteRefusal(security, error, identity, { op: 'subscribe', resourceName: listenedTo(path) });
           throw error;
         }
       },

@@ -16,6 +16,7 @@ import type { Quotas } from '../resources/quotas/index.ts';
 import { carryOutIdempotently } from '../resources/requests/index.ts';
 import type { FairScheduler } from '../runtime/admission/index.ts';
 import type { Actor } from '../runtime/context/index.ts';
+import { parseEventPath } from '../runtime/events/index.ts';
 import { Fenced, QueueFull } from '../runtime/transactions/index.ts';
 import type { Namespace } from '../resources/catalog/index.ts';
 import { describe } from './describe.ts';
@@ -134,4 +135,15 @@ export function noteRefusal(
   if (code === 'cascade.quota.exceeded') return security.exceeded(username, namespace, [String(params[0]), String(params[1])]);
   if (error.status !== 403) return;
   security.refused({ username, namespace, address, operation: op, resource: resourceName, code });
+}
+
+/** The resource that an audit of a refused subscription names: a type's own name, else that of its resource (13). */
+export function listenedTo(path: string): string {
+  try {
+    const { resource, name } = parseEventPath(path);
+    if (resource === 'types') return name;
+    return resource === 'inbox' ? 'ArsPushTarget' : resource;
+  } catch {
+    return path; // is refused for that
+  }
 }

@@ -8,12 +8,13 @@ const SOURCE_PATH = new RegExp(`^/sources/(${QUALIFIED})(?:/|/publish|/receive)?
 const TOPIC = /^(?:\/[A-Za-z0-9_.-]+)+$/;
 const RESERVED_TOPIC = /^\/(?:type|property|system|types|source|sources)(?:\/|$)/;
 const PUBLISH = '/publish';
+/** Names of users are the same in any case. */
+const USER_PATH = /^\/users\/([A-Za-z0-9_.@-]+)\/(authenticationSuccess|authorizationFailure)$/;
 /** Path forms that are kept as they are. */
 const OTHER_PATHS = [
   new RegExp(`^/services/(${QUALIFIED})/(${NAME})$`),
   new RegExp(`^/audits/(${QUALIFIED})/publish$`),
   /^\/namespaces\/[A-Za-z0-9][A-Za-z0-9_]*\/(authorized|revoked)$/,
-  /^\/users\/[A-Za-z0-9_.@-]+\/(authenticationSuccess|authorizationFailure)$/,
 ];
 
 /** Names as a package sees them; the identity without a package. */
@@ -36,6 +37,8 @@ export function normalizeEventPath(path: string, names: PathNames): string | nul
   }
   const service = OTHER_PATHS[0]?.exec(path);
   if (service) return `/services/${names.service(service[1] ?? '')}/${service[2]}`;
+  const user = USER_PATH.exec(path);
+  if (user) return `/users/${user[1]!.toLowerCase()}/${user[2]}`;
   return OTHER_PATHS.some((form) => form.test(path)) ? path : null;
 }
 

@@ -14,7 +14,7 @@ import { isAdmin, requireAdmin } from '../../resources/access/index.ts';
 import { propertiesIn, systemPropertiesOf } from './shown.ts';
 import { transferResources } from './transfer.ts';
 import { objectOf, requireKnown, requiredText, textIn } from '../../resources/requests/index.ts';
-import { forgetAt, manages, requireAnotherAdmin } from './users.ts';
+import { forgetAt, manages, requireAnotherAdmin, requireRoom } from './users.ts';
 
 const DEFAULT_PROFILES = ['user', 'user__system'];
 const INVITATION_MS = 2 * 24 * 60 * 60 * 1000;
@@ -51,6 +51,7 @@ export const NAMESPACES: AccountResource = {
     const known = username === null ? null : await directory.user(username, namespace);
     if (known && password !== null) throw apiError('cascade.namespace.user.exists', 'namespaces', 'username', 'there is such a user');
     if (known) requireInvitable(known, caller);
+    if (!known && within !== null) await requireRoom(space);
     const profiles = ['admin', 'user__system'];
     const generated = password ?? directory.generatePassword();
     const admin = known

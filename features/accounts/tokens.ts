@@ -123,7 +123,7 @@ function requireKept(body: ObjectValue, caller: Identity): void {
   if (single !== null && typeof single !== 'boolean')
     throw apiError('cascade.resource.property.invalid', 'tokens', 'singleNamespace', 'no Boolean');
   const username = getOwn(body, 'username');
-  if (username !== null && username !== caller.username)
+  if (username !== null && String(username).toLowerCase() !== caller.username)
     throw apiError('cascade.resource.property.invalid', 'tokens', 'username', `only ${caller.username} is possible`);
   tokenTypeIn(body);
 }

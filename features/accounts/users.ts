@@ -111,8 +111,8 @@ export async function forgetAt(space: Namespace, namespace: string, username: st
   await space.installation.forgetUser(namespace, username, { ...successor, namespace });
 }
 
-/** @throws cascade.quota.exceeded */
-async function requireRoom(space: Namespace): Promise<void> {
+/** For one more user in the organization of the namespace. @throws cascade.quota.exceeded */
+export async function requireRoom(space: Namespace): Promise<void> {
   const usage = await space.installation.quotas.of(space.name);
   const limit = usage?.limit('users') ?? null;
   if (usage && limit !== null && (await space.installation.directory.countUsers(usage.namespaces)) >= limit)

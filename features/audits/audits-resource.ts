@@ -4,7 +4,7 @@ import { encodeInner, getOwn, isObject, type ObjectValue, text, type Value } fro
 import type { Actor } from '../../runtime/context/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { raise } from '../../runtime/events/index.ts';
-import { AUDIT_TYPE, AUDITS, auditWrite, newAudit } from '../../resources/access/index.ts';
+import { admit, AUDIT_TYPE, AUDITS, auditWrite, newAudit } from '../../resources/access/index.ts';
 import type { InstanceResource, Namespace } from '../../resources/catalog/index.ts';
 import { checkFields, textField } from '../../resources/definitions/index.ts';
 import { ensureCollection } from '../../resources/instances/index.ts';
@@ -36,9 +36,10 @@ async function insert(space: Namespace, resource: InstanceResource, body: Value,
   const named = text(referenceIn(entity));
   await ensureCollection(space, resource);
   const audit = newAudit(space, { entity: named, op: op as string | null, message, others }, actor);
-  const [, ofResource = ''] = named.split('/');
+  const ofResource = (named.split('/')[1] ?? '').replace(/^system\./, '');
   const value: ObjectValue = { entity: named, op, message };
   const events = space.catalog.types.has(ofResource) ? [] : raise(space, `/audits/${ofResource}/publish`, value, actor);
+  await admit(space, { operation: 'insert', resource, before: null, after: audit, initiator: actor });
   await actor.commit({ writes: [auditWrite(audit)], events }, { ok: encodeInner(audit) });
   return audit;
 }

@@ -3,7 +3,7 @@
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { CONSTRAINT_CONSTANTS, storedConstraint, isAdmin, mayInvoke } from '../../resources/access/index.ts';
+import { CONSTRAINT_CONSTANTS, storedConstraint, isAdmin, isWithdrawn, mayInvoke, OF_ALL } from '../../resources/access/index.ts';
 import { systemType, systemProperties, type DefinitionResource, type Namespace } from '../../resources/catalog/index.ts';
 import { checkFields, invalidField, textField } from '../../resources/definitions/index.ts';
 import { CAPABILITIES, defaultDml, entryGrant, grantsOf } from './grants.ts';
@@ -108,6 +108,11 @@ function requireCovered(space: Namespace, dml: ObjectValue, invoke: ObjectValue,
         throw apiError('cascade.profile.escalation', `dml.${name}.${capability}`);
     }
   }
-  for (const name of Object.keys(invoke))
-    if (getOwn(invoke, name) === true && !mayInvoke(space, name, caller)) throw apiError('cascade.profile.escalation', `invoke.${name}`);
+  const named = Object.keys(invoke).filter((name) => !OF_ALL.includes(name));
+  const grants = named.filter((name) => getOwn(invoke, name) === true && !mayInvoke(space, name, caller));
+  // What all have is granted by a profile that says nothing of it, too.
+  const gives = OF_ALL.filter(
+    (name) => (Object.hasOwn(invoke, name) ? getOwn(invoke, name) : null) !== false && isWithdrawn(space, name, caller),
+  );
+  for (const name of [...grants, ...gives]) throw apiError('cascade.profile.escalation', `invoke.${name}`);
 }

@@ -263,6 +263,12 @@ test('invoke grants and withdraws rights; a user who is no admin grants no more 
   );
   await expect(as(clerk, 'insert', 'profiles', { body: { name: 'more', invoke: ['createRule'] } })).rejects.toMatchObject(escalation);
   await expect(as(clerk, 'update', 'profiles', { id: 'clerk', body: { dml: { '*': { select: {} } } } })).rejects.toMatchObject(escalation);
+  const withdrawn = { ...write, executeProcedure: false, publish: false };
+  await as(admin, 'update', 'profiles', { id: 'clerk', body: { invoke: withdrawn } });
+  for (const invoke of [{ updateProfile: true, publish: false }, { ...withdrawn, publish: true }, {}])
+    await expect(as(clerk, 'update', 'profiles', { id: 'clerk', body: { invoke } })).rejects.toMatchObject(escalation);
+  await expect(as(clerk, 'insert', 'profiles', { body: { name: 'more' } })).rejects.toMatchObject(escalation);
+  await as(clerk, 'insert', 'profiles', { body: { name: 'same', invoke: withdrawn } });
   await as(admin, 'update', 'profiles', { id: 'clerk', body: { invoke: { executeProcedure: false } } });
   await expect(as(clerk, 'execute', 'procedures', { id: 'call1' })).rejects.toMatchObject(DENIED);
   await as(admin, 'update', 'profiles', { id: 'clerk', body: { invoke: CLERK.invoke } });

@@ -100,6 +100,8 @@ test('each quota refuses changes beyond it, and names itself in the error', asyn
   await as(boss, 'insert', 'users', { body: { username: `ann.${mark}`, password: PASSWORD } });
   const more = as(boss, 'insert', 'users', { body: { username: `bob.${mark}`, password: PASSWORD } });
   await expect(more).rejects.toMatchObject(exceeded('users', 2));
+  const further = { namespace: `${namespace}more`, username: `bob.${mark}`, password: PASSWORD };
+  await expect(as(boss, 'insert', 'namespaces', { body: further })).rejects.toMatchObject(exceeded('users', 2));
 
   const listen = () => t.engine.subscribe(boss, '/types/Pump/insert', {}, () => undefined);
   const subscription = await listen();
@@ -112,6 +114,8 @@ test('each quota refuses changes beyond it, and names itself in the error', asyn
 
   await give({ limits: { storageBytes: 1 } });
   await expect(as(boss, 'insert', 'Pump', { body: { n: 5 } })).rejects.toMatchObject(exceeded('storageBytes', 1));
+  const audit = { entity: '/types/Pump', message: 'x' };
+  await expect(as(boss, 'insert', 'audits', { body: audit })).rejects.toMatchObject(exceeded('storageBytes', 1));
   await give({ limits: { sessions: 1 } });
   await expect(t.engine.identity.login(`boss.${mark}`, PASSWORD, '10.0.0.1')).rejects.toMatchObject(exceeded('sessions', 1));
   await give({ limits: { webSockets: 0 } });

@@ -255,8 +255,11 @@ function invoked(space: Namespace, name: string, { profiles }: Identity): boolea
 export const mayInvoke = (space: Namespace, name: string, caller: Identity): boolean =>
   isAdmin(caller) || invoked(space, name, caller) === true;
 
+/** What all users may do unless their profiles set it to false. */
+export const OF_ALL: readonly string[] = ['executeProcedure', 'publish'];
+
 /** Whether a profile takes a right of all users away, by setting it to false. */
-const isWithdrawn = (space: Namespace, name: string, caller: Identity): boolean => invoked(space, name, caller) === false;
+export const isWithdrawn = (space: Namespace, name: string, caller: Identity): boolean => invoked(space, name, caller) === false;
 
 function whoIn(rights: Rights, operation: string): Who {
   if (READS.has(operation)) return rights.select;

@@ -47,7 +47,10 @@ export function parseEventPath(path: string): EventPath {
   if (device !== undefined) return { path, resource: 'inbox', name: device };
   for (const [resource, form] of OTHERS) {
     const [, name] = form.exec(path) ?? [];
-    if (name !== undefined) return { path, resource, name };
+    if (name === undefined) continue;
+    if (resource !== 'users') return { path, resource, name };
+    const user = name.toLowerCase(); // names of users are the same in any case (1.2)
+    return { path: path.replace(name, user), resource, name: user };
   }
   throw apiError('cascade.event.path.invalid', path);
 }

@@ -175,12 +175,20 @@ test('a session is revoked, and revoking an unknown one succeeds, too', async ()
   }
 });
 
+const INVITATION = 'csi_cO9mwTzT7bGyqFJ0o0u5iI8K3tQyUl4bYfG9Z1n2x3A';
+
 test('the log contains no token and no password', async () => {
   await login(basic('ann:pass:wörd'));
   await fetch(`${server.url}/api/v1/resources/types?token=${TOKEN}`);
   await fetch(`${server.url}/authenticate/revoke`, { method: 'POST', body: TOKEN });
+  for (const named of [`tokens/${TOKEN}`, `delegatedrequests/${INVITATION}`, `tokens/${TOKEN.replace('_', '%5F')}`])
+    await fetch(`${server.url}/api/v1/resources/${named}`);
   const log = server.log.join('');
   expect(log).toContain('/api/v1/resources/types');
+  expect(log).toContain('/api/v1/resources/tokens/…');
+  expect(log).toContain('/api/v1/resources/delegatedrequests/…');
+  expect(log).not.toContain(TOKEN.slice(5));
+  expect(log).not.toContain(INVITATION);
   expect(log).not.toContain(TOKEN);
   expect(log).not.toContain('pass');
 });

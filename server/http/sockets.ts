@@ -15,6 +15,9 @@ import { Connection } from './sending.ts';
 import { RoundRobinQueue } from './round-robin-queue.ts';
 import type { HttpReply, HttpRequest, RequestHeaders } from './types.ts';
 
+/** Tokens and codes of invitations, which paths name them by. */
+const SECRETS = /\bcs[sti](?:_|%5F)[\w%-]{20,}/gi;
+
 /** While the service stops, the time without data after which a connection counts as waiting for its next request, and may be ended. */
 const QUIET_MS = 400;
 
@@ -82,9 +85,12 @@ export function bindHttp(transport: Transport, answer: (http: HttpRequest) => Pr
       const wire: WireReply = pending instanceof Promise ? await pending : pending;
       const sent = connection.send(wire, { isHead: http.method === 'HEAD', closes: draining || http.hasTwoLengths || isUnread });
       if (sent) await sent;
-      // The log has the path alone: the query may contain a token.
+      // The log has the path alone: the query may contain a token. That of a token or invitation does.
       if (isVerbose && !connection.isGone)
-        log.debug({ method: http.method, path: http.path, client, status: wire.status, ms: performance.now() - http.begunAt }, 'request');
+        log.debug(
+          { method: http.method, path: http.path.replace(SECRETS, '…'), client, status: wire.status, ms: performance.now() - http.begunAt },
+          'request',
+        );
     } catch (err) {
       log.error({ err }, 'a reply could not be sent');
       connection.cut();
