@@ -18,6 +18,7 @@ const TYPE = {
     place: { type: 'GeoJSON' },
     ref: { type: 'ResourceReference' },
     unset: { type: 'String' },
+    kit: { type: 'Object' },
   },
 };
 
@@ -62,6 +63,7 @@ export const ALIKE: readonly string[] = [
   'SELECT yes, n = count(), f = first(code) FROM Every GROUP BY yes ORDER BY long DESC $BY',
   'SELECT unset, n = count(), f = first(code) FROM Every GROUP BY unset $BY',
   'SELECT unset, yes, n = count() FROM Every GROUP BY unset, yes $BY',
+  'SELECT kit, n = count(), f = first(code) FROM Every GROUP BY kit $BY',
   'SELECT n = count(), s = sum(real), m = max(at) FROM Every WHERE code == "none" $BY',
   'SELECT n = count() FROM Every GROUP BY code WITH limit = 1, skip = 1 $BY',
   'SELECT double = long * 2, code FROM Every ORDER BY code $BY',
@@ -113,8 +115,10 @@ const PROCEDURES = [
 export async function prepareAlike({ caller }: Fleet): Promise<void> {
   await must(caller, 'POST', '/types', TYPE);
   for (const text of PROCEDURES) await must(caller, 'POST', '/procedures', text);
-  // Of one a property was never set, of the other it is null: programs read both as null.
-  const inserts = ['code: "x1"', 'code: "x2", unset: null'].map((own) => `INSERT Every(${own}, ${VALUES})`).join('\n');
+  // Of one a property was never set, of the other it is null: programs read both as null. The kits are equal.
+  const inserts = ['code: "x1", kit: {a: 1, b: [2]}', 'code: "x2", kit: {b: [2.0], a: 1}, unset: null']
+    .map((own) => `INSERT Every(${own}, ${VALUES})`)
+    .join('\n');
   await must(caller, 'POST', '/procedures', `PROCEDURE fillEvery()\n${inserts}`);
   await must(caller, 'POST', '/procedures/fillEvery', []);
 }

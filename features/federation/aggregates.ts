@@ -2,6 +2,7 @@
 // a program's (builtins.md 16: nulls, currencies, values of mixed kinds), they are computed here from the node's rows.
 import type { AggregateName } from '../../stdlib/isolate/index.ts';
 import { encodeInner, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
+import { equalText } from '../../stdlib/operators/index.ts';
 import { aggregateRows } from '../../resources/aggregate/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { own } from '../../resources/operations/index.ts';
@@ -98,6 +99,8 @@ async function byPipeline(
   const found = (await pipeline(stages)).filter(isObject);
   if (found.length === 0 && groupBy.length === 0) return [rowOfNone(wanted)];
   if (found.some((row) => !wanted.every(([name, [fn, path]], index) => isAsProgramsDo(row, { name, fn, path, index })))) return null;
+  // The store tells Objects apart by the order of their members.
+  if (new Set(found.map((row) => equalText(own(row, '_id') ?? null))).size < found.length) return null;
   return found.map((row) => {
     const keys = own(row, '_id');
     const shown: ObjectValue = {};

@@ -6,7 +6,8 @@ import type { AggregateName } from '../../stdlib/isolate/index.ts';
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { Namespace } from '../catalog/index.ts';
-import { innerText, innerValue, type WalkPage } from '../instances/index.ts';
+import { innerValue, type WalkPage } from '../instances/index.ts';
+import { groupKey } from './group-key.ts';
 
 /** One row for each distinct combination of the grouped paths, in the order of first appearance; without grouped paths one row. */
 export async function aggregateRows(
@@ -25,8 +26,8 @@ export async function aggregateRows(
       const row = read instanceof Promise ? await read : read;
       const key: ObjectValue = {};
       for (const path of groupBy) setOwn(key, path, at(row, path));
-      const written = innerText(space, key);
-      const id = written instanceof Promise ? await written : written;
+      const named = groupKey(space, key);
+      const id = named instanceof Promise ? await named : named;
       const group = groups.get(id) ?? begin(key);
       groups.set(id, group);
       group.count++;

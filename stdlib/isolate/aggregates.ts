@@ -1,6 +1,7 @@
 // Aggregates of a SELECT over expressions (language.md E8): the host gives the rows, they are gathered by key here.
 import { type AggregateName, aggregate } from '../builtins/index.ts';
-import { encodeInner, getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../values/index.ts';
+import { getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../values/index.ts';
+import { equalText } from '../operators/index.ts';
 import { CascadeError } from '../errors.ts';
 import { resultList } from './result-lists.ts';
 import type { Run } from './run.ts';
@@ -42,7 +43,7 @@ export function* aggregateRows(
     if (--run.fuel < 0) yield* slice(run);
     const key: ObjectValue = {};
     for (const path of groupBy) setOwn(key, path, valueAt(cursor.value, path));
-    const id = encodeInner(key);
+    const id = equalText(key);
     const group = groups.get(id) ?? begin(key);
     groups.set(id, group);
     group.rows++;

@@ -16,7 +16,7 @@ import {
   type Value,
 } from '../values/index.ts';
 
-/** Never fails, but for cycles and giants. Used by `==`, `in`, the built-ins that search, and GROUP BY. */
+/** Never fails, but for cycles and giants. Used by `==`, `in` and the built-ins that search; GROUP BY has `equalText`. */
 export function deepEquals(a: Value, b: Value): boolean {
   return same(a, b, 0, { whole: a, left: MAX_ELEMENTS });
 }
