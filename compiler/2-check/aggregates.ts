@@ -4,9 +4,12 @@ import type { Call, Expression, Select } from '../ast.ts';
 import { dottedPath } from './calls.ts';
 import { childrenOf } from './walk.ts';
 
+export const isAggregate = (node: Expression): node is Call =>
+  node.type === 'Call' && node.callee.parts.length === 1 && AGGREGATES.has(node.callee.text);
+
 /** Aggregates of a binding's expression, outermost only. */
 export function aggregateCalls(node: Expression): Call[] {
-  if (node.type === 'Call' && node.callee.parts.length === 1 && AGGREGATES.has(node.callee.text)) return [node];
+  if (isAggregate(node)) return [node];
   return childrenOf(node).flatMap((child) => aggregateCalls(child as Expression));
 }
 

@@ -5,11 +5,11 @@ import { asksHost, type CallTarget } from '../2-check/index.ts';
 import type { BuiltinInfo, BuiltinParameter } from '../types.ts';
 import * as b from './build.ts';
 import { emitPath, type ModuleWriter, variable } from './context.ts';
+import { emitRowProperty } from './row-paths.ts';
 
 export function emitCall(node: Call, module: ModuleWriter): es.Expression {
-  const aggregate = module.hidden?.get(node);
-  if (aggregate !== undefined && module.row !== null)
-    return module.helper('get', node, b.id(module.row), b.literal(aggregate), b.literal('the row'));
+  const aggregate = module.row?.hidden?.get(node);
+  if (aggregate !== undefined) return emitRowProperty(aggregate, node, module);
   return emitTarget(module.model.calls.get(node), node.arguments, node.callee, module);
 }
 

@@ -25,6 +25,18 @@ const EMPTY_BYTES = 32;
 const MEMBER_BYTES = 16;
 const PREFIX: Record<BuiltinForm, string> = { builtin: 'b', method: 'm', named: 'n', namedMethod: 'o' };
 
+/** The row that a computed binding is worked out over. */
+export interface Row {
+  /** The variable of the emitted function. */
+  readonly name: string;
+  /** What the text calls the row. */
+  readonly variable: string | null;
+  /** Of the row of a group: the paths that name its properties. */
+  readonly groups: readonly string[];
+  /** Aggregates inside the binding: call → the row's property that holds the value. */
+  readonly hidden: ReadonlyMap<object, string> | null;
+}
+
 export class ModuleWriter {
   readonly model: Model;
   readonly #emitters: Emitters;
@@ -48,11 +60,9 @@ export class ModuleWriter {
   /** Above 0 where code may run again and again, so that what literals make must be counted. */
   repeated = 0;
   /** Inside a binding `x = expr` names are properties of this row. */
-  row: string | null = null;
+  row: Row | null = null;
   /** Parameters of lambdas inside it. */
   rowLocals: readonly string[] = [];
-  /** Aggregates inside such a binding: call → the row's property that holds the value. */
-  hidden: ReadonlyMap<object, string> | null = null;
 
   constructor(model: Model, source: string, emitters: Emitters, traced: boolean) {
     this.model = model;

@@ -227,6 +227,13 @@ test('an aggregate has the name that it is bound to, one inside an expression a 
   `);
 });
 
+test('the parameter of a lambda hides the name of the row', () => {
+  const source = functionsOf('PROCEDURE f()\nreturn SELECT x = c.n, y = c => c.n, z = c FROM T AS c');
+  expect(source).toContain('x: $get($row0, "n", "the row")');
+  expect(source).toContain('y: (v_c = null) => $get(v_c, "n", "c")');
+  expect(source).toContain('z: $get($row0, "c", "the row")');
+});
+
 test('rows of a source are pulled in a loop', () => {
   expect(functionsOf('PROCEDURE f()\nfor (x in SELECT FROM SOURCE s WITH q = 1) { }')).toContain(
     '$iterate($, $sourceRows($, 0, {\n      source: "s",\n      request: {\n        q: 1\n      }\n    }))',

@@ -6,6 +6,7 @@ import * as b from './build.ts';
 import { emitPath, type ModuleWriter, readVariable, writeVariable } from './context.ts';
 import { isSum } from '../2-check/index.ts';
 import { emitCall, emitLambda, emitMethodCall } from './calls.ts';
+import { emitRowProperty, rowProperty } from './row-paths.ts';
 import { skipped } from './skipped.ts';
 
 type Table<N extends { type: string }> = { [T in N['type']]: (node: Extract<N, { type: T }>, module: ModuleWriter) => es.Expression };
@@ -47,6 +48,8 @@ const table: Table<Expression> = {
   Member: (node, module) => {
     const constant = module.model.constants.get(node);
     if (constant) return b.call(module.builtin('builtin', constant.name, node), b.id('$'));
+    const ofRow = rowProperty(node, module);
+    if (ofRow !== null) return emitRowProperty(ofRow, node.propertySpan, module);
     return emitRead(node, node.propertySpan, 'get', b.literal(node.property), module);
   },
   Subscript: (node, module) => {
@@ -89,8 +92,7 @@ export function emitExpression(node: Expression, module: ModuleWriter): es.Expre
 }
 
 function emitName(node: Name, module: ModuleWriter): es.Expression {
-  if (module.row !== null && !module.rowLocals.includes(node.name))
-    return module.helper('get', node, b.id(module.row), b.literal(node.name), b.literal('the row'));
+  if (module.row !== null && !module.rowLocals.includes(node.name)) return emitRowProperty(node.name, node, module);
   return module.row === null && module.model.bareLogs.has(node) ? b.literal(null) : readVariable(node, node.name, module);
 }
 

@@ -6,7 +6,8 @@ import * as b from './build.ts';
 import { emitMaterialized, emitNamed } from './calls.ts';
 import type { ModuleWriter } from './context.ts';
 import { emitDropped, emitOptions, emitServiceEvent, emitSource, emitTopic, emitType, emitValueSet } from './references.ts';
-import { emitWhere, pathOn } from './where.ts';
+import { pathOn } from './row-paths.ts';
+import { emitWhere } from './where.ts';
 
 export interface Request {
   readonly kind: string;

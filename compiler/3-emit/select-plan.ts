@@ -1,9 +1,9 @@
 // What a SELECT reads, groups and computes: the plan behind the request and the projection of its rows (language.md E7 to E9).
-import type { Binding, Call, Expression, Lambda, Path, Select } from '../ast.ts';
+import type { Binding, Expression, Path, Select } from '../ast.ts';
 import { aggregateCalls, aggregatePath } from '../2-check/aggregates.ts';
 import { resultVariable } from '../2-check/body.ts';
-import { childrenOf } from '../2-check/walk.ts';
-import { pathOn } from './where.ts';
+import type { Model } from '../2-check/index.ts';
+import { pathOn, rowReads } from './row-paths.ts';
 
 /** Names of aggregates that stand inside an expression: they come under these, the projection takes them away. */
 const HIDDEN = 'ars_aggregate';
@@ -19,6 +19,8 @@ export interface Aggregate {
 export interface Plan {
   /** Paths to read; null: all of the instance. */
   readonly props: readonly string[] | null;
+  /** What the text calls a row. */
+  readonly variable: string | null;
   readonly groupBy: readonly string[];
   readonly aggregates: readonly Aggregate[];
   readonly grouped: boolean;
@@ -28,11 +30,11 @@ export interface Plan {
   readonly computed: boolean;
   readonly hidden: ReadonlyMap<object, string>;
   readonly pathOf: (path: Path) => string;
-  /** A plain binding that is not grouped (E9). */
+  /** A property that is bound, or read by a computed binding, and not grouped (E9). */
   readonly ungrouped: string | null;
 }
 
-export function planOf(node: Select): Plan {
+export function planOf(node: Select, model: Model): Plan {
   const variable = resultVariable(node)?.name ?? null;
   const pathOf = (path: Path): string => pathOn(variable)(path.parts.map((part) => part.name));
   const groupBy = node.groupBy.map(pathOf);
@@ -41,10 +43,15 @@ export function planOf(node: Select): Plan {
   const grouped = aggregates.length > 0 || groupBy.length > 0;
   const local = aggregates.some((aggregate) => aggregate.expression !== null);
   const plain = bindings.filter((binding) => binding.value === null).map((binding) => pathOf(binding.path));
-  const ungrouped = grouped ? (plain.find((path) => !groupBy.includes(path)) ?? null) : null;
-  const read = [...new Set([...plain, ...groupBy, ...bindings.flatMap(readBy)])];
+  const readFrom = (from: 'instances' | 'groups'): string[] =>
+    bindings.flatMap(({ value }) => (value ? rowReads(value, variable, model, from) : []));
+  const inGroups = (path: string): boolean =>
+    aggregates.some(({ name }) => name === firstStep(path)) || groupBy.some((key) => path === key || path.startsWith(`${key}.`));
+  const missing = grouped && [...plain.filter((path) => !groupBy.includes(path)), ...readFrom('groups').filter((path) => !inGroups(path))];
+  const ungrouped = missing ? (missing[0] ?? null) : null;
+  const read = [...new Set([...plain, ...groupBy, ...readFrom('instances').map(firstStep)])];
   const props = node.bindings === null || (grouped && !local) ? null : read;
-  return { props, groupBy, aggregates, grouped, local, computed, hidden, pathOf, ungrouped };
+  return { props, variable, groupBy, aggregates, grouped, local, computed, hidden, pathOf, ungrouped };
 }
 
 function aggregatesOf(
@@ -69,16 +76,4 @@ function aggregatesOf(
   return { aggregates, hidden, computed };
 }
 
-/** Properties that the expression of a binding reads. */
-function readBy({ value }: Binding): string[] {
-  const names: string[] = [];
-  const visit = (node: { readonly type: string }, locals: readonly string[]): void => {
-    const read = (name: string): number | false => !locals.includes(name) && names.push(name);
-    if (node.type === 'Name') read((node as Extract<Expression, { type: 'Name' }>).name);
-    if (node.type === 'Call' && (node as Call).callee.parts.length > 1) read((node as Call).callee.parts[0]?.name ?? '');
-    const inner = node.type === 'Lambda' ? [...locals, ...(node as Lambda).parameters.map((parameter) => parameter.name)] : locals;
-    for (const child of childrenOf(node)) visit(child, inner);
-  };
-  if (value) visit(value, []);
-  return names;
-}
+export const firstStep = (path: string): string => path.split('.')[0] ?? '';

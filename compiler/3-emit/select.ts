@@ -3,10 +3,11 @@ import type * as es from 'estree';
 import type { Select } from '../ast.ts';
 import { resultVariable } from '../2-check/body.ts';
 import * as b from './build.ts';
-import type { ModuleWriter } from './context.ts';
+import type { ModuleWriter, Row } from './context.ts';
 import { emitOptions, emitSource, emitType, optionValue } from './references.ts';
-import { type Aggregate, type Plan, planOf } from './select-plan.ts';
-import { emitWhere, pathOn } from './where.ts';
+import { emitRowProperty, pathOn } from './row-paths.ts';
+import { type Aggregate, firstStep, type Plan, planOf } from './select-plan.ts';
+import { emitWhere } from './where.ts';
 
 /** SELECT as a value. */
 export function emitSelect(node: Select, module: ModuleWriter): es.Expression {
@@ -16,7 +17,7 @@ export function emitSelect(node: Select, module: ModuleWriter): es.Expression {
     const value = module.operation('query', node, sourceRequest(node, module));
     return module.helper('sourceResult', node, value, b.literal(cardinality));
   }
-  const plan = planOf(node);
+  const plan = planOf(node, module.model);
   if (plan.ungrouped !== null) return refusal(node, plan.ungrouped, module);
   const rows = plan.local
     ? aggregated(node, plan, cardinality, module)
@@ -27,7 +28,7 @@ export function emitSelect(node: Select, module: ModuleWriter): es.Expression {
 /** SELECT as a Sequence: asked for when the first row is pulled, then page by page. */
 export function emitRows(node: Select, module: ModuleWriter): es.Expression {
   if (node.fromSource) return module.helper('sourceRows', node, b.id('$'), module.site(), sourceRequest(node, module));
-  const plan = planOf(node);
+  const plan = planOf(node, module.model);
   if (plan.ungrouped !== null) return refusal(node, plan.ungrouped, module);
   const rows = plan.local ? aggregated(node, plan, 'sequence', module) : pages(node, plan, module);
   return projected(rows, plan, node, module);
@@ -88,7 +89,7 @@ function gathering(node: Select, plan: Plan, cardinality: string, module: Module
     return value ? module.value(value) : b.literal(null);
   };
   const wanted = plan.aggregates.map((aggregate) => {
-    const read = aggregate.path === null && aggregate.expression === null ? b.literal(null) : reader(aggregate, node, module);
+    const read = aggregate.path === null && aggregate.expression === null ? b.literal(null) : reader(aggregate, plan, node, module);
     return b.array([b.literal(aggregate.name), b.literal(aggregate.function), read]);
   });
   const groupBy = b.array(plan.groupBy.map((path) => b.literal(path)));
@@ -106,7 +107,7 @@ export interface NodeSelect {
 /** What is asked of each node of a SELECT … PROCESSED BY, and what is left to do with its rows here (language.md D8). */
 export function nodeSelect(node: Select, module: ModuleWriter): NodeSelect | es.Expression {
   if (node.fromSource) return { kind: 'query', payload: sourceRequest(node, module), gathering: null, projection: null };
-  const plan = planOf(node);
+  const plan = planOf(node, module.model);
   if (plan.ungrouped !== null) return refusal(node, plan.ungrouped, module);
   const cardinality = node.cardinality === 'one' || node.cardinality === 'exactlyOne' ? node.cardinality : 'array';
   return {
@@ -117,8 +118,8 @@ export function nodeSelect(node: Select, module: ModuleWriter): NodeSelect | es.
   };
 }
 /** What an aggregate takes of a row. */
-function reader({ path, expression }: Aggregate, node: Select, module: ModuleWriter): es.Expression {
-  return onRow(module, null, (row) => {
+function reader({ path, expression }: Aggregate, { variable }: Plan, node: Select, module: ModuleWriter): es.Expression {
+  return onRow(module, { variable, groups: [], hidden: null }, (row) => {
     if (expression) return module.value(expression);
     return (path ?? '').split('.').reduce<es.Expression>((value, step) => {
       return module.helper('get', node, value, b.literal(step), b.literal('the row'));
@@ -127,15 +128,13 @@ function reader({ path, expression }: Aggregate, node: Select, module: ModuleWri
 }
 
 /** A function of a row; inside it names are the row's properties. */
-function onRow(module: ModuleWriter, hidden: Plan['hidden'] | null, make: (row: es.Identifier) => es.Expression): es.Expression {
-  const row = module.name('row');
-  const outer = { row: module.row, hidden: module.hidden };
-  module.row = row;
-  module.hidden = hidden;
-  const body = module.body(() => [b.returns(make(b.id(row)))]);
-  module.row = outer.row;
-  module.hidden = outer.hidden;
-  return b.arrow([b.id(row)], b.block(body));
+function onRow(module: ModuleWriter, row: Omit<Row, 'name'>, make: (row: es.Identifier) => es.Expression): es.Expression {
+  const name = module.name('row');
+  const outer = module.row;
+  module.row = { name, ...row };
+  const body = module.body(() => [b.returns(make(b.id(name)))]);
+  module.row = outer;
+  return b.arrow([b.id(name)], b.block(body));
 }
 
 /** Rows with computed bindings are built anew from what was read (E7). */
@@ -147,20 +146,21 @@ function projected(rows: es.Expression, plan: Plan, node: Select, module: Module
 /** The function that builds a row anew; null where rows stay as they are read. */
 function projection(plan: Plan, node: Select, module: ModuleWriter): es.Expression | null {
   if (!plan.computed) return null;
-  return onRow(module, plan.hidden, (row) => {
-    const read = (name: string): es.Expression => module.helper('get', node, row, b.literal(name), b.literal('the row'));
+  const { variable, groupBy, hidden } = plan;
+  // A group's row has whole paths for names (E9).
+  const nameOf = (path: string): string => (plan.grouped ? path : firstStep(path));
+  return onRow(module, { variable, groups: groupBy, hidden }, () => {
+    const read = (name: string): es.Expression => emitRowProperty(name, node, module);
     const members = new Map<string, es.Expression>();
     for (const { path, value } of node.bindings ?? []) {
       const isAggregate = plan.aggregates.some((aggregate) => aggregate.name === path.text);
-      const name = value === null ? firstStep(plan.pathOf(path)) : path.text;
+      const name = value === null ? nameOf(plan.pathOf(path)) : path.text;
       members.set(name, value === null || isAggregate ? read(name) : module.value(value));
     }
     for (const path of plan.grouped ? plan.groupBy : ['_id']) {
-      const name = firstStep(path);
+      const name = nameOf(path);
       if (!members.has(name)) members.set(name, read(name));
     }
     return b.object([...members]);
   });
 }
-
-const firstStep = (path: string): string => path.split('.')[0] ?? '';

@@ -6,6 +6,7 @@ import { dottedPath } from '../2-check/calls.ts';
 import * as b from './build.ts';
 import { emitMaterialized } from './calls.ts';
 import type { ModuleWriter } from './context.ts';
+import type { PathOf } from './row-paths.ts';
 
 const OPERATOR: Record<ComparisonOperator, string> = {
   '==': '$eq',
@@ -20,14 +21,6 @@ const OPERATOR: Record<ComparisonOperator, string> = {
   geointersects: '$geoIntersects',
   geowithin: '$geoWithin',
 };
-
-/** How a path of the text becomes a path of the query. */
-export type PathOf = (steps: readonly string[]) => string;
-/** A first step that is the result variable is dropped (W2). */
-export const pathOn =
-  (variable: string | null): PathOf =>
-  (steps) =>
-    (steps.length > 1 && steps[0] === variable ? steps.slice(1) : steps).join('.');
 
 export function emitWhere(node: Condition | null, pathOf: PathOf, module: ModuleWriter): es.Expression {
   if (node === null) return b.object([]);
