@@ -62,12 +62,14 @@ export function toInteger(value: Value, where: Destination): number | bigint {
 }
 
 export function toReal(value: Value, where: Destination): Value {
-  if (isReal(value)) return where === 'property' && !Number.isFinite(numberOf(value)) ? unconvertible(value, 'Real', 'range') : value;
   if (typeof value === 'string') {
     const number = parseReal(value.trim()) ?? unconvertible(value, 'Real');
     return Number.isFinite(number) ? real(number) : unconvertible(value, 'Real', 'range');
   }
-  return isInteger(value) || value instanceof Decimal || value instanceof Currency ? real(numberOf(value)) : unconvertible(value, 'Real');
+  if (!(isNumber(value) || value instanceof Decimal || value instanceof Currency)) return unconvertible(value, 'Real');
+  const number = numberOf(value);
+  if (where === 'property' && !Number.isFinite(number)) return unconvertible(value, 'Real', 'range');
+  return isReal(value) ? value : real(number); // a Real keeps the digits of its JSON
 }
 
 /** `scale` undefined: an operand keeps the digits it has, anything else gets 0. */
