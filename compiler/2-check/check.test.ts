@@ -229,6 +229,16 @@ test('a condition on events becomes data', () => {
   expect(found('RULE r WHEN INSERT OCCURS ON Pump WHERE n > m')).toEqual(['lang.variable.undeclared 1:45']);
 });
 
+test('W2 the events of an OR have one variable: a bare property is of it, where all are instances', () => {
+  const two = 'INSERT OCCURS ON Pump AS p OR UPDATE OCCURS ON Pump AS p';
+  const rate = { left: { k: 'path', root: 'p', p: ['rate'] } };
+  expect(rule(`RULE r WHERE rate > 3 WHEN ${two} CONSTRAIN TO rate < 9`)).toMatchObject({ where: rate, constraint: rate });
+  expect(rule(`RULE r WHERE level > check(p) WHEN ${two}`).module.source).toContain('function* asked0($, v_p)');
+  const mixed = 'INSERT OCCURS ON Pump AS p OR EVENT OCCURS ON "/topics/a" AS p';
+  expect(found(`RULE r WHERE rate > 3 WHEN ${mixed}`)).toEqual(['lang.variable.undeclared 1:14']);
+  expect(found(`RULE r WHEN ${mixed} CONSTRAIN TO rate > 3`)).toEqual(['lang.variable.undeclared 1:89']);
+});
+
 test('W4 what only a program can give is asked of a function of the module, wherever a condition stands', () => {
   const asked = { k: 'asked', n: 0 };
   const at = 'INSERT OCCURS ON Pump AS p WHERE check(p) == 1';

@@ -9,8 +9,9 @@ import { didYouMean } from './hints.ts';
 import type { Asked, CallTarget } from './model.ts';
 import type { Report } from './report.ts';
 
-/** The variables that a condition may use. */
+/** The variables that a condition may use; all events of an OR have the same. */
 export type Bound = readonly Pick<TriggerSpec, 'variable' | 'binds'>[];
+const variablesOf = (bound: Bound): string[] => [...new Set(bound.map(({ variable }) => variable))];
 type Table = { [T in Expression['type']]?: (node: Extract<Expression, { type: T }>, bound: Bound) => ExpressionData };
 const NULL: ExpressionData = { k: 'const', v: null };
 
@@ -77,24 +78,25 @@ export class ConditionWriter {
     return { k: 'call', name: info.name, args: values.map((value) => this.expression(value, bound)) };
   }
 
-  /** A chain of names that begins with an event variable, or with a property of the only, classic event. Null for anything else. */
+  /** A chain of names that begins with an event variable, or with a property of the only one, if it is a classic event. Null for anything else. */
   #path(node: Expression, bound: Bound, mayBeBare: boolean): ExpressionData | null {
     const steps = dottedPath(node);
     const [first, ...rest] = steps ?? [];
     if (first === undefined) return null;
-    if (bound.some((binding) => binding.variable === first)) return { k: 'path', root: first, p: rest };
+    const names = variablesOf(bound);
+    if (names.includes(first)) return { k: 'path', root: first, p: rest };
     const info = this.#resolver.builtin(steps!.join('.'));
     if (info?.params.length === 0 && info.effect === 'pure') return { k: 'call', name: info.name, args: [] };
-    const [only] = bound;
-    if (mayBeBare && only && bound.length === 1 && only.binds === 'value') return { k: 'path', root: only.variable, p: [first, ...rest] };
-    const names = bound.map((binding) => binding.variable);
+    const [only, ...others] = names;
+    if (mayBeBare && only !== undefined && others.length === 0 && bound.every(({ binds }) => binds === 'value'))
+      return { k: 'path', root: only, p: [first, ...rest] };
     const hint = didYouMean(first, names) ?? (names.length > 0 ? `this condition sees ${names.join(', ')} only` : undefined);
     this.#report(node, 'cascade.lang.variable.undeclared', `'${first}' is not declared`, hint);
     return NULL;
   }
 
   #ask(node: Expression, bound: Bound): ExpressionData {
-    const n = this.asked.push({ expression: nullSafe(node), variables: bound.map(({ variable }) => variable) }) - 1;
+    const n = this.asked.push({ expression: nullSafe(node), variables: variablesOf(bound) }) - 1;
     return { k: 'asked', n, text: textOf(node) };
   }
 }

@@ -19,7 +19,7 @@ export function checkTriggers(node: RuleDefinition, names: Names, resolver: Call
   return {
     triggers,
     correlation: typeof root === 'number' ? null : root,
-    constraint: merge?.constraint ? writer.condition(merge.constraint, triggers.slice(0, 1)) : null,
+    constraint: merge?.constraint ? writer.condition(merge.constraint, triggers) : null,
     where: node.where && writer.condition(node.where, triggers),
     variables: [...new Set(triggers.map((spec) => spec.variable))],
     renamed: checker.renamed,
