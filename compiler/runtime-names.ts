@@ -29,6 +29,8 @@ export const RUNTIME_NAMES = [
   'get',
   'at',
   'atInside',
+  'getOrNull',
+  'atOrNull',
   'set',
   'setAt',
   'receiver',

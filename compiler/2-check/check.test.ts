@@ -261,7 +261,10 @@ test('what is asked sees the variables of its condition, and a null step gives n
     'lang.variable.undeclared 1:52',
   ]);
   const { module } = rule('RULE r WHEN EVENT OCCURS ON "/topics/a" WHERE f(event.value.n) == 1');
-  expect(module.source).toContain('null : ');
+  expect(module.source).toContain('$getOrNull($getOrNull(v_event, "value", "event"), "n", "event.value")');
+  const deep = rule('RULE r WHEN EVENT OCCURS ON "/topics/a" AS e WHERE f(e.value.list[0].x, Math.PI) == 1\nreturn e.value.list[0].x');
+  expect(deep.module.source).toContain('$getOrNull($atOrNull($getOrNull(');
+  expect(deep.module.source).toContain(' $get($at($get(');
   const [first, second] = ['f( p.n )', 'f(p.n) // there'].map((call) => rule(`RULE r WHEN INSERT OCCURS ON P AS p WHERE p.x == ${call}\n`));
   expect(first?.triggers).toEqual(second?.triggers);
 });

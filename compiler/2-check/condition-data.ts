@@ -2,7 +2,7 @@
 // a bare property on the left of a condition on a type's event means the instance's (language.md W2, W4).
 import type { Arguments, Comparison, Condition, Expression, MethodCall } from '../ast.ts';
 import type { ConditionData, ExpressionData, TriggerSpec } from '../types.ts';
-import { nullSafe, textOf } from './asked.ts';
+import { textOf } from './asked.ts';
 import { type CallResolver, dottedPath } from './calls.ts';
 import { fold, toInnerTree } from './constants.ts';
 import { didYouMean } from './hints.ts';
@@ -96,7 +96,7 @@ export class ConditionWriter {
   }
 
   #ask(node: Expression, bound: Bound): ExpressionData {
-    const n = this.asked.push({ expression: nullSafe(node), variables: variablesOf(bound) }) - 1;
+    const n = this.asked.push({ expression: node, variables: variablesOf(bound) }) - 1;
     return { k: 'asked', n, text: textOf(node) };
   }
 }

@@ -63,6 +63,8 @@ export class ModuleWriter {
   row: Row | null = null;
   /** Parameters of lambdas inside it. */
   rowLocals: readonly string[] = [];
+  /** Inside what a condition asks for a null step gives null (language.md 4.8). */
+  nullSafe = false;
 
   constructor(model: Model, source: string, emitters: Emitters, traced: boolean) {
     this.model = model;

@@ -165,14 +165,18 @@ function emitSum(node: Extract<Expression, { type: 'Binary' }>, module: ModuleWr
   ]);
 }
 
+/** Helpers that read, and those that answer null for what is of null. */
+const OR_NULL = { get: 'getOrNull', at: 'atOrNull', atInside: 'atOrNull' } as const;
+
 /** A member of anything, or an entry of a shared Map, for which the host is asked. */
 function emitRead(
   node: Extract<Expression, { type: 'Member' | 'Subscript' }>,
   at: Span,
-  plain: 'get' | 'at' | 'atInside',
+  helper: 'get' | 'at' | 'atInside',
   property: es.Expression | null,
   module: ModuleWriter,
 ): es.Expression {
+  const plain = module.nullSafe ? OR_NULL[helper] : helper;
   const object = module.value(node.object);
   const key = property ?? module.value((node as Extract<Expression, { type: 'Subscript' }>).index);
   const path = emitPath(node.object, module);

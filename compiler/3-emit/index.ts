@@ -71,7 +71,9 @@ function emitBody(name: string, body: readonly Statement[], variables: readonly 
 /** What a condition asks for, of the event variables. */
 function emitAsked(name: string, expression: Expression, module: ModuleWriter): es.FunctionDeclaration {
   const params = [b.id('$'), ...parameters(module.model).map(variable)];
+  module.nullSafe = true;
   const body = module.body(() => [b.returns(module.value(expression))]);
+  module.nullSafe = false;
   return b.declaredFunction(name, params, body, module.suspends(expression));
 }
 

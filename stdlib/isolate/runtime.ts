@@ -31,6 +31,11 @@ const COUNTED_LENGTH = 1024;
 /** @param current the run whose code is running */
 // oxlint-disable-next-line max-lines-per-function -- a table: what compiled code may call, by name
 export function makeRuntime(procedures: Procedures, current: () => Run): Runtime {
+  const get = (object: Value, key: string, path: string): Value => {
+    const found = references.get(object, key, path);
+    if (Array.isArray(object) && Array.isArray(found)) current().charge(32 + found.length * 8); // made here, of all elements
+    return found;
+  };
   const runtime: Record<RuntimeName | BuiltinForm, Helper> = {
     real,
     made: (run: Run, bytes: number, value: Value): Value => {
@@ -66,13 +71,13 @@ export function makeRuntime(procedures: Procedures, current: () => Run): Runtime
     regex: (s: Value, pattern: Value) => operators.regexSearch(s, pattern, current()),
     geo: operators.geo,
     truth: operators.truth,
-    get: (object: Value, key: string, path: string): Value => {
-      const found = references.get(object, key, path);
-      if (Array.isArray(object) && Array.isArray(found)) current().charge(32 + found.length * 8); // made here, of all elements
-      return found;
-    },
+    get,
     at: references.at,
     atInside: references.atInside,
+    getOrNull: (object: Value, key: string, path: string): Value =>
+      object === null || object === undefined ? null : get(object, key, path),
+    atOrNull: (object: Value, index: Value, path: string): Value =>
+      object === null || object === undefined ? null : references.at(object, index, path),
     set: references.set,
     setAt: references.setAt,
     receiver: references.receiver,
