@@ -6,7 +6,7 @@ import * as b from './build.ts';
 import type { ModuleWriter, Row } from './context.ts';
 import { emitOptions, emitSource, emitType, optionValue } from './references.ts';
 import { emitRowProperty, pathOn } from './row-paths.ts';
-import { type Aggregate, firstStep, type Plan, planOf } from './select-plan.ts';
+import { firstStep, type Plan, planOf } from './select-plan.ts';
 import { emitWhere } from './where.ts';
 
 /** SELECT as a value. */
@@ -89,8 +89,11 @@ function gathering(node: Select, plan: Plan, cardinality: string, module: Module
     return value ? module.value(value) : b.literal(null);
   };
   const wanted = plan.aggregates.map((aggregate) => {
-    const read = aggregate.path === null && aggregate.expression === null ? b.literal(null) : reader(aggregate, plan, node, module);
-    return b.array([b.literal(aggregate.name), b.literal(aggregate.function), read]);
+    const { name, path, expression } = aggregate;
+    const read = expression
+      ? onRow(module, { variable: plan.variable, groups: [], hidden: null }, () => module.value(expression))
+      : b.literal(path);
+    return b.array([b.literal(name), b.literal(aggregate.function), read]);
   });
   const groupBy = b.array(plan.groupBy.map((path) => b.literal(path)));
   return [groupBy, b.array(wanted), b.literal(cardinality), option('limit'), option('skip'), emitType(node.from, module)];
@@ -117,16 +120,6 @@ export function nodeSelect(node: Select, module: ModuleWriter): NodeSelect | es.
     projection: projection(plan, node, module),
   };
 }
-/** What an aggregate takes of a row. */
-function reader({ path, expression }: Aggregate, { variable }: Plan, node: Select, module: ModuleWriter): es.Expression {
-  return onRow(module, { variable, groups: [], hidden: null }, (row) => {
-    if (expression) return module.value(expression);
-    return (path ?? '').split('.').reduce<es.Expression>((value, step) => {
-      return module.helper('get', node, value, b.literal(step), b.literal('the row'));
-    }, row);
-  });
-}
-
 /** A function of a row; inside it names are the row's properties. */
 function onRow(module: ModuleWriter, row: Omit<Row, 'name'>, make: (row: es.Identifier) => es.Expression): es.Expression {
   const name = module.name('row');

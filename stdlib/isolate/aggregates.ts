@@ -8,8 +8,8 @@ import type { Run } from './run.ts';
 import { ListCursor, Sequence } from './sequence.ts';
 import { slice, type Steps } from './steps.ts';
 
-/** Name in the result, function, and what it takes of a row; null counts the rows. */
-type Wanted = readonly [name: string, fn: AggregateName, read: ((row: Value) => Value) | null];
+/** Name in the result, function, and what it takes of a row, by a path or an expression; null counts the rows. */
+type Wanted = readonly [name: string, fn: AggregateName, read: ((row: Value) => Value) | string | null];
 interface Group {
   readonly key: ObjectValue;
   rows: number;
@@ -47,7 +47,7 @@ export function* aggregateRows(
     const group = groups.get(id) ?? begin(key);
     groups.set(id, group);
     group.rows++;
-    for (const [index, [, , read]] of wanted.entries()) if (read) group.columns[index]?.push(read(cursor.value) ?? null);
+    for (const [index, [, , read]] of wanted.entries()) if (read !== null) group.columns[index]?.push(taken(cursor.value, read));
     run.charge(wanted.length * 16);
   }
   const made = [...groups.values()].map((group) => rowOf(group, wanted));
@@ -63,10 +63,15 @@ export function* aggregateRows(
 
 function rowOf({ key, rows, columns }: Group, wanted: readonly Wanted[]): ObjectValue {
   const row: ObjectValue = { ...key };
-  for (const [index, [name, fn, read]] of wanted.entries()) setOwn(row, name, read ? aggregate(fn, columns[index] ?? [], name) : rows);
+  for (const [index, [name, fn, read]] of wanted.entries())
+    setOwn(row, name, read !== null ? aggregate(fn, columns[index] ?? [], name) : rows);
   return row;
 }
 
+const taken = (row: Value, read: ((row: Value) => Value) | string): Value =>
+  (typeof read === 'string' ? valueAt(row, read) : read(row)) ?? null;
+
+/** As the host reads the paths of the aggregates that it works out: what is not there is null. */
 function valueAt(row: Value, path: string): Value {
   return path.split('.').reduce<Value>((value, step) => (isObject(value) ? getOwn(value, step) : null), row);
 }
