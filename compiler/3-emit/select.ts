@@ -121,11 +121,11 @@ export function nodeSelect(node: Select, module: ModuleWriter): NodeSelect | es.
   };
 }
 /** A function of a row; inside it names are the row's properties. */
-function onRow(module: ModuleWriter, row: Omit<Row, 'name'>, make: (row: es.Identifier) => es.Expression): es.Expression {
+function onRow(module: ModuleWriter, row: Omit<Row, 'name'>, make: () => es.Expression): es.Expression {
   const name = module.name('row');
   const outer = module.row;
   module.row = { name, ...row };
-  const body = module.body(() => [b.returns(make(b.id(name)))]);
+  const body = module.body(() => [b.returns(make())]);
   module.row = outer;
   return b.arrow([b.id(name)], b.block(body));
 }
