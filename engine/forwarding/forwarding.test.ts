@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { ApiReply, ApiRequest } from '../../resources/api.ts';
 import { apiError, type CascadeError } from '../../model/errors/index.ts';
+import { parseJson } from '../../model/values/index.ts';
 import { openLocalNetwork } from '../../platform/bus/index.ts';
 import { Calls } from '../../runtime/cluster/index.ts';
 import type { OpenNamespace } from '../namespace.ts';
@@ -160,6 +161,21 @@ test('a long body comes as it was sent', async () => {
   }));
   const { body } = await front.forwarding.execute(request({ object }));
   expect(JSON.parse(body ?? '')).toEqual([20_000, String(2n ** 62n), '\u0001s7']);
+});
+
+// spec: resources-and-api.md 5.5
+test('numbers come with all digits that a client wrote, in parameters too, whether the body is long or not', async () => {
+  const where = parseJson('{"d":12345678901234567890.12}');
+  for (const length of [1, 20_000]) {
+    const object = parseJson(`[${Array.from({ length }, (_, n) => `0.12345678901234567${n + 1}`).join(',')}]`);
+    let came: Partial<ApiRequest> = {};
+    const { front } = pair(async (asked) => {
+      came = asked;
+      return { status: 200 };
+    });
+    await front.forwarding.execute(request({ object, parameters: { where } }));
+    expect([came.object, came.parameters]).toStrictEqual([object, { where }]);
+  }
 });
 
 // spec: resources-and-api.md 1.7 2.3; integrations.md 13

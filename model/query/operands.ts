@@ -73,12 +73,6 @@ function conversions(kind: Kind, given: Value): Constant | undefined {
       return data(value);
     case 'Object':
       return isObject(value) ? data(value) : undefined;
-    case 'Integer': {
-      const exact = value instanceof Real ? exactDigits(value) : null;
-      if (!exact) return convert(value, { type: kind }, 'operand');
-      const whole = rescale(exact, 0);
-      return compareDecimals(whole, exact) === 0 ? integer(whole.unscaled) : undefined;
-    }
     case 'Id':
       return convert(value, { type: 'String' }, 'operand');
     case 'String': {

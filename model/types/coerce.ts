@@ -1,9 +1,7 @@
 // A submitted value as a declared property holds it (resources-and-api.md 5; the conversions themselves are in stdlib/convert).
 import { ConversionError, convert } from '../../stdlib/convert/index.ts';
 import {
-  decimalOfNumber,
   getOwn,
-  integer,
   isObject,
   MAX_DATA_DEPTH,
   type ObjectValue,
@@ -151,7 +149,6 @@ function* coerceElementInPieces(place: Place, value: Value, path = place.path): 
 
 function coerceScalar({ base, scale }: Coerced, value: Value): Value {
   if (base === 'Object') return isObject(value) ? plainData(value) : noFormat();
-  if (base === 'Integer' && value instanceof Real && value.text !== undefined) return exactInteger(value);
   const converted = convert(value, { type: base, scale }, 'property');
   if (converted instanceof Real) return real(converted.value);
   return base === 'GeoJSON' ? plainData(converted) : converted;
@@ -160,16 +157,6 @@ function coerceScalar({ base, scale }: Coerced, value: Value): Value {
 const noFormat = (): never => {
   throw new DataError('format');
 };
-
-/** An Integer from digits that a double does not hold: `9007199254740993.0`, `9223372036854775808`. */
-function exactInteger(value: Real): Value {
-  const exact = decimalOfNumber(value);
-  if (exact === null) throw new DataError('range');
-  const unit = 10n ** BigInt(exact.scale);
-  const whole = exact.unscaled / unit;
-  if (whole * unit !== exact.unscaled) throw new DataError('fraction');
-  return integer(whole); // what 64 bits do not hold is an overflow, told as `range`
-}
 
 /** The last param of type.property.invalid; what is no refusal of ours goes on up. */
 function reasonOf(error: unknown): string {

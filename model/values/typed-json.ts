@@ -28,7 +28,7 @@ export function toTypedJson(value: Value, isCondition = false): string {
     return JSON.stringify(value ?? null);
   if (typeof value === 'bigint') return `{"$long":"${value}"}`;
   if (typeof value === 'number') return String(value);
-  if (value instanceof Real) return Number.isFinite(value.value) ? formatReal(value.value) : 'null';
+  if (value instanceof Real) return value.text ?? (Number.isFinite(value.value) ? formatReal(value.value) : 'null');
   if (value instanceof DateTime) return `{"$dt":"${value.toString()}"}`;
   if (value instanceof Decimal) return `{"$dec":"${value.toString()}"}`;
   if (value instanceof Currency) return `{"$cur":"${value.toString()}"}`;

@@ -75,7 +75,7 @@ const TWO_64 = 2n ** 64n;
 /** One key for each mathematical value: a number, a bigint where a number would round, digits otherwise. */
 export function numberKey(value: Value): Key | undefined {
   if (typeof value === 'number' || typeof value === 'bigint') return value;
-  if (value instanceof Real) return integralKey(value.value);
+  if (value instanceof Real) return doubleKey(value.value);
   if (!(value instanceof Decimal)) return undefined;
   const written = digits(value);
   if (!written.includes('e-')) return bigKey(value.unscaled / 10n ** BigInt(value.scale));
@@ -83,9 +83,9 @@ export function numberKey(value: Value): Key | undefined {
   return digits(exactDecimal(double) as Decimal) === written ? double : `d${written}`;
 }
 
-function integralKey(double: number): Key {
+function doubleKey(double: number): Key {
   if (Number.isSafeInteger(double)) return double + 0;
-  return Number.isFinite(double) ? bigKey(BigInt(double)) : double;
+  return Number.isInteger(double) ? bigKey(BigInt(double)) : double;
 }
 
 const bigKey = (whole: bigint): Key => (whole >= -TWO_64 && whole <= TWO_64 ? normal(whole) : `d${digits(new Decimal(whole, 0))}`);

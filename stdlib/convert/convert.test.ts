@@ -237,6 +237,12 @@ const ROWS: Row[] = [
   ['Boolean', {}, no()],
   ['Boolean', d('1'), no()],
   ['Boolean', DAY, no()],
+  ['Integer', new Real(2 ** 53, '9007199254740993.0'), 9_007_199_254_740_993n],
+  ['Integer', new Real(2 ** 53, '9007199254740993.0'), 9_007_199_254_740_993n, 'parameter'],
+  ['Integer', new Real(2 ** 53, '9007199254740993.5'), no('fraction'), 'parameter'],
+  ['Integer', new Real(2 ** 53, '9007199254740993.5'), 9_007_199_254_740_993n, 'return'],
+  ['Integer', new Real(2 ** 63, '9223372036854775808'), no('range'), 'operand'],
+  ['Integer', new Real(Infinity, '1e400'), no('range'), 'parameter'],
   ['String', null, null],
   ['Boolean', null, null],
 ];

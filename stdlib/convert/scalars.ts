@@ -53,11 +53,22 @@ export function toInteger(value: Value, where: Destination): number | bigint {
     return parseInteger(trimmed) ?? unconvertible(value, 'Integer', /^[+-]?[0-9]+$/.test(trimmed) ? 'range' : 'format');
   }
   if (!isReal(value)) return unconvertible(value, 'Integer');
+  if (value instanceof Real && value.text !== undefined) return exactInteger(value, where);
   const number = numberOf(value);
   if (!Number.isInteger(number) && where !== 'return')
     return unconvertible(value, 'Integer', Number.isFinite(number) ? 'fraction' : 'range');
   if (!Number.isFinite(number)) return unconvertible(value, 'Integer', 'range');
   const whole = BigInt(Math.trunc(number));
+  return whole < MIN_INTEGER || whole > MAX_INTEGER ? unconvertible(value, 'Integer', 'range') : integer(whole);
+}
+
+/** From digits that a double does not hold: `9007199254740993.0`, `9223372036854775808`. */
+function exactInteger(value: Real, where: Destination): number | bigint {
+  const exact = Number.isFinite(value.value) ? decimalOfNumber(value) : null;
+  if (exact === null) return unconvertible(value, 'Integer', 'range');
+  const unit = 10n ** BigInt(exact.scale);
+  const whole = exact.unscaled / unit;
+  if (whole * unit !== exact.unscaled && where !== 'return') return unconvertible(value, 'Integer', 'fraction');
   return whole < MIN_INTEGER || whole > MAX_INTEGER ? unconvertible(value, 'Integer', 'range') : integer(whole);
 }
 

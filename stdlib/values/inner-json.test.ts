@@ -14,6 +14,19 @@ test('every value comes back as it was', () => {
   );
 });
 
+test.each([
+  '12345678901234567890.12',
+  '0.12345678901234567890',
+  '9007199254740993.0',
+  '123456789012345678901234567890',
+  '1e400',
+  '-1e-400',
+])('a Real that JSON wrote as %s comes back with its digits, and versions that know none read its double', (digits) => {
+  const value = [new Real(Number(digits), digits)];
+  expect(encodeInner(value)).toBe(`["\\u0001r${digits}"]`);
+  expect(decodeInner(encodeInner(value))).toStrictEqual(value);
+});
+
 test('keys keep their order', () => {
   expect(encodeInner(decodeInner('{"b":1,"a":"\\u0001r5"}'))).toBe('{"b":1,"a":"\\u0001r5"}');
 });

@@ -3,10 +3,12 @@
 // text of a document on its way into the isolate (elements leave it as plain data), `n` XML elements in a statement on the store (where a
 // String is needed they are their text, so they must not become data before), `h` a handle of a shared object (only between an isolate and the
 // state of its namespace).
+// A Real that keeps the digits of JSON is an `r` with these: versions that know no such Real read its double, so that processes of both serve
+// side by side.
 import { fail } from '../errors.ts';
 import { parseCurrency } from './currencies.ts';
 import { parseDecimal } from './decimals.ts';
-import { DateTime, LocalValue, type ObjectValue, type Value, written } from './kinds.ts';
+import { DateTime, LocalValue, type ObjectValue, Real, type Value, written } from './kinds.ts';
 import { integer, real } from './numbers.ts';
 import { failDeep, MAX_DEPTH } from './depth.ts';
 import { isObject, setOwn } from './objects.ts';
@@ -125,7 +127,7 @@ function unescape(escape: string): Value {
     case 0x74: // t
       return new DateTime(Number(body));
     case 0x72: // r
-      return real(Number(body));
+      return realOf(body);
     case 0x69: // i
       return integer(BigInt(body));
     case 0x64: // d
@@ -143,6 +145,12 @@ function unescape(escape: string): Value {
     default:
       return malformed(escape);
   }
+}
+
+/** The text of a double is written in one way only, so any other text holds digits that it does not. */
+function realOf(body: string): number | Real {
+  const value = Number(body);
+  return String(value) === body || body === '-0' ? real(value) : new Real(value, body);
 }
 
 /** Both ends are ours, so this is a fault of ours. */

@@ -5,7 +5,8 @@ import { formatReal } from './real-text.ts';
 
 /**
  * A Real whose double is integral (`5.0`, `-0.0`, `1e300`) or not finite. A Real with a fraction is a plain number.
- * `text` holds the digits as JSON had them, where the double does not hold them exactly; only conversion to Decimal reads it.
+ * `text` holds the digits as JSON had them, where the double does not hold them exactly; then the double may have a fraction. Conversions to
+ * Decimal, Currency and Integer read it.
  */
 export class Real {
   readonly value: number;
@@ -18,7 +19,7 @@ export class Real {
     return formatReal(this.value);
   }
   toJSON(): string {
-    return sent(`r${Object.is(this.value, -0) ? '-0' : String(this.value)}`);
+    return sent(`r${this.text ?? (Object.is(this.value, -0) ? '-0' : String(this.value))}`);
   }
 }
 

@@ -45,6 +45,7 @@ export const SCALARS: readonly Value[] = [
   new Real(-9007199254740992),
   new Real(9223372036854775808),
   new Real(1e300),
+  new Real(0.5, '0.50000000000000000001'),
   '',
   'a',
   'ab',
