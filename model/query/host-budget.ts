@@ -3,8 +3,7 @@
 // (runs/decision.ts). A condition that is no rule's has no run to ask in; it is refused.
 
 import { CascadeError, langError } from '../../stdlib/errors.ts';
-import type { SearchBounds } from '../../stdlib/operators/index.ts';
-import { encodeInner, Pattern, type Value } from '../../stdlib/values/index.ts';
+import { encodeInner, Pattern, type SearchBounds, stepsFor, type Value } from '../../stdlib/values/index.ts';
 
 /** A call of a built-in, or `a regex b`. */
 export interface DeferredCall {
@@ -16,7 +15,7 @@ export interface DeferredCall {
 const MOST_TURNS = 200_000;
 /** What one call may make, in bytes. */
 const MOST_BYTES = 4_000_000;
-/** Of a pattern that backtracks: about a millisecond. */
+/** Of a pattern that backtracks, in a short text: about a millisecond. */
 const PATTERN_STEPS = 20_000;
 
 /** It has to be asked elsewhere; for who cannot ask it is an error like any other. */
@@ -55,7 +54,7 @@ let bytes = 0;
 
 /** What a built-in, or a search, tells of itself here (stdlib/builtins/context.ts). */
 export const hostBounds: SearchBounds & { charge(bytes: number): void } = {
-  patternSteps: PATTERN_STEPS,
+  patternSteps: (text) => stepsFor(PATTERN_STEPS, text), // one that is long is not begun
   spend(turns) {
     if (allowance ? (allowance.left -= turns) < 0 : turns > MOST_TURNS) throw new Spent();
   },

@@ -24,7 +24,9 @@ export class Pattern {
   static parse(source: string, options: string): Pattern | null {
     if (!/^[imsx]*$/.test(options)) return null;
     try {
-      const engine = new Engine(options === '' ? source : `(?${[...new Set(options)].join('')})${source}`);
+      const text = options === '' ? source : `(?${[...new Set(options)].join('')})${source}`;
+      if (!Engine.isLinear(text)) return null;
+      const engine = new Engine(text);
       const pcre = engine.linear === null ? null : toPcre(engine.linear);
       return pcre === null ? null : new Pattern(engine, pcre, options === '' ? prefixOf(source) : '');
     } catch (error) {
@@ -35,10 +37,9 @@ export class Pattern {
 
   search(text: string): boolean {
     const engine = this.#engine;
-    return withinBudget({ builtin: null, args: [text, engine] }, () => {
-      hostBounds.spend(engine.turns(text));
-      return engine.test(text, { left: 0, of: '$regex' }); // linear, so it costs none
-    });
+    return withinBudget({ builtin: null, args: [text, engine] }, () =>
+      engine.within(hostBounds, '$regex', text, (patience) => engine.test(text, patience)),
+    );
   }
 }
 

@@ -27,7 +27,7 @@ const CONTEXT: BuiltinContext = {
   uuid: unused,
   sequence: unused,
   merge: unused,
-  patternSteps: 100_000,
+  patternSteps: () => 100_000,
   spend: () => undefined,
   charge: () => undefined,
   log: unused,

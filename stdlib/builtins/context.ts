@@ -1,7 +1,7 @@
 // What a built-in may have of the run that calls it. The driver (stdlib/isolate) implements it; tests use a plain one.
-import type { Value } from '../values/index.ts';
+import type { SearchBounds, Value } from '../values/index.ts';
 
-export interface BuiltinContext {
+export interface BuiltinContext extends SearchBounds {
   /** The instant of the run, ms since the epoch; never goes back. */
   now(): number;
   /** Uniform in 0 ≤ r < 1, drawn from the run's seed. */
@@ -14,8 +14,6 @@ export interface BuiltinContext {
   merge(labelled: readonly (readonly [label: string, collection: Value])[]): Value;
   /** Counts what a value grows by, in bytes; fails when the run holds too much. */
   charge(bytes: number): void;
-  /** How many steps a match of a regular expression that backtracks may take. */
-  readonly patternSteps: number;
   /**
    * Something takes about as long as so many turns of a loop: a run gives way the sooner. Told before, so that it can be refused where
    * everybody waits for it.

@@ -5,20 +5,6 @@ import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
 import { grow, made, refuseLength } from './growth.ts';
 
-/** Steps of the engine that backtracks in the time of a turn of a loop. */
-const STEPS_A_TURN = 4;
-
-/** Does what matches, with the run's bound for it. */
-function within<T>(context: BuiltinContext, name: string, pattern: Pattern, str: string, match: (patience: Patience) => T): T {
-  context.spend(pattern.turns(str));
-  const patience: Patience = { left: context.patternSteps, of: name };
-  try {
-    return match(patience);
-  } finally {
-    context.spend(Math.max(0, context.patternSteps - patience.left) / STEPS_A_TURN);
-  }
-}
-
 /** All matches of a pattern in a text; `m[i]` is the i-th one's groups (language.md 4.8). */
 export class Matcher extends LocalValue {
   readonly typeName = 'Matcher';
@@ -29,7 +15,7 @@ export class Matcher extends LocalValue {
   constructor(context: BuiltinContext, pattern: Pattern, str: string) {
     super();
     const groups: Value[][] = [];
-    within(context, 'matcher', pattern, str, (patience) => {
+    pattern.within(context, 'matcher', str, (patience) => {
       for (const match of matches(pattern, str, patience)) {
         const count = match.groupCount() + 1;
         context.charge(16 * count);
@@ -37,7 +23,7 @@ export class Matcher extends LocalValue {
       }
     });
     this.#groups = groups;
-    this.#whole = within(context, 'matcher', pattern, str, (patience) => pattern.engine.matches(str, patience));
+    this.#whole = pattern.within(context, 'matcher', str, (patience) => pattern.engine.matches(str, patience));
   }
 
   get size(): number {
@@ -85,7 +71,7 @@ function replaceAll(context: BuiltinContext, str: string, pattern: Pattern, repl
   const parts = parseReplacement(replacement, pattern.engine.groupCount());
   let result = '';
   let last = 0;
-  within(context, 'replace', pattern, str, (patience) => {
+  pattern.within(context, 'replace', str, (patience) => {
     for (const match of matches(pattern, str, patience)) {
       result += str.slice(last, match.start());
       for (const part of parts) result += typeof part === 'number' ? (match.group(part) ?? '') : part;
@@ -119,14 +105,14 @@ export const patterns: readonly Declaration[] = [
     forms: 'F',
     about: 'Compiles a regular expression.',
     errors: ['cascade.builtin.pattern'],
-    run: (_, source: string) => Pattern.of(source),
+    run: (context, source: string) => Pattern.of(source, context),
   },
   {
     call: 'RegExp(patternString: String) => RegExp',
     forms: 'F',
     about: 'The same as regExp.',
     errors: ['cascade.builtin.pattern'],
-    run: (_, source: string) => Pattern.of(source),
+    run: (context, source: string) => Pattern.of(source, context),
   },
   {
     call: 'match(str: String, pattern: RegExp|String) => List',
@@ -135,8 +121,8 @@ export const patterns: readonly Declaration[] = [
     errors: ['cascade.builtin.pattern', 'cascade.builtin.timeout'],
     run: (context, str: string, pattern: Pattern | string) => {
       const found: Value[] = [];
-      const compiled = Pattern.of(pattern);
-      within(context, 'match', compiled, str, (patience) => {
+      const compiled = Pattern.of(pattern, context);
+      compiled.within(context, 'match', str, (patience) => {
         for (const match of matches(compiled, str, patience)) {
           grow(context, found, 1);
           found.push(match.group());
@@ -151,8 +137,8 @@ export const patterns: readonly Declaration[] = [
     about: 'Whether the whole text matches.',
     errors: ['cascade.builtin.pattern', 'cascade.builtin.timeout'],
     run: (context, str: string, pattern: Pattern | string) => {
-      const compiled = Pattern.of(pattern);
-      return within(context, 'matches', compiled, str, (patience) => compiled.engine.matches(str, patience));
+      const compiled = Pattern.of(pattern, context);
+      return compiled.within(context, 'matches', str, (patience) => compiled.engine.matches(str, patience));
     },
   },
   {
@@ -161,8 +147,8 @@ export const patterns: readonly Declaration[] = [
     about: 'The position of the first match, or -1.',
     errors: ['cascade.builtin.pattern', 'cascade.builtin.timeout'],
     run: (context, str: string, pattern: Pattern | string) => {
-      const compiled = Pattern.of(pattern);
-      return within(context, 'search', compiled, str, (patience) => {
+      const compiled = Pattern.of(pattern, context);
+      return compiled.within(context, 'search', str, (patience) => {
         const match = compiled.engine.matcher(str, patience);
         return match.find() ? match.start() : -1;
       });
@@ -176,7 +162,7 @@ export const patterns: readonly Declaration[] = [
     run: (context, str: string, pattern: Pattern | string, replacement: Value) => {
       if (replacement instanceof Decimal)
         fail('cascade.procedure.parameter.type', 'replace', 'newSubStr', 'String or Integer or Real', typeOf(replacement));
-      return replaceAll(context, str, Pattern.of(pattern), text(replacement));
+      return replaceAll(context, str, Pattern.of(pattern, context), text(replacement));
     },
   },
   {
@@ -185,8 +171,8 @@ export const patterns: readonly Declaration[] = [
     about: 'The parts between the matches, empty ones too; at most limit of them.',
     errors: ['cascade.builtin.pattern', 'cascade.builtin.timeout'],
     run: (context, str: string, pattern: Pattern | string, limit: number) => {
-      const compiled = Pattern.of(pattern);
-      return within(context, 'split', compiled, str, (patience) => split(context, str, compiled, limit, patience));
+      const compiled = Pattern.of(pattern, context);
+      return compiled.within(context, 'split', str, (patience) => split(context, str, compiled, limit, patience));
     },
   },
   {

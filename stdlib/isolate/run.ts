@@ -178,7 +178,7 @@ export class Run implements BuiltinContext, RunFacts {
     if (this.charged > 2 * this.memoryLimit || bytes > this.memoryLimit) this.exceed('cascade.execution.memory', this.memoryLimit);
   }
 
-  readonly patternSteps = LIMITS.patternSteps;
+  readonly patternSteps = (): number => LIMITS.patternSteps; // however long the text is: no more can be done without giving way
   spend(turns: number): void {
     this.fuel -= Math.min(turns, MOST_TURNS) >> 0;
   }

@@ -4,5 +4,5 @@ export { type Comparison, eq, ge, gt, le, lt, ne } from './comparison.ts';
 export { deepEquals } from './deep-equals.ts';
 export { equalForm, equalText } from './equal-form.ts';
 export { geo } from './geo.ts';
-export { inArray, regexSearch, type SearchBounds } from './membership.ts';
+export { inArray, regexSearch } from './membership.ts';
 export { not, truth } from './truth.ts';

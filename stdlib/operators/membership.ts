@@ -1,6 +1,6 @@
 // `in` and `regex` (language.md 4.7).
 import { fail } from '../errors.ts';
-import { isReference, Pattern, text, typeOf, type Value } from '../values/index.ts';
+import { isReference, Pattern, type SearchBounds, text, typeOf, type Value } from '../values/index.ts';
 import { eq } from './comparison.ts';
 
 /** `x in list`: some element with `x == element`. */
@@ -9,18 +9,11 @@ export function inArray(x: Value, list: Value): boolean {
   return list.some((element) => eq(x, element));
 }
 
-/** What a search may cost, and who is told before of what it may take (builtins/context.ts). */
-export interface SearchBounds {
-  readonly patternSteps: number;
-  spend(turns: number): void;
-}
-
 /** `s regex p`: a search, not anchored. A null left is false; the pattern is a String or a RegExp. */
 export function regexSearch(s: Value, pattern: Value, bounds: SearchBounds): boolean {
   if (s === null || s === undefined) return false;
   if ((typeof s !== 'string' && !isReference(s)) || !(typeof pattern === 'string' || pattern instanceof Pattern))
     return fail('cascade.lang.class.cast', 'regex', typeOf(s), typeOf(pattern));
-  const [compiled, subject] = [Pattern.of(pattern), text(s)];
-  bounds.spend(compiled.turns(subject));
-  return compiled.test(subject, { left: bounds.patternSteps, of: 'regex' });
+  const [compiled, subject] = [Pattern.of(pattern, bounds), text(s)];
+  return compiled.within(bounds, 'regex', subject, (patience) => compiled.test(subject, patience));
 }

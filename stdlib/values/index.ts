@@ -26,7 +26,7 @@ export { Currency, DateTime, Decimal, type Lambda, LocalValue, type ObjectValue,
 export { integer, isInteger, isNumber, isReal, MAX_INTEGER, MIN_INTEGER, numberOf, parseInteger, parseReal, real } from './numbers.ts';
 export { deepCopy, deepCopyCounted, getOwn, isObject, isReference, MAX_ELEMENTS, setOwn } from './objects.ts';
 export type { Patience } from './backtracking/index.ts';
-export { type Match, Pattern } from './pattern.ts';
+export { type Match, Pattern, type SearchBounds, stepsFor } from './pattern.ts';
 export { formatReal } from './real-text.ts';
 export { originalOf, pictureOf, Shared, type SharedKind } from './shared.ts';
 export { shown, shownAll, VALUE_WEIGHT, wholeUntil } from './shown.ts';

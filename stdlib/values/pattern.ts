@@ -9,10 +9,33 @@ import { translatePattern } from './pattern-syntax.ts';
 /** Longer ones take too long to compile. */
 const MAX_LENGTH = 32_768;
 
-/** Compiled patterns are pure functions of their text, so the last used ones are kept for the whole module: 100 of at most 1,000 characters. */
+/**
+ * Compiled patterns are pure functions of their text, so the last used ones are kept for the whole module: 100 of at most 1,000 characters, and
+ * of about ten megabytes in all.
+ */
 const KEPT = 100;
 const KEPT_LENGTH = 1000;
+const KEPT_INSTRUCTIONS = 200_000;
 const kept = new Map<string, Pattern>();
+let keptInstructions = 0;
+
+/** What compiling takes for a character of a pattern, in turns of a loop: up to some 30 µs. */
+const TURNS_TO_COMPILE = 200;
+/** What the engine that backtracks takes for a character of a text at least, in turns of a loop as in steps of its own. */
+const LEAST_A_CHARACTER = 4;
+/** Steps of that engine in the time of a turn. */
+const STEPS_A_TURN = 4;
+
+/** What a search may cost, and who is told of what it takes: before it begins, so that it can be refused, and of the rest behind it. */
+export interface SearchBounds {
+  /** How many steps the engine that backtracks may make in the text. */
+  patternSteps(text: string): number;
+  /** @param turns of a loop, that take about as long */
+  spend(turns: number): void;
+}
+
+/** Steps for a text: a long one may cost more. */
+export const stepsFor = (steps: number, text: string): number => steps + LEAST_A_CHARACTER * text.length;
 
 /** What both engines have. */
 export interface Engine {
@@ -34,8 +57,9 @@ export class Pattern extends LocalValue {
   readonly typeName = 'RegExp';
   readonly source: string;
   readonly engine: Engine;
-  /** What the linear engine reads; null where it needs the other one. */
+  /** What the linear engine reads; null where it needs the one that backtracks. */
   readonly linear: string | null;
+  /** Instructions that it was compiled to. */
   readonly #size: number;
 
   /** Fails with the pattern error on bad or unsupported syntax. */
@@ -45,21 +69,44 @@ export class Pattern extends LocalValue {
     ({ engine: this.engine, linear: this.linear, size: this.#size } = compile(source));
   }
 
-  /** What a search of the text takes, in turns of a loop, where its steps are not counted: at most that, in the worst case. */
+  /** What a search of the text takes, in turns of a loop: at most that where it is linear, at least that where it backtracks. */
   turns(text: string): number {
-    return this.#size * text.length;
+    return (this.linear === null ? LEAST_A_CHARACTER : this.#size) * text.length;
   }
 
   /** The pattern itself, or that of a text. */
-  static of(pattern: Pattern | string): Pattern {
+  static of(pattern: Pattern | string, bounds: Pick<SearchBounds, 'spend'>): Pattern {
     if (typeof pattern !== 'string') return pattern;
-    let found = kept.get(pattern);
-    if (found) kept.delete(pattern);
-    else found = new Pattern(pattern);
-    if (pattern.length <= KEPT_LENGTH) kept.set(pattern, found); // to the end: the first is the one not used for longest
-    const [oldest] = kept.keys();
-    if (kept.size > KEPT && oldest !== undefined) kept.delete(oldest);
+    const found = kept.get(pattern) ?? compiled(pattern, bounds);
+    if (pattern.length > KEPT_LENGTH || found.#size > KEPT_INSTRUCTIONS) return found;
+    if (kept.delete(pattern)) keptInstructions -= found.#size;
+    kept.set(pattern, found); // at the end: the first is the one not used for longest
+    keptInstructions += found.#size;
+    for (const [text, oldest] of kept) {
+      if (kept.size <= KEPT && keptInstructions <= KEPT_INSTRUCTIONS) break;
+      kept.delete(text);
+      keptInstructions -= oldest.#size;
+    }
     return found;
+  }
+
+  /** Whether the linear engine can run it; else no engine need be made to find out. */
+  static isLinear(source: string): boolean {
+    return !translatePattern(source).backtracks;
+  }
+
+  /** Does what matches, within the bounds. @param of who asks: named when they are passed */
+  within<T>(bounds: SearchBounds, of: string, text: string, match: (patience: Patience) => T): T {
+    const told = this.turns(text);
+    bounds.spend(told);
+    const steps = bounds.patternSteps(text);
+    const patience: Patience = { left: steps, of };
+    try {
+      return match(patience);
+    } finally {
+      const turns = (steps - patience.left) / STEPS_A_TURN;
+      if (turns > told) bounds.spend(turns - told);
+    }
   }
 
   /** Whether it matches somewhere in the text. */
@@ -75,10 +122,18 @@ export class Pattern extends LocalValue {
   }
 }
 
+function compiled(source: string, bounds: Pick<SearchBounds, 'spend'>): Pattern {
+  if (source.length <= MAX_LENGTH) bounds.spend(TURNS_TO_COMPILE * source.length); // a longer one is refused at once
+  return new Pattern(source);
+}
+
 function compile(source: string): Pick<Pattern, 'engine' | 'linear'> & { readonly size: number } {
   if (source.length > MAX_LENGTH) fail('cascade.builtin.pattern', `${source.slice(0, 40)}…`, MAX_LENGTH);
   const { text, backtracks } = translatePattern(source);
-  if (backtracks) return { engine: new Backtracking(source), linear: null, size: 0 };
+  if (backtracks) {
+    const engine = new Backtracking(source);
+    return { engine, linear: null, size: engine.programSize() };
+  }
   try {
     const engine = RE2JS.compile(text);
     return { engine, linear: text, size: engine.programSize() };

@@ -34,7 +34,7 @@ export function testContext(random = 0.5): BuiltinContext & { charged: number; l
     sequence: (elements: Iterable<Value>) => new TestSequence(elements),
     merge: (labelled: readonly (readonly [string, Value])[]) =>
       new TestSequence(labelled.flatMap(([label, list]) => (Array.isArray(list) ? list : [list]).map((element) => ({ [label]: element })))),
-    patternSteps: 100_000,
+    patternSteps: () => 100_000,
     spend: () => undefined,
     charge: (bytes: number) => {
       context.charged += bytes;

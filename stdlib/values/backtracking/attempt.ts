@@ -12,9 +12,6 @@ export interface Patience {
 }
 /** What the error tells (builtins.md 4); the bound itself is in steps. */
 const STOPPED_AFTER_MS = 1000;
-/** A long text may cost more. */
-const STEPS_A_CHARACTER = 4;
-
 /** The matcher of one text; its steps are counted over all its matches. */
 export class Attempt {
   /** Start and end of each group, -1 when it took no part; behind them what repetitions remember. */
@@ -30,12 +27,12 @@ export class Attempt {
     this.#groups = groups;
     this.#patience = patience;
     this.marks = new Int32Array(marks);
-    patience.left += STEPS_A_CHARACTER * text.length;
   }
 
   /** @param wanted where the match must end; -1: anywhere @returns its end, -1 without one */
   run(start: number, from: number, wanted: number): number {
     for (let i = 0; i < 2 * this.#groups + 2; i++) this.marks[i] = -1;
+    this.#patience.left -= this.#groups >> 3; // one begins at each character
     return this.#from(start, from, wanted);
   }
 

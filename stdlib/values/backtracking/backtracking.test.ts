@@ -100,6 +100,17 @@ test('repetitions of nothing are not written out, however deep they are nested',
   expect(found(`(?=a)${'(?:'.repeat(9)}${'){1000}'.repeat(9)}a`, 'ba')).toEqual([['a']]);
 });
 
+test('groups that come to nothing count where they are repeated beside something', () => {
+  const repeated = `(?=a)(?:(?:${'(?:)'.repeat(1_000)}a){300}){300}`;
+  expect(() => new Backtracking(repeated)).toThrow(expect.objectContaining({ params: [repeated, repeated.length] }) as Error);
+});
+
+test('where a match is tried costs for its groups, too', () => {
+  const patience = { left: 200_000, of: 'search' };
+  expect(new Backtracking(`b(?=c)${'()'.repeat(800)}`).matcher('a'.repeat(1_000), patience).find()).toBe(false);
+  expect(patience.left).toBeLessThan(100_000);
+});
+
 test('an error has the offset of what is wrong', () => {
   const wrong = [
     'a(?=b',

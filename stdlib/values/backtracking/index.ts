@@ -23,6 +23,9 @@ export class Backtracking {
     this.#marks = marks;
   }
 
+  programSize(): number {
+    return this.#program.length;
+  }
   groupCount(): number {
     return this.#groups;
   }

@@ -4,6 +4,8 @@ import type { Assertion, Node, Test } from './read.ts';
 
 /** Repetitions are written out, so what they come to is bounded. */
 const MAX_PROGRAM = 100_000;
+/** Parts of the tree that are written for it: those that come to no instruction, as empty groups, may be repeated as often. */
+const MAX_WRITTEN = 4 * MAX_PROGRAM;
 
 type Jump = Extract<Instruction, { to: number }>;
 export type Instruction =
@@ -34,19 +36,25 @@ class Writer {
   readonly #source: string;
   /** How many marks there are: those of the groups, and behind them those that tell where a turn of a repetition began. */
   marks: number;
+  #written = 0;
   constructor(source: string, marks: number) {
     this.#source = source;
     this.marks = marks;
   }
 
   add<I extends Instruction>(instruction: I): I {
-    if (this.program.length >= MAX_PROGRAM) fail('cascade.builtin.pattern', this.#source, this.#source.length);
+    if (this.program.length >= MAX_PROGRAM) this.#refuse();
     this.program.push(instruction);
     return instruction;
   }
 
+  #refuse(): never {
+    return fail('cascade.builtin.pattern', this.#source, this.#source.length);
+  }
+
   write(node: Node): void {
     const { program } = this;
+    if (++this.#written > MAX_WRITTEN) this.#refuse();
     switch (node.kind) {
       case 'set':
         this.add({ op: 'set', test: node.test });
