@@ -3,6 +3,7 @@ import { runInThisContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { compile } from '../../compiler/index.ts';
 import { builtinTable } from '../builtins/index.ts';
+import type { ObjectValue, Value } from '../values/index.ts';
 import type { Host, Outcome } from './testing/lane.ts';
 import { TestLane } from './testing/lane.ts';
 import { StateHost } from './testing/state-host.ts';
@@ -191,6 +192,30 @@ test('what another run has changed meanwhile is seen through the names that the 
   services.given('S.make', null);
   expect(services.given('S.seen')).toEqual([null, false]);
 });
+
+test.each(['{"__proto__":{"a":1},"n":2}', '{"__proto__":5,"n":2}', '{"n":2,"__proto__":null}'])(
+  'a member __proto__ that another run has changed is one (%s)',
+  (json) => {
+    const changed: Host = () => {
+      services.state.put('S//list', JSON.parse(json) as Value);
+      return { ok: null };
+    };
+    const services: Services = new Services(
+      [
+        'GLOBAL PROCEDURE S.make(o) list = o',
+        'GLOBAL PROCEDURE S.seen() var o = list  INSERT T(n: 1)  list.n = list.n + 1  return [keys(o), stringify(o["__proto__"])]',
+      ],
+      changed,
+    );
+    services.given('S.make', JSON.parse('{"__proto__":{"b":1},"n":0}'));
+    const after = json.replace('"n":2', '"n":3');
+    expect(services.given('S.seen')).toEqual([
+      Object.keys(JSON.parse(json) as object),
+      JSON.stringify((JSON.parse(json) as ObjectValue)['__proto__']),
+    ]);
+    expect(JSON.stringify(services.state.at('S//list'))).toBe(after);
+  },
+);
 
 test('a scalar takes the place of an Object, and Sequences are Arrays in the state', () => {
   const services = new Services([

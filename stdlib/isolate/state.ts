@@ -2,7 +2,18 @@
 // object as long as the run lives, so that what is changed inside it is seen through every name; what has changed goes back before the
 // run asks the host for anything, and when the procedure ends.
 import { fail } from '../errors.ts';
-import { encodeShared, getOwn, isObject, isReal, isReference, text, typeOf, type ObjectValue, type Value } from '../values/index.ts';
+import {
+  encodeShared,
+  getOwn,
+  isObject,
+  isReal,
+  isReference,
+  setOwn,
+  text,
+  typeOf,
+  type ObjectValue,
+  type Value,
+} from '../values/index.ts';
 import { materialized, refuseGiant } from './operations.ts';
 import type { ProcedureInfo, StatePayload } from './protocol.ts';
 import type { Run } from './run.ts';
@@ -140,5 +151,6 @@ function renewed(mine: Value, theirs: Value): Value {
   }
   if (!isObject(mine) || !isObject(theirs)) return theirs;
   for (const key of Object.keys(mine)) delete mine[key];
-  return Object.assign(mine, theirs);
+  for (const key of Object.keys(theirs)) setOwn(mine, key, getOwn(theirs, key)); // not assigned: `__proto__` is a name like any other
+  return mine;
 }
