@@ -1,5 +1,5 @@
 // Second phase: what the tree means. Names, calls, triggers, the header, effects; everything found is beside the tree, in the Model.
-import type { Call, Definition, ProcedureDefinition, RuleDefinition, Statement } from '../ast.ts';
+import type { Definition, ProcedureDefinition, RuleDefinition, Statement } from '../ast.ts';
 import type { CompileOptions } from '../types.ts';
 import { BodyChecker, type Findings } from './body.ts';
 import { CallResolver } from './calls.ts';
@@ -7,6 +7,7 @@ import { computedChanges } from './computed-changes.ts';
 import { fold } from './constants.ts';
 import { Effects } from './effects.ts';
 import { checkHeader, turnedParameters } from './header.ts';
+import { holdsMaps } from './maps.ts';
 import type { Model, RuleFacts } from './model.ts';
 import { namesOf } from './names.ts';
 import type { Report } from './report.ts';
@@ -14,7 +15,6 @@ import { checkReturns } from './returns.ts';
 import { Scope } from './scope.ts';
 import { checkState } from './state.ts';
 import { checkTriggers } from './triggers.ts';
-import { type AnyNode, childrenOf } from './walk.ts';
 
 export type { ComputedChange } from './computed-changes.ts';
 export type { CallTarget, Model, Names, Uses } from './model.ts';
@@ -39,7 +39,7 @@ export function check(definition: Definition, { builtins, stateOf }: Pick<Compil
   const rule = definition.type === 'Rule' ? checkRule(definition, imports.names, resolver, report) : null;
   const procedure = definition.type === 'Procedure' ? checkHeader(definition, imports.package, imports.names, report) : null;
   const state = definition.type === 'Procedure' && procedure ? checkState(definition, procedure, stateOf ?? (() => null), report) : null;
-  const mayHoldMaps = holdsMaps(definition, procedure);
+  const mayHoldMaps = holdsMaps(definition, { procedure, rule, package: imports.package }, resolver);
   const hints = definition.type === 'Procedure' ? turnedParameters(definition) : rule?.renamed;
   const body = (statements: readonly Statement[]): Scope => {
     const scope = new Scope({
@@ -75,16 +75,6 @@ export function check(definition: Definition, { builtins, stateOf }: Pick<Compil
     rule,
     procedure,
   };
-}
-
-const MAKES_MAP = /^(?:system\.)?Concurrent\.(?:Map|Cache)$/;
-
-/** A shared Map is made by the text itself, or comes from what procedures of one service keep and hand each other (language.md 4.9, C6). */
-function holdsMaps(definition: Definition, procedure: Model['procedure']): boolean {
-  if (procedure && procedure.serviceName !== null) return true;
-  const makes = (node: AnyNode): boolean =>
-    (node.type === 'Call' && MAKES_MAP.test((node as unknown as Call).callee.text)) || childrenOf(node).some(makes);
-  return makes(definition);
 }
 
 function checkRule(definition: RuleDefinition, names: Model['names'], resolver: CallResolver, report: Report): RuleFacts {
