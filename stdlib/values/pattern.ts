@@ -97,15 +97,15 @@ export class Pattern extends LocalValue {
 
   /** Does what matches, within the bounds. @param of who asks: named when they are passed */
   within<T>(bounds: SearchBounds, of: string, text: string, match: (patience: Patience) => T): T {
-    const told = this.turns(text);
-    bounds.spend(told);
+    const announced = this.turns(text);
+    bounds.spend(announced);
     const steps = bounds.patternSteps(text);
     const patience: Patience = { left: steps, of };
     try {
       return match(patience);
     } finally {
       const turns = (steps - patience.left) / STEPS_A_TURN;
-      if (turns > told) bounds.spend(turns - told);
+      if (turns > announced) bounds.spend(turns - announced);
     }
   }
 
