@@ -248,6 +248,9 @@ test.each([
   expect(code({ [`info.${operator}`]: 1 })).toContain('operator.unknown');
 });
 
+const eitherOf = (count: number): Value => ({
+  $or: Array.from({ length: count }, (_, n) => ({ name: { $regex: `${'b'.repeat(800)}${n}` } })),
+});
 const nested = (levels: number): Value => (levels === 0 ? { qty: 1 } : { $and: [nested(levels - 1)] });
 
 test.each([
@@ -255,6 +258,8 @@ test.each([
   ['nodes', { $or: Array.from({ length: 999 }, () => ({ qty: 1 })) }, { $or: Array.from({ length: 1000 }, () => ({ qty: 1 })) }],
   ['listElements', { qty: { $in: Array(10_000).fill(1) } }, { qty: { $in: Array(10_000).fill(1) }, tags: ['a'] }],
   ['regexLength', { name: { $regex: 'a'.repeat(1_000) } }, { name: { $regex: 'a'.repeat(1_001) } }],
+  ['regexSize', { name: { $regex: 'a{1000}'.repeat(40) } }, { name: { $regex: 'a{1000}'.repeat(60) } }],
+  ['regexSize', eitherOf(4), eitherOf(6)],
 ] as [string, Value, Value][])('the limit %s is kept', (limit, within, beyond) => {
   expect(code(within)).toBe('accepted');
   expect(code(beyond)).toBe(`too.expensive ["${limit}"]`);

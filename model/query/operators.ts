@@ -17,6 +17,8 @@ export interface Place {
   invalid(): never;
   countElements(count: number): void;
   checkPatternLength(length: number): void;
+  /** Counts what compiling patterns takes, in turns of a loop. */
+  countPatternTurns(turns: number): void;
   tests(operators: Value): Test[];
   elementTest(operand: Value): Test;
   near(operand: GeoOperand): Test;
@@ -85,7 +87,7 @@ const OPERATORS: Readonly<Record<string, Parse>> = {
     if (typeof operand !== 'string' || !TEXTS.has(place.kind)) return place.invalid();
     place.checkPatternLength(operand.length);
     const options = isObject(siblings) && Object.hasOwn(siblings, '$options') ? getOwn(siblings, '$options') : '';
-    const pattern = typeof options === 'string' ? Pattern.parse(operand, options) : null;
+    const pattern = typeof options === 'string' ? Pattern.parse(operand, options, place.countPatternTurns) : null;
     return pattern ? { op: 'regex', pattern } : place.invalid();
   },
   $not: (operand, place) => {

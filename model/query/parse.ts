@@ -12,7 +12,7 @@ import type { Condition, ConditionContext, ConditionPath, NearTest, Predicate, T
 const ROOT = 'where';
 
 /** The limits of resources-and-api.md 3.2; what exceeds one is told by its name. */
-const LIMITS = { depth: 20, nodes: 1_000, listElements: 10_000, regexLength: 1_000 } as const;
+const LIMITS = { depth: 20, nodes: 1_000, listElements: 10_000, regexLength: 1_000, regexSize: 1_000_000 } as const;
 
 /**
  * @param where an Object as the REST API takes it; from the language `WHERE` becomes one, too (language.md W11)
@@ -88,6 +88,7 @@ class Parser {
   hasRegex = false;
   #nodes = 0;
   #elements = 0;
+  #patternTurns = 0;
   readonly #type: TypeDefinition | null;
   readonly #inMemory: boolean;
 
@@ -156,6 +157,10 @@ class Parser {
       checkPatternLength: (length) => {
         if (length > LIMITS.regexLength) throw tooExpensive('regexLength');
         this.hasRegex = true;
+      },
+      countPatternTurns: (turns) => {
+        this.#patternTurns += turns;
+        if (this.#patternTurns > LIMITS.regexSize) throw tooExpensive('regexSize');
       },
       tests: (operators) => (isObject(operators) ? this.#tests(operators, path, scope, depth + 1, false, element) : invalid()),
       elementTest: (operand) => this.#elementTest(operand, path, scope, depth, invalid),

@@ -4,6 +4,8 @@ import { Pattern as Engine } from '../../stdlib/values/index.ts';
 import { withinBudget, hostBounds } from './host-budget.ts';
 import { toPcre } from './pcre.ts';
 
+const SPENT = { spend: () => undefined };
+
 export class Pattern {
   readonly #engine: Engine;
   /** For the store's engine; flags are in it. */
@@ -19,14 +21,17 @@ export class Pattern {
 
   /**
    * @param options letters of `imsx`
+   * @param spend is told before what compiling takes, in turns of a loop
    * @returns null when it is not of the common syntax: a wrong pattern, a back-reference, a look-around
    */
-  static parse(source: string, options: string): Pattern | null {
+  static parse(source: string, options: string, spend: (turns: number) => void = () => undefined): Pattern | null {
     if (!/^[imsx]*$/.test(options)) return null;
+    const text = options === '' ? source : `(?${[...new Set(options)].join('')})${source}`;
+    const turns = turnsToCompile(text);
+    if (turns === null) return null;
+    spend(turns);
     try {
-      const text = options === '' ? source : `(?${[...new Set(options)].join('')})${source}`;
-      if (!Engine.isLinear(text)) return null;
-      const engine = new Engine(text);
+      const engine = Engine.of(text, SPENT);
       const pcre = engine.linear === null ? null : toPcre(engine.linear);
       return pcre === null ? null : new Pattern(engine, pcre, options === '' ? prefixOf(source) : '');
     } catch (error) {
@@ -40,6 +45,16 @@ export class Pattern {
     return withinBudget({ builtin: null, args: [text, engine] }, () =>
       engine.within(hostBounds, '$regex', text, (patience) => engine.test(text, patience)),
     );
+  }
+}
+
+/** Null where it is no pattern, or one that backtracks, which is not compiled to be refused. */
+function turnsToCompile(text: string): number | null {
+  try {
+    return Engine.isLinear(text) ? Engine.turnsToCompile(text) : null;
+  } catch (error) {
+    if (error instanceof CascadeError) return null;
+    throw error;
   }
 }
 

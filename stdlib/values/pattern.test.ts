@@ -52,6 +52,14 @@ test('that a long pattern takes long to compile is announced before, each time t
   expect(() => Pattern.of('a'.repeat(32_769), bounds)).toThrow(expect.objectContaining({ code: 'cascade.builtin.pattern' }) as Error);
 });
 
+test('counts in a pattern that is short take long, too, and have an end', () => {
+  expect(() => Pattern.of('a{1000}'.repeat(20), refusing)).toThrow('refused');
+  for (const source of ['a{1000}'.repeat(101), '(?:[a-z]{30}){30}'.repeat(120)])
+    expect(() => new Pattern(source)).toThrow(
+      expect.objectContaining({ code: 'cascade.builtin.pattern', params: [source, source.length] }) as Error,
+    );
+});
+
 test('patterns that come to much are not kept together', () => {
   const bounds = recording();
   for (let i = 0; i < 5; i++) Pattern.of(`(?=a)(?:a{300}){300}${i}`, bounds); // 90,000 instructions each

@@ -4,6 +4,7 @@ import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
 import { fail } from '../errors.ts';
 import { Backtracking, type Patience } from './backtracking/index.ts';
 import { LocalValue } from './kinds.ts';
+import { instructionsIn } from './pattern-size.ts';
 import { translatePattern } from './pattern-syntax.ts';
 
 /** Longer ones take too long to compile. */
@@ -19,8 +20,11 @@ const KEPT_INSTRUCTIONS = 200_000;
 const kept = new Map<string, Pattern>();
 let keptInstructions = 0;
 
-/** What compiling takes for a character of a pattern, in turns of a loop: up to some 30 µs. */
-const TURNS_TO_COMPILE = 200;
+/** What compiling takes for a character of a pattern, in turns of a loop: up to some 30 µs; and for an instruction that comes of it. */
+const TURNS_A_CHARACTER = 200;
+const TURNS_AN_INSTRUCTION = 20;
+/** Larger programs take half a second and tens of megabytes. */
+const MAX_INSTRUCTIONS = 100_000;
 /** What the engine that backtracks takes for a character of a text at least, in turns of a loop as in steps of its own. */
 const LEAST_A_CHARACTER = 4;
 /** Steps of that engine in the time of a turn. */
@@ -95,6 +99,12 @@ export class Pattern extends LocalValue {
     return !translatePattern(source).backtracks;
   }
 
+  /** What compiling it takes, in turns of a loop. */
+  static turnsToCompile(source: string): number {
+    const { text, backtracks } = translatePattern(source);
+    return TURNS_A_CHARACTER * source.length + TURNS_AN_INSTRUCTION * (backtracks ? 0 : Math.min(instructionsIn(text), MAX_INSTRUCTIONS));
+  }
+
   /** Does what matches, within the bounds. @param of who asks: named when they are passed */
   within<T>(bounds: SearchBounds, of: string, text: string, match: (patience: Patience) => T): T {
     const announced = this.turns(text);
@@ -123,7 +133,7 @@ export class Pattern extends LocalValue {
 }
 
 function compiled(source: string, bounds: Pick<SearchBounds, 'spend'>): Pattern {
-  if (source.length <= MAX_LENGTH) bounds.spend(TURNS_TO_COMPILE * source.length); // a longer one is refused at once
+  if (source.length <= MAX_LENGTH) bounds.spend(Pattern.turnsToCompile(source)); // a longer one is refused at once
   return new Pattern(source);
 }
 
@@ -134,6 +144,7 @@ function compile(source: string): Pick<Pattern, 'engine' | 'linear'> & { readonl
     const engine = new Backtracking(source);
     return { engine, linear: null, size: engine.programSize() };
   }
+  if (instructionsIn(text) > MAX_INSTRUCTIONS) fail('cascade.builtin.pattern', source, source.length);
   try {
     const engine = RE2JS.compile(text);
     return { engine, linear: text, size: engine.programSize() };
