@@ -4,8 +4,7 @@ import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
 import { fail } from '../errors.ts';
 import { Backtracking, type Patience } from './backtracking/index.ts';
 import { LocalValue } from './kinds.ts';
-import { instructionsIn } from './pattern-size.ts';
-import { translatePattern } from './pattern-syntax.ts';
+import { instructionsIn, translatePattern } from './pattern-text/index.ts';
 
 /** Longer ones take too long to compile. */
 const MAX_LENGTH = 32_768;

@@ -1,7 +1,7 @@
 // A pattern's text read to a tree.
 import { RE2JS } from 're2js';
 import { fail } from '../../errors.ts';
-import { translatePattern } from '../pattern-syntax.ts';
+import { translatePattern } from '../pattern-text/index.ts';
 
 /** Repetitions are written out, so they are bounded, as in re2js. */
 const MAX_COUNT = 1000;

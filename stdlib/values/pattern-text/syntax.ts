@@ -1,5 +1,5 @@
 // From the regular expressions that programs write (builtins.md 4) to those that re2js reads. What neither has is left for re2js to refuse.
-import { fail } from '../errors.ts';
+import { fail } from '../../errors.ts';
 
 export interface Translated {
   readonly text: string;

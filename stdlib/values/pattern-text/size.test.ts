@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
-import { instructionsIn } from './pattern-size.ts';
+import { instructionsIn } from './size.ts';
 
 /** Instructions of every program: where it fails, where it matches, and nothing. */
 const FRAME = 3;
