@@ -21,7 +21,7 @@ const LIMITS = { depth: 20, nodes: 1_000, listElements: 10_000, regexLength: 1_0
  */
 export function parseWhere(where: Value, type: TypeDefinition | null, context: ConditionContext): Predicate {
   const substituted = substitute(where, context);
-  const parser = new Parser(type);
+  const parser = new Parser(type, false, context.patterns);
   const condition = parser.where(substituted, instanceScope(type), 1, true, ROOT);
   return { condition, type, near: parser.near, hasRegex: parser.hasRegex };
 }
@@ -73,7 +73,7 @@ const tooExpensive = (limit: keyof typeof LIMITS) => apiError('cascade.query.too
 
 /** The same for what a scope describes, which is in memory only. */
 export function parseWhereIn(where: Value, scope: Scope, context: ConditionContext): Predicate {
-  const parser = new Parser(null, true);
+  const parser = new Parser(null, true, context.patterns);
   const condition = parser.where(substitute(where, context), scope, 1, true, ROOT);
   return { condition, type: null, near: null, hasRegex: parser.hasRegex };
 }
@@ -88,12 +88,13 @@ class Parser {
   hasRegex = false;
   #nodes = 0;
   #elements = 0;
-  #patternTurns = 0;
+  readonly #patterns: { turns: number };
   readonly #type: TypeDefinition | null;
   readonly #inMemory: boolean;
 
   /** @param inMemory no store is asked, so `$near` needs no index */
-  constructor(type: TypeDefinition | null, inMemory = false) {
+  constructor(type: TypeDefinition | null, inMemory = false, patterns = { turns: 0 }) {
+    this.#patterns = patterns;
     this.#type = type;
     this.#inMemory = inMemory;
   }
@@ -159,8 +160,8 @@ class Parser {
         this.hasRegex = true;
       },
       countPatternTurns: (turns) => {
-        this.#patternTurns += turns;
-        if (this.#patternTurns > LIMITS.regexSize) throw tooExpensive('regexSize');
+        this.#patterns.turns += turns;
+        if (this.#patterns.turns > LIMITS.regexSize) throw tooExpensive('regexSize');
       },
       tests: (operators) => (isObject(operators) ? this.#tests(operators, path, scope, depth + 1, false, element) : invalid()),
       elementTest: (operand) => this.#elementTest(operand, path, scope, depth, invalid),

@@ -92,4 +92,6 @@ export interface ConditionContext {
   readonly namespace: string;
   /** Epoch milliseconds. */
   readonly now: number;
+  /** What the patterns of several conditions take together, as those of a pipeline's stages do, in turns of a loop; absent: each by itself. */
+  readonly patterns?: { turns: number };
 }

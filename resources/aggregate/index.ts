@@ -53,7 +53,7 @@ export async function aggregate(
   const allowed = resource.kind === 'instances' ? restriction(space, resource, 'aggregate', actor) : null;
   const { stages, shape } = buildPipeline(prepared, shapeOf(resource.type, resource.kind !== 'instances'), {
     budget: new Budget(),
-    condition,
+    condition: { ...condition, patterns: { turns: 0 } },
     typeNamed: (name) => {
       const type = space.catalog.types.get(name);
       if (!type) throw apiError('cascade.resource.type.not.found', name);
