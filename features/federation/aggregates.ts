@@ -5,6 +5,7 @@ import { encodeInner, isInteger, isObject, type ObjectValue, setOwn, type Value 
 import { equalText } from '../../stdlib/operators/index.ts';
 import { aggregateRows } from '../../resources/aggregate/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
+import { keepOfRows } from '../../resources/representation/index.ts';
 import { own } from '../../resources/operations/index.ts';
 import { whole } from './options.ts';
 
@@ -67,7 +68,8 @@ async function byRows(
       if (found.length < pageRows) return;
     }
   })();
-  return aggregateRows(space, String(own(statement, 'resource')), pages, wanted, groupBy);
+  using kept = keepOfRows(space.storage.rows);
+  return await aggregateRows(space, String(own(statement, 'resource')), pages, wanted, groupBy, kept);
 }
 
 /** Computes the aggregates by a pipeline; null: the rows themselves are needed. */

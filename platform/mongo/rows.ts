@@ -74,6 +74,7 @@ export class RowReader {
   readonly #means = new Map<string, number>();
 
   #heldBytes = 0;
+  #keptBytes = 0;
   readonly #isFull = (): boolean => this.#heldBytes >= MOST_HELD_BYTES;
   readonly #turns = new StoreTurns(MOST_ASKED, this.#isFull);
   readonly #slowTurns = new StoreTurns(MOST_SLOW, this.#isFull);
@@ -83,26 +84,26 @@ export class RowReader {
     this.#db = db;
   }
 
-  /** Of all rows that are held. */
+  /** Of all rows that are held, and what is kept. */
   get heldBytes(): number {
-    return this.#heldBytes;
+    return this.#heldBytes + this.#keptBytes;
   }
 
   /** Counts rows in memory until it is disposed of (`MOST_HELD_BYTES`): not while anything is waited for that may itself begin a query. */
   hold(bytes = 0): Held {
-    let held = 0;
-    const add = (more: number): void => {
-      held += more;
-      this.#heldBytes += more;
-    };
-    add(bytes);
-    return {
-      add,
-      [Symbol.dispose]: () => {
-        add(-held);
+    const held = counted(
+      (more) => void (this.#heldBytes += more),
+      () => {
         for (const turns of [this.#turns, this.#slowTurns]) turns.beginWaiting();
       },
-    };
+    );
+    held.add(bytes);
+    return held;
+  }
+
+  /** Counts what is kept in memory until it is disposed of: other than for `hold`, no query waits for its end, so it may itself wait for some. */
+  keep(): Held {
+    return counted((more) => void (this.#keptBytes += more));
   }
 
   /** How many documents meet a filter. @param most 0: all are counted */
@@ -222,6 +223,22 @@ export class RowReader {
     const before = this.#means.get(collection) ?? mean;
     this.#means.set(collection, before + NEWS * (mean - before));
   }
+}
+
+/** @param count takes what is added, and all of it back at the end */
+function counted(count: (bytes: number) => void, ended?: () => void): Held {
+  let all = 0;
+  const add = (bytes: number): void => {
+    all += bytes;
+    count(bytes);
+  };
+  return {
+    add,
+    [Symbol.dispose]: () => {
+      add(-all);
+      ended?.();
+    },
+  };
 }
 
 interface Asked {

@@ -1,25 +1,61 @@
 // Aggregates of a SELECT (language.md E8, E9; builtins.md 16): rows are grouped by key, and the aggregate functions are the built-ins of
-// the same names.
+// the same names. Of the rows nothing is kept but one value a group and aggregate, and that is counted.
 
-import { aggregate } from '../../stdlib/builtins/index.ts';
+import { type Accumulator, accumulator } from '../../stdlib/builtins/index.ts';
 import type { AggregateName } from '../../stdlib/isolate/index.ts';
 import { getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { apiError } from '../../model/errors/index.ts';
+import type { Held } from '../../platform/mongo/index.ts';
+import { inSlices, resultsOf } from '../../platform/structures/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { innerValue, type WalkPage } from '../instances/index.ts';
 import { groupKey } from './group-key.ts';
 
-/** One row for each distinct combination of the grouped paths, in the order of first appearance; without grouped paths one row. */
+/** Name in the result, function and path; without a path the rows are counted. */
+export type WantedAggregate = readonly [name: string, of: readonly [fn: AggregateName, path: string | null]];
+
+interface Group {
+  readonly key: ObjectValue;
+  /** In the order of what is wanted. */
+  readonly columns: readonly Column[];
+}
+
+interface Column {
+  readonly all: Accumulator;
+  /** What the value takes that the accumulator holds. */
+  bytes: number;
+}
+
+/** What a group takes in memory beside its key's text and the values that are held, about. */
+const GROUP_BYTES = 300;
+const COLUMN_BYTES = 100;
+/** As many are made into rows without a pause. */
+const FEW_GROUPS = 1_000;
+
+/**
+ * One row for each distinct combination of the grouped paths, in the order of first appearance; without grouped paths one row.
+ * @param kept counts what the groups take, also in what is returned
+ * @throws cascade.query.aggregate.value, cascade.operation.unknown, errors of `kept`
+ */
 export async function aggregateRows(
   space: Namespace,
   resource: string,
   pages: AsyncGenerator<WalkPage>,
-  wanted: readonly (readonly [name: string, [AggregateName, string | null]])[],
+  wanted: readonly WantedAggregate[],
   groupBy: readonly string[],
+  kept: Pick<Held, 'add'>,
 ): Promise<ObjectValue[]> {
-  const groups = new Map<string, { key: ObjectValue; count: number; columns: Value[][] }>();
-  const begin = (key: ObjectValue) => ({ key, count: 0, columns: wanted.map((): Value[] => []) });
-  if (groupBy.length === 0) groups.set('{}', begin({}));
+  for (const [, [fn, path]] of wanted)
+    if (path !== null && !AGGREGATES.has(fn)) throw apiError('cascade.operation.unknown', `${fn}(${resource}.${path})`);
+  const groups = new Map<string, Group>();
+  const begin = (id: string, key: ObjectValue): Group => {
+    kept.add(GROUP_BYTES + 2 * id.length + wanted.length * COLUMN_BYTES);
+    const columns = wanted.map(([, [fn, path]]): Column => ({ all: accumulator(path === null ? 'count' : fn, path), bytes: 0 }));
+    const group = { key, columns };
+    groups.set(id, group);
+    return group;
+  };
+  if (groupBy.length === 0) begin('{}', {});
   for await (const { rows } of pages)
     for (const text of rows) {
       const read = innerValue(space, text);
@@ -28,28 +64,36 @@ export async function aggregateRows(
       for (const path of groupBy) setOwn(key, path, at(row, path));
       const named = groupKey(space, key);
       const id = named instanceof Promise ? await named : named;
-      const group = groups.get(id) ?? begin(key);
-      groups.set(id, group);
-      group.count++;
+      const group = groups.get(id) ?? begin(id, key);
       wanted.forEach(([, [, path]], index) => {
-        if (path !== null) group.columns[index]?.push(at(row, path));
+        const column = group.columns[index];
+        if (column) addTo(column, path === null ? true : at(row, path), text.length, kept);
       });
     }
-  return [...groups.values()].map(({ key, count, columns }) => {
+  return groups.size > FEW_GROUPS ? inSlices(resultsOf(space.name), rowsOf(groups, wanted)) : [...rowsOf(groups, wanted)];
+}
+
+function* rowsOf(groups: ReadonlyMap<string, Group>, wanted: readonly WantedAggregate[]): Generator<ObjectValue> {
+  for (const { key, columns } of groups.values()) {
     const row: ObjectValue = { ...key };
-    wanted.forEach(([name, [fn, path]], index) => {
-      setOwn(row, name, path === null ? count : apply(resource, fn, path, columns[index] ?? []));
-    });
-    return row;
-  });
+    for (const [index, [name]] of wanted.entries()) setOwn(row, name, columns[index]?.all.result() ?? null);
+    yield row;
+  }
+}
+
+/** @param rowLength what an Object takes at most */
+function addTo(column: Column, value: Value, rowLength: number, kept: Pick<Held, 'add'>): void {
+  const before = column.all.held;
+  column.all.add(value);
+  const { held } = column.all;
+  if (held === before) return;
+  const bytes = typeof held === 'string' ? held.length : typeof held === 'object' && held !== null ? rowLength : 0;
+  if (bytes === column.bytes) return;
+  kept.add(bytes - column.bytes);
+  column.bytes = bytes;
 }
 
 const AGGREGATES: ReadonlySet<string> = new Set<AggregateName>(['count', 'sum', 'avg', 'min', 'max', 'rise', 'first', 'last']);
-
-function apply(resource: string, fn: AggregateName, path: string, values: Value[]): Value {
-  if (!AGGREGATES.has(fn)) throw apiError('cascade.operation.unknown', `${fn}(${resource}.${path})`);
-  return aggregate(fn, values, path);
-}
 
 function at(row: Value, path: string): Value {
   let value = row;

@@ -6,17 +6,21 @@ import type { Actor } from '../../runtime/context/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { parseSort } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
+import type { Held } from '../../platform/mongo/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { aggregateRows } from '../aggregate/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { compareBy, matching } from '../definitions/index.ts';
 import { CURSORS, innerText, notFoundBy, type ProgramQuery, selectPages, selectRows, type WalkPage } from '../instances/index.ts';
-import { projected } from '../representation/index.ts';
+import { keepOfRows, projected } from '../representation/index.ts';
 import { readable, type Selectable } from './addressed.ts';
 
 /** Bound of the rows that a SELECT reads into an array (language.md E3). */
 const ARRAY_ROWS = 1_000;
 const MOST_ARRAY_ROWS = 10_000;
+/** Length of the text of the rows that are grouped at once, and of the groups that a cursor gives at a time. */
+const GROUPED_LENGTH = 256 * 1024;
+const GROUPS_LENGTH = 64 * 1024;
 
 export async function select(space: Namespace, asked: ObjectValue, actor: Actor): Promise<Answer> {
   const [resource, payload, partOf] = readable(space, asked, 'select', actor.identity);
@@ -24,7 +28,8 @@ export async function select(space: Namespace, asked: ObjectValue, actor: Actor)
   const single = cardinality === 'one' || cardinality === 'exactlyOne';
   const limit = wholeOption(payload, 'limit') ?? ARRAY_ROWS;
   if (limit > MOST_ARRAY_ROWS) throw apiError('cascade.query.limit.range', 'limit', 0, MOST_ARRAY_ROWS);
-  const groups = await groupsOf(space, resource, payload, partOf, actor);
+  using kept = keepOfRows(space.storage.rows);
+  const groups = await groupsOf(space, resource, payload, partOf, actor, kept);
   const query = { ...queryOf(payload, single ? 2 : limit), partOf };
   const rows = groups ?? (limit === 0 ? [] : await rowsOf(space, resource, query, actor));
   if (!single) return { list: groups ? await innerText(space, within(groups, payload, limit)) : `[${rows.join(',')}]` };
@@ -73,18 +78,37 @@ function inMemory(found: ObjectValue[], type: TypeDefinition, query: ProgramQuer
 
 export async function open(space: Namespace, asked: ObjectValue, actor: Actor): Promise<Answer> {
   const [resource, payload, partOf] = readable(space, asked, 'select', actor.identity);
-  const groups = await groupsOf(space, resource, payload, partOf, actor);
-  if (groups) {
-    const rows: string[] = [];
-    for (const group of within(groups, payload)) rows.push(await innerText(space, group));
-    return { ok: await space.states.get(CURSORS).open(onePage(rows), actor) };
+  const limit = wholeOption(payload, 'limit');
+  const kept = keepOfRows(space.storage.rows);
+  let groups: ObjectValue[] | null = null;
+  try {
+    groups = await groupsOf(space, resource, payload, partOf, actor, kept);
+  } finally {
+    if (!groups) kept[Symbol.dispose]();
   }
-  const query = { ...queryOf(payload, wholeOption(payload, 'limit') ?? 0), partOf };
+  if (groups) return { ok: await space.states.get(CURSORS).open(groupPages(space, within(groups, payload, limit), kept), actor) };
+  const query = { ...queryOf(payload, limit ?? 0), partOf };
   const pages =
     'kind' in resource && resource.kind === 'instances'
       ? selectPages(space, resource, query, actor)
       : onePage(await rowsOf(space, resource, query, actor));
   return { ok: await space.states.get(CURSORS).open(pages, actor) };
+}
+
+/** Groups are written when they are asked for. @param kept is disposed of with them */
+async function* groupPages(space: Namespace, groups: readonly ObjectValue[], kept: Held): AsyncGenerator<WalkPage> {
+  using _kept = kept;
+  let rows: string[] = [];
+  let length = 0;
+  for (const group of groups) {
+    const text = await innerText(space, group);
+    rows.push(text);
+    length += text.length;
+    if (length < GROUPS_LENGTH) continue;
+    yield { rows, isLast: false };
+    [rows, length] = [[], 0];
+  }
+  yield { rows, isLast: true };
 }
 
 async function* onePage(rows: string[]): AsyncGenerator<WalkPage> {
@@ -98,17 +122,20 @@ async function groupsOf(
   payload: ObjectValue,
   partOf: string | undefined,
   actor: Actor,
+  kept: Held,
 ): Promise<ObjectValue[] | null> {
   const aggregates = Object.hasOwn(payload, 'aggregates') ? (getOwn(payload, 'aggregates') as ObjectValue) : null;
   const groupBy = (Object.hasOwn(payload, 'groupBy') ? getOwn(payload, 'groupBy') : []) as string[];
   if (!aggregates && groupBy.length === 0) return null;
-  const query: ProgramQuery = { ...queryOf(payload, 0), partOf, skip: 0, props: null }; // limit and skip apply to the groups
+  const wanted = Object.entries(aggregates ?? {}) as [string, [AggregateName, string | null]][];
+  const read = [...groupBy, ...wanted.flatMap(([, [, path]]) => path ?? [])].map((path) => path.split('.', 1)[0] ?? path);
+  const props = read.length > 0 ? read : ['_id'];
+  const query: ProgramQuery = { ...queryOf(payload, 0), partOf, skip: 0, props }; // limit and skip apply to the groups
   const pages =
     'kind' in resource && resource.kind === 'instances'
-      ? selectPages(space, resource, query, { ...actor, readSet: null }, 1 << 20)
+      ? selectPages(space, resource, query, { ...actor, readSet: null }, GROUPED_LENGTH)
       : onePage(await rowsOf(space, resource, query, actor));
-  const wanted = Object.entries(aggregates ?? {}) as [string, [AggregateName, string | null]][];
-  return aggregateRows(space, resource.name, pages, wanted, groupBy);
+  return aggregateRows(space, resource.name, pages, wanted, groupBy, kept);
 }
 
 /** Of the groups those that the options `skip` and `limit` leave. */

@@ -3,7 +3,7 @@
 import type { Pieces } from '../api.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { availableMemory } from '../../platform/about/index.ts';
-import type { RowReader, Rows } from '../../platform/mongo/index.ts';
+import type { Held, RowReader, Rows } from '../../platform/mongo/index.ts';
 import { StateKey } from '../states.ts';
 
 /** A result up to this size is sent as one text; of a larger one as much is read before the first piece. */
@@ -42,15 +42,35 @@ export async function readAhead(reader: RowReader, rows: Rows, bytes: number | n
         size += row.byteLength;
       }
       held.add(size - before);
-      if (bytes !== null) continue;
-      if (size > wholeBytes) throw apiError('cascade.query.too.expensive', 'memory');
-      if (reader.heldBytes > wholeBytes) throw apiError('cascade.quota.exceeded', 'rowsInMemory', wholeBytes);
+      if (bytes === null) requireRoom(reader, size, wholeBytes);
     }
   } catch (error) {
     await rows.close();
     throw error;
   }
   return { rows: read, bytes: size, isAll: rows.isDone };
+}
+
+/**
+ * Counts what is kept of the rows of a query that is read to its end: groups, say.
+ * @returns its `add` throws query.too.expensive and quota.exceeded as `readAhead` does
+ */
+export function keepOfRows(reader: RowReader, wholeBytes = mostWhole()): Held {
+  const kept = reader.keep();
+  let size = 0;
+  return {
+    add(bytes) {
+      size += bytes;
+      kept.add(bytes);
+      if (bytes > 0) requireRoom(reader, size, wholeBytes);
+    },
+    [Symbol.dispose]: () => kept[Symbol.dispose](),
+  };
+}
+
+function requireRoom(reader: RowReader, size: number, wholeBytes: number): void {
+  if (size > wholeBytes) throw apiError('cascade.query.too.expensive', 'memory');
+  if (reader.heldBytes > wholeBytes) throw apiError('cascade.quota.exceeded', 'rowsInMemory', wholeBytes);
 }
 
 const mostWhole = (): number => Math.min(WHOLE_BYTES, Math.floor(availableMemory() * WHOLE_PART_OF_MEMORY));

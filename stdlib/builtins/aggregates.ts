@@ -23,34 +23,102 @@ import type { Declaration } from './declaration.ts';
 
 export type AggregateName = 'count' | 'sum' | 'avg' | 'min' | 'max' | 'rise' | 'first' | 'last';
 
-/** The aggregate over values in their order. `property` only names the place in errors. */
-export function aggregate(name: AggregateName, values: readonly Value[], property: string | null = null): Value {
-  const refuse = (value: Value): never => fail('cascade.query.aggregate.value', name, property ?? 'values', brief(value));
-  if (name === 'count') return values.filter((value) => value !== null).length;
-  if (name === 'first') return values[0] ?? null;
-  if (name === 'last') return values.at(-1) ?? null;
-  if (name === 'min' || name === 'max') return extreme(values, name === 'min' ? -1 : 1, refuse);
-  if (values.length === 0) return null;
-  if (name === 'sum') return sum(values, refuse);
-  return name === 'avg' ? average(values, refuse) : rise(values, refuse);
+type Refuse = (value: Value) => never;
+
+/** An aggregate that is given its values one by one, in their order: it holds one of them at most, however many there are. */
+export interface Accumulator {
+  /** @throws cascade.query.aggregate.value, cascade.lang.arithmetic.overflow */
+  add(value: Value): void;
+  /** The aggregate over what was added. @throws cascade.query.aggregate.value */
+  result(): Value;
+  /** The value that it holds as it was given; null where it holds none. */
+  readonly held: Value;
 }
 
-type Refuse = (value: Value) => never;
+/** @param property only names the place in errors */
+export function accumulator(name: AggregateName, property: string | null = null): Accumulator {
+  return ACCUMULATORS[name]((value) => fail('cascade.query.aggregate.value', name, property ?? 'values', brief(value)));
+}
+
+/** The aggregate over values in their order. `property` only names the place in errors. */
+export function aggregate(name: AggregateName, values: readonly Value[], property: string | null = null): Value {
+  const all = accumulator(name, property);
+  for (const value of values) all.add(value);
+  return all.result();
+}
+
+const ACCUMULATORS: Readonly<Record<AggregateName, (refuse: Refuse) => Accumulator>> = {
+  count: () => new Count(),
+  sum: (refuse) => new Sum(refuse),
+  avg: (refuse) => new Mean(refuse),
+  min: (refuse) => new Extreme(-1, refuse),
+  max: (refuse) => new Extreme(1, refuse),
+  rise: (refuse) => new Rise(refuse),
+  first: () => new First(),
+  last: () => new Last(),
+};
 
 function brief(value: Value): string {
   return isObject(value) || Array.isArray(value) ? typeOf(value) : text(value);
 }
 
-/** DateTimes by their epoch ms; all values of one kind: numbers, Decimals, or Currencies of one code. */
-function sum(values: readonly Value[], refuse: Refuse): Value {
-  const [first = null] = values;
-  let total: Value = null;
-  for (const value of values) {
-    if (kindOf(value) === null || kindOf(value) !== kindOf(first)) refuse(value);
-    const term = value instanceof DateTime ? value.ms : value;
-    total = total === null ? term : add(total, term);
+class Count implements Accumulator {
+  readonly held = null;
+  #count = 0;
+
+  add(value: Value): void {
+    if (value !== null) this.#count++;
   }
-  return total;
+  result(): Value {
+    return this.#count;
+  }
+}
+
+class First implements Accumulator {
+  #first: Value | undefined;
+
+  add(value: Value): void {
+    if (this.#first === undefined) this.#first = value;
+  }
+  result(): Value {
+    return this.held;
+  }
+  get held(): Value {
+    return this.#first ?? null;
+  }
+}
+
+class Last implements Accumulator {
+  held: Value = null;
+
+  add(value: Value): void {
+    this.held = value;
+  }
+  result(): Value {
+    return this.held;
+  }
+}
+
+/** DateTimes by their epoch ms; all values of one kind: numbers, Decimals, or Currencies of one code. */
+class Sum implements Accumulator {
+  readonly held = null;
+  readonly #refuse: Refuse;
+  #kind: string | null = null;
+  #total: Value = null;
+
+  constructor(refuse: Refuse) {
+    this.#refuse = refuse;
+  }
+  add(value: Value): void {
+    const kind = kindOf(value);
+    this.#kind ??= kind;
+    if (kind === null || kind !== this.#kind) this.#refuse(value);
+    const term = value instanceof DateTime ? value.ms : value;
+    this.#total = this.#total === null ? term : add(this.#total, term);
+  }
+  result(): Value {
+    return this.#total;
+  }
 }
 
 /** What may be added up with what; null for what never may. */
@@ -60,30 +128,40 @@ function kindOf(value: Value): string | null {
   return value instanceof Decimal || value instanceof DateTime ? typeOf(value) : null;
 }
 
-function average(values: readonly Value[], refuse: Refuse): Value {
-  const [first = null] = values;
-  if (first instanceof Currency) refuse(first);
-  if (first instanceof Decimal) {
-    const total = sum(values, refuse) as Decimal;
-    const scale = total.scale + 4;
-    return divideDecimals(rescale(total, scale), new Decimal(BigInt(values.length), 0), scale);
-  }
-  const total = wideSum(values, refuse);
-  if (typeof total === 'bigint' && first instanceof DateTime) return new DateTime(Number(floorDivide(total, BigInt(values.length))));
-  return real(Number(total) / values.length);
-}
+class Mean implements Accumulator {
+  readonly held = null;
+  readonly #refuse: Refuse;
+  readonly #decimals: Sum;
+  #kind: string | null = null;
+  #count = 0;
+  /** Of numbers and DateTimes: the sum of Integers may be larger than an Integer. */
+  #wide: bigint | number = 0n;
 
-/** The sum of numbers, or of DateTimes, on the way to their mean: that of Integers may be larger than an Integer. */
-function wideSum(values: readonly Value[], refuse: Refuse): bigint | number {
-  const [first = null] = values;
-  let total: bigint | number = 0n;
-  for (const value of values) {
-    if (kindOf(value) === null || kindOf(value) !== kindOf(first)) refuse(value);
-    const term = value instanceof DateTime ? value.ms : value;
-    if (typeof total === 'bigint' && isInteger(term)) total += BigInt(term);
-    else total = Number(total) + numberOf(term);
+  constructor(refuse: Refuse) {
+    this.#refuse = refuse;
+    this.#decimals = new Sum(refuse);
   }
-  return total;
+  add(value: Value): void {
+    const kind = kindOf(value);
+    this.#kind ??= kind;
+    if (kind === null || kind !== this.#kind || value instanceof Currency) this.#refuse(value);
+    this.#count++;
+    if (value instanceof Decimal) return this.#decimals.add(value);
+    const term = value instanceof DateTime ? value.ms : value;
+    if (typeof this.#wide === 'bigint' && isInteger(term)) this.#wide += BigInt(term);
+    else this.#wide = Number(this.#wide) + numberOf(term);
+  }
+  result(): Value {
+    const total = this.#decimals.result();
+    if (total instanceof Decimal) {
+      const scale = total.scale + 4;
+      return divideDecimals(rescale(total, scale), new Decimal(BigInt(this.#count), 0), scale);
+    }
+    if (this.#count === 0) return null;
+    if (typeof this.#wide === 'bigint' && this.#kind !== 'Number')
+      return new DateTime(Number(floorDivide(this.#wide, BigInt(this.#count))));
+    return real(Number(this.#wide) / this.#count);
+  }
 }
 
 function floorDivide(n: bigint, d: bigint): bigint {
@@ -91,23 +169,45 @@ function floorDivide(n: bigint, d: bigint): bigint {
 }
 
 /** The last minus the first. */
-function rise(values: readonly Value[], refuse: Refuse): Value {
-  for (const value of values) if (!isNumber(value) && !(value instanceof DateTime)) refuse(value);
-  const first = values[0] as Value;
-  const last = values.at(-1) as Value;
-  if (isNumber(first) !== isNumber(last)) refuse(last);
-  return sub(last, first);
+class Rise implements Accumulator {
+  readonly held = null;
+  readonly #refuse: Refuse;
+  #first: Value = null;
+  #last: Value = null;
+
+  constructor(refuse: Refuse) {
+    this.#refuse = refuse;
+  }
+  add(value: Value): void {
+    if (!isNumber(value) && !(value instanceof DateTime)) this.#refuse(value);
+    this.#first ??= value;
+    this.#last = value;
+  }
+  result(): Value {
+    if (this.#first === null) return null;
+    if (isNumber(this.#first) !== isNumber(this.#last)) this.#refuse(this.#last);
+    return sub(this.#last, this.#first);
+  }
 }
 
 /** The least (`sign` -1) or greatest value; nulls are skipped. */
-function extreme(values: readonly Value[], sign: number, refuse: Refuse): Value {
-  let best: Value = null;
-  for (const value of values) {
-    if (value === null) continue;
-    if (best === null && kindOf(value) === null && typeof value !== 'string') refuse(value);
-    if (best === null || Math.sign(order(value, best, refuse)) === sign) best = value;
+class Extreme implements Accumulator {
+  held: Value = null;
+  readonly #sign: number;
+  readonly #refuse: Refuse;
+
+  constructor(sign: number, refuse: Refuse) {
+    this.#sign = sign;
+    this.#refuse = refuse;
   }
-  return best;
+  add(value: Value): void {
+    if (value === null) return;
+    if (this.held === null && kindOf(value) === null && typeof value !== 'string') this.#refuse(value);
+    if (this.held === null || Math.sign(order(value, this.held, this.#refuse)) === this.#sign) this.held = value;
+  }
+  result(): Value {
+    return this.held;
+  }
 }
 
 function order(a: Value, b: Value, refuse: Refuse): number {

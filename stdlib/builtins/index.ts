@@ -32,7 +32,7 @@ import { xml } from './xml.ts';
 
 export type { BuiltinContext, RunFacts } from './context.ts';
 export type { HostDeclaration } from './declaration.ts';
-export { type AggregateName, aggregate } from './aggregates.ts';
+export { type Accumulator, type AggregateName, accumulator } from './aggregates.ts';
 export { toExceptionObject } from './exceptions.ts';
 export { formatMessage } from './format.ts';
 export { formatLogMessage } from './logging.ts';

@@ -1,5 +1,5 @@
 // Aggregates of a SELECT over expressions (language.md E8): the host gives the rows, they are gathered by key here.
-import { type AggregateName, aggregate } from '../builtins/index.ts';
+import { type Accumulator, type AggregateName, accumulator } from '../builtins/index.ts';
 import { getOwn, isInteger, isObject, type ObjectValue, setOwn, type Value } from '../values/index.ts';
 import { equalText } from '../operators/index.ts';
 import { CascadeError } from '../errors.ts';
@@ -12,10 +12,13 @@ import { slice, type Steps } from './steps.ts';
 type Wanted = readonly [name: string, fn: AggregateName, read: ((row: Value) => Value) | string | null];
 interface Group {
   readonly key: ObjectValue;
-  rows: number;
-  readonly columns: readonly Value[][];
+  /** In the order of what is wanted. */
+  readonly accumulators: readonly Accumulator[];
 }
 
+/** What a group takes in memory beside its key's text and the value that an accumulator may hold, about. */
+const GROUP_BYTES = 200;
+const ACCUMULATOR_BYTES = 100;
 /** Bounds of the rows of an Array (language.md E3), as the host has them for rows that it reads. */
 const ARRAY_ROWS = 1_000;
 const MOST_ARRAY_ROWS = 10_000;
@@ -36,7 +39,10 @@ export function* aggregateRows(
   resource: Value = null,
 ): Steps<Value> {
   const groups = new Map<string, Group>();
-  const begin = (key: ObjectValue): Group => ({ key, rows: 0, columns: wanted.map(() => []) });
+  const begin = (key: ObjectValue): Group => ({
+    key,
+    accumulators: wanted.map(([name, fn, read]) => accumulator(read ? fn : 'count', name)),
+  });
   if (groupBy.length === 0) groups.set('{}', begin({}));
   const cursor = rows.open();
   while (cursor.step() || (yield* cursor.pull())) {
@@ -44,11 +50,12 @@ export function* aggregateRows(
     const key: ObjectValue = {};
     for (const path of groupBy) setOwn(key, path, valueAt(cursor.value, path));
     const id = equalText(key);
-    const group = groups.get(id) ?? begin(key);
-    groups.set(id, group);
-    group.rows++;
-    for (const [index, [, , read]] of wanted.entries()) if (read !== null) group.columns[index]?.push(taken(cursor.value, read));
-    run.charge(wanted.length * 16);
+    let group = groups.get(id);
+    if (!group) {
+      groups.set(id, (group = begin(key)));
+      run.charge(GROUP_BYTES + id.length * 2 + wanted.length * ACCUMULATOR_BYTES);
+    }
+    for (const [index, [, , read]] of wanted.entries()) group.accumulators[index]?.add(read === null ? true : (taken(cursor.value, read) ?? null));
   }
   const made = [...groups.values()].map((group) => rowOf(group, wanted));
   if (cardinality === 'one' || cardinality === 'exactlyOne') return single(made, cardinality, resource);
@@ -61,10 +68,9 @@ export function* aggregateRows(
   return new Sequence(() => new ListCursor(shown));
 }
 
-function rowOf({ key, rows, columns }: Group, wanted: readonly Wanted[]): ObjectValue {
+function rowOf({ key, accumulators }: Group, wanted: readonly Wanted[]): ObjectValue {
   const row: ObjectValue = { ...key };
-  for (const [index, [name, fn, read]] of wanted.entries())
-    setOwn(row, name, read !== null ? aggregate(fn, columns[index] ?? [], name) : rows);
+  for (const [index, [name]] of wanted.entries()) setOwn(row, name, accumulators[index]?.result() ?? null);
   return row;
 }
 
