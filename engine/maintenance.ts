@@ -89,7 +89,7 @@ async function runOnce(space: Namespace, uses: (key: string) => boolean): Promis
 /** Removes a debug config, unless it is another one or gone when its turn comes: it may have been prolonged meanwhile. */
 async function removeExpired(space: Namespace, name: string, config: ObjectValue): Promise<void> {
   try {
-    await deleteDefinition(space, DEBUGCONFIGS, name, serviceActor(space), versionOf(config));
+    await deleteDefinition(space, DEBUGCONFIGS, name, serviceActor(space), { version: versionOf(config) });
   } catch (error) {
     if (!(error instanceof CascadeError) || !CHANGED.has(error.code)) throw error;
   }

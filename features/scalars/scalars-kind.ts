@@ -54,9 +54,9 @@ export const SCALARS: DefinitionResource = {
       settle: () => space.states.get(CONSTRAINT_CONSTANTS).refresh(space),
     };
   },
-  async remove(space, stored) {
+  async remove(space, stored, _actor, leaving) {
     const name = String(getOwn(stored, 'name'));
-    const [user] = usersOf(space, name);
+    const user = usersOf(space, name).find((type) => !leaving?.has(`/types/${type.name}`));
     if (user) throw apiError('cascade.scalar.in.use', name, user.name);
     return { apply: () => space.catalog.scalars.delete(name) };
   },

@@ -60,9 +60,9 @@ export const SERVICES: DefinitionResource = {
   show(space, stored) {
     return { ...stored, replicationFactor: getOwn(stored, 'replicationFactor') ?? 1, interface: interfaceOf(space, stored) };
   },
-  async remove(space, stored) {
+  async remove(space, stored, _actor, leaving) {
     const name = String(getOwn(stored, 'name'));
-    const [user] = proceduresOf(space, name);
+    const user = proceduresOf(space, name).find((procedure) => !leaving?.has(`/procedures/${procedure}`));
     if (user !== undefined) throw apiError('cascade.service.in.use', name, user);
     return {
       apply: () => {

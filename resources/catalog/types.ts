@@ -233,8 +233,16 @@ export interface DefinitionResource {
   show?(space: Namespace, stored: ObjectValue): ObjectValue;
   /** Handles a body posted to the collection that is not a definition (2.13); null: it is one. */
   onCollection?(space: Namespace, body: ObjectValue, actor: Actor): Promise<ApiReply | null>;
-  /** Prepares a deletion: refuses it, or gives the steps that take the definition out of force. */
-  remove(space: Namespace, stored: ObjectValue, actor: Actor): Promise<Pick<Defined, 'prepare' | 'apply' | 'settle'>>;
+  /**
+   * Prepares a deletion: refuses it, or gives the steps that take the definition out of force. It changes nothing itself.
+   * @param leaving addresses of definitions that are deleted before it, whose use of it is no reason to refuse
+   */
+  remove(
+    space: Namespace,
+    stored: ObjectValue,
+    actor: Actor,
+    leaving?: ReadonlySet<string>,
+  ): Promise<Pick<Defined, 'prepare' | 'apply' | 'settle'>>;
 }
 
 export interface Defined {

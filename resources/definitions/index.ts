@@ -1,6 +1,7 @@
 // The door of resources/definitions: operations on definitions, batches of them, and checks that kinds share.
 export { comparedForm } from './compared-form.ts';
 export { DefinitionBatch } from './definition-batch.ts';
+export { deleteDefinition } from './delete.ts';
 export { ignoreDeleted } from './deleted.ts';
 export { deleteInstance, deleteWithDependents } from './dependents.ts';
 export { checkCallersProperties, checkFields, invalidField, requireData, textField, warningsOf, withoutOldText } from './fields.ts';
@@ -10,7 +11,6 @@ export {
   changeDefinitionBy,
   definitionCondition,
   definitionJson,
-  deleteDefinition,
   findDefinition,
   lineOf,
   matching,

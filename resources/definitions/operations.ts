@@ -9,10 +9,10 @@ import type { TypeDefinition } from '../../model/types/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { raise } from '../../runtime/events/index.ts';
 import { inSlices, resultsOf } from '../../platform/structures/index.ts';
-import { changedInTurn, goingAlong, pageOf, type Selected } from '../instances/index.ts';
+import { changedInTurn, pageOf, type Selected } from '../instances/index.ts';
 import { idOf, stampChanged, stampNew, versionOf, projected } from '../representation/index.ts';
 import { accompanied, admit, definitionsFor, isThereFor } from '../access/index.ts';
-import { type DefinitionResource, type Namespace, definitionRemoval, definitionWrite, omit } from '../catalog/index.ts';
+import { type DefinitionResource, type Namespace, definitionWrite, omit } from '../catalog/index.ts';
 import { comparedForm } from './compared-form.ts';
 import { following } from './follow.ts';
 import { compareBy } from './sort.ts';
@@ -132,7 +132,7 @@ async function changeOnce(
 }
 
 /** @throws cascade.update.authorization.or.version.conflict */
-function requireVersion(kind: DefinitionResource, name: string, stored: ObjectValue, version: bigint | undefined): void {
+export function requireVersion(kind: DefinitionResource, name: string, stored: ObjectValue, version: bigint | undefined): void {
   if (version !== undefined && version !== versionOf(stored))
     throw apiError('cascade.update.authorization.or.version.conflict', `/${kind.name}/${name}`, version, versionOf(stored));
 }
@@ -193,45 +193,6 @@ async function prepareAndStore(
 /** The definition without hidden properties. */
 export const visible = (kind: DefinitionResource, object: ObjectValue): ObjectValue =>
   kind.hidden === undefined ? object : omit(object, [kind.hidden]);
-
-/** Kinds whose events may be reliable: stored until they are acknowledged. */
-const RELIABLE: ReadonlySet<string> = new Set(['topics', 'sources', 'services']);
-
-/** @throws cascade.resource.not.found */
-export async function deleteDefinition(
-  space: Namespace,
-  kind: DefinitionResource,
-  id: string,
-  actor: Actor,
-  version?: bigint,
-): Promise<void> {
-  const line = lineOf(kind, space.catalog.definitions.find(kind.name, id)?.name ?? id);
-  return changedInTurn(
-    space,
-    () => line,
-    () => deleteOnce(space, kind, id, actor, version),
-  );
-}
-
-async function deleteOnce(space: Namespace, kind: DefinitionResource, id: string, actor: Actor, version?: bigint): Promise<void> {
-  const { name, object } = findDefinition(space, kind, id, 'delete', actor);
-  requireVersion(kind, name, object, version);
-  const removal = await kind.remove(space, object, actor);
-  const change = { operation: 'delete', resource: kind, before: object, after: null, initiator: actor } as const;
-  await admit(space, change);
-  await removal.prepare?.(object);
-  const events = raise(space, `/types/system.${kind.name}/delete`, visible(kind, object), actor);
-  const along = await goingAlong(space, kind, [object], actor);
-  const writes = kind.isTransient?.(object) ? [] : [definitionRemoval(object)];
-  const unit = { writes: [...writes, ...along.writes], events: [...events, ...along.events] };
-  await following(space, [[kind.name, name]], actor.commit(accompanied(space, change, unit), { ok: '1' }));
-  space.catalog.definitions.remove(kind.name, name);
-  removal.apply(object);
-  space.events.subscribers.gone(kind.name, name);
-  space.events.deliveries.gone(kind.name, name);
-  await removal.settle?.();
-  if (RELIABLE.has(kind.name)) await space.events.deliveries.discard(kind.name, name);
-}
 
 /**
  * The stored definition for a change or deletion.

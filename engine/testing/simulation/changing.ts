@@ -2,7 +2,8 @@
 // one before or after where the two overlap.
 import type { Document } from 'mongodb';
 import type { ObjectValue } from '../../../stdlib/values/index.ts';
-import { deleteDefinition, putDefinition } from '../../../resources/definitions/operations.ts';
+import { deleteDefinition } from '../../../resources/definitions/delete.ts';
+import { putDefinition } from '../../../resources/definitions/operations.ts';
 import { RULES } from '../../../features/rules/rules-kind.ts';
 import { isGone, type Part, untilDone } from './part.ts';
 import type { Program } from './sandbox.ts';

@@ -1,6 +1,7 @@
 // A type that is created, renamed, deleted and created again while clients insert: stored instances are found under its present name, and
 // those from before its deletion are gone.
-import { deleteDefinition, putDefinition } from '../../../resources/definitions/operations.ts';
+import { deleteDefinition } from '../../../resources/definitions/delete.ts';
+import { putDefinition } from '../../../resources/definitions/operations.ts';
 import { DEFINITIONS } from '../../../resources/catalog/definition-store.ts';
 import { renameType } from '../../../features/types/rename-type.ts';
 import { TYPES } from '../../../features/types/types-kind.ts';
