@@ -88,6 +88,7 @@ export async function open(space: Namespace, asked: ObjectValue, actor: Actor): 
   }
   if (groups) return { ok: await space.states.get(CURSORS).open(groupPages(space, within(groups, payload, limit), kept), actor) };
   const query = { ...queryOf(payload, limit ?? 0), partOf };
+  if (limit === 0) return { ok: await space.states.get(CURSORS).open(onePage([]), actor) }; // a query takes 0 for no limit
   const pages =
     'kind' in resource && resource.kind === 'instances'
       ? selectPages(space, resource, query, actor)
