@@ -432,6 +432,7 @@ export async function openNamespace({
   };
   const close = async (): Promise<void> => {
     isClosing = true;
+    indexBuildsOf(space).close();
     await resuming.catch(() => undefined);
     backpressure.close();
     for (const one of opened) await one[Symbol.asyncDispose]();

@@ -1,4 +1,4 @@
-import type { Db } from 'mongodb';
+import { type Db, MongoNetworkError } from 'mongodb';
 import { expect, test } from 'vitest';
 import { apiError, CascadeErrors } from '../../model/errors/api-errors.ts';
 import type { MongoIndex, TypeDefinition } from '../../model/types/index.ts';
@@ -51,6 +51,43 @@ test('a failure has a code that is known: of several errors that of the first, o
     await expect(change).rejects.toThrow();
     expect(builds.shown(TYPE)).toEqual([{ state: 'failed', error }]);
   }
+});
+
+test('work goes on behind such that failed, and is repeated while the store is away; a failure is shown until such work succeeds', async () => {
+  const builds = open(1);
+  const order: string[] = [];
+  const failing = builds.inLine(TYPE.collection, () => Promise.reject(apiError('cascade.type.index.duplicate', 'T', 'n')));
+  let tries = 0;
+  const behind = builds.inLine(TYPE.collection, async () => {
+    order.push(`try ${++tries}`, JSON.stringify(builds.shown(TYPE)));
+    if (tries === 1) throw new MongoNetworkError('the primary has changed');
+  });
+  await expect(failing).rejects.toMatchObject({ code: 'cascade.type.index.duplicate' });
+  await behind;
+  const failed = JSON.stringify([{ state: 'failed', error: 'cascade.type.index.duplicate' }]);
+  expect(order).toEqual(['try 1', failed, 'try 2', failed]);
+  expect(builds.shown(TYPE)).toBeNull();
+});
+
+test('a namespace that is closed leaves what waits to the next owner', async () => {
+  const builds = open(1);
+  let fail = (): void => undefined;
+  const away = new Promise<void>((_, reject) => (fail = () => reject(new MongoNetworkError('away'))));
+  let begun = 0;
+  let begin = (): void => undefined;
+  const hasBegun = new Promise<void>((resolve) => (begin = resolve));
+  const work = builds.inLine(TYPE.collection, () => {
+    begun++;
+    begin();
+    return away;
+  });
+  const behind = builds.inLine(TYPE.collection, async () => void begun++);
+  await hasBegun;
+  builds.close();
+  fail();
+  await expect(work).rejects.toThrow('away');
+  await behind;
+  expect(begun).toBe(1);
 });
 
 test('the answer waits for a change without an index build', async () => {

@@ -4,6 +4,7 @@
 
 import { type Collection, type Db, type Document, MongoServerError } from 'mongodb';
 import { apiError, refusalOfOne } from '../../model/errors/index.ts';
+import { retryUntilAvailable } from '../../platform/mongo/index.ts';
 import { type MongoIndex, mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
 import type { ObjectValue } from '../../stdlib/values/index.ts';
 import type { Namespace } from '../catalog/index.ts';
@@ -32,8 +33,11 @@ export class IndexBuilds {
   readonly #builds = new Map<string, Set<Build>>();
   /** Codes of errors after the answer, by collection. */
   readonly #failed = new Map<string, string>();
+  /** The same of the work behind a change, until such work succeeds. */
+  readonly #failedBehind = new Map<string, string>();
   readonly #lines = new Map<string, Promise<void>>();
   #timer: NodeJS.Timeout | null = null;
+  #isClosed = false;
 
   readonly #answerWithinMs: number;
 
@@ -50,7 +54,7 @@ export class IndexBuilds {
 
   /** The entries for missing indexes in the representation of a type; null when there are none. */
   shown({ collection }: TypeDefinition): ObjectValue[] | null {
-    const failed = this.#failed.get(collection);
+    const failed = this.#failed.get(collection) ?? this.#failedBehind.get(collection);
     const builds = [...(this.#builds.get(collection) ?? [])].map(({ index, progress }): ObjectValue => {
       const keys = Object.entries(index.key).map(([path, kind]) => (kind === 1 ? path : kind === -1 ? `-${path}` : `#${path}`));
       return { keys, unique: index.unique === true, state: 'building', progress };
@@ -89,7 +93,7 @@ export class IndexBuilds {
     const late = new Promise<null>((resolve) => {
       timer = setTimeout(() => {
         if (!this.#builds.has(collection)) return;
-        change.catch((error: unknown) => this.#failed.set(collection, refusalOfOne(error)?.code ?? 'cascade.server.error'));
+        change.catch((error: unknown) => this.#failed.set(collection, codeOf(error)));
         resolve(null);
       }, this.#answerWithinMs);
     });
@@ -100,11 +104,31 @@ export class IndexBuilds {
     }
   }
 
-  /** Queues work on a collection behind earlier work on it. */
+  /**
+   * Queues work on a collection behind earlier work on it, however that ends. It is repeated while the store is unavailable.
+   * @param work idempotent
+   */
   inLine(collection: string, work: () => Promise<void>): Promise<void> {
-    const line = (this.#lines.get(collection) ?? Promise.resolve()).then(work);
+    const begin = (): Promise<void> => this.#work(collection, work);
+    const line = (this.#lines.get(collection) ?? Promise.resolve()).then(begin, begin);
     this.#lines.set(collection, line);
     return line.finally(() => this.#lines.get(collection) === line && this.#lines.delete(collection));
+  }
+
+  async #work(collection: string, work: () => Promise<void>): Promise<void> {
+    if (this.#isClosed) return;
+    try {
+      await retryUntilAvailable(work, { isWanted: () => !this.#isClosed });
+      this.#failedBehind.delete(collection);
+    } catch (error) {
+      this.#failedBehind.set(collection, codeOf(error));
+      throw error;
+    }
+  }
+
+  /** No more work begins: the next owner of the namespace does it. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   #rest(): void {
@@ -131,6 +155,8 @@ export class IndexBuilds {
           build.progress = Number(progress.done) / Number(progress.total);
   }
 }
+
+const codeOf = (error: unknown): string => refusalOfOne(error)?.code ?? 'cascade.server.error';
 
 const mayBeViolated = (index: MongoIndex): boolean => index.unique === true || Object.values(index.key).includes('2dsphere');
 
@@ -168,7 +194,9 @@ export async function buildBefore(space: Namespace, type: TypeDefinition, isNew:
 export function buildAfter(space: Namespace, { name, collection }: TypeDefinition): void {
   indexBuildsOf(space)
     .inLine(collection, () => bringTo(space, collection))
-    .catch((error: unknown) => space.log.error({ err: error, type: name }, 'an index could not be built: the next start retries it'));
+    .catch((error: unknown) =>
+      space.log.error({ err: error, type: name }, 'an index could not be built: the next change of the type or the next start retries it'),
+    );
 }
 
 async function bringTo(space: Namespace, name: string): Promise<void> {
