@@ -454,7 +454,7 @@ export async function openNamespace({
     const editors = [...[...executables.values()].map(({ identity }) => identity), ...[...implementedEvents.editors()].map(editor)];
     await ruleRights.readAll(editors); // before any event comes
     await space.execution.programs.open(clock.now());
-    await states.get(CONSTRAINT_CONSTANTS).refresh(space);
+    await states.get(CONSTRAINT_CONSTANTS).settle(space);
     await deliveries.load();
   } catch (error) {
     await close().catch((failed: unknown) =>

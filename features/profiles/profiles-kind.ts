@@ -32,7 +32,7 @@ export const PROFILES: DefinitionResource = {
     const dml = await dmlOf(space, own(body, 'dml'));
     const invoke = invokeOf(own(body, 'invoke'));
     if (!isAdmin(identity)) requireCovered(space, dml, invoke, identity);
-    const settle = (): Promise<void> => space.states.get(CONSTRAINT_CONSTANTS).refresh(space);
+    const settle = (): Promise<void> => space.states.get(CONSTRAINT_CONSTANTS).settle(space);
     return { name, object: { ...fields, dml, invoke }, apply: () => undefined, settle };
   },
   async remove(space, stored) {

@@ -51,7 +51,7 @@ export const SCALARS: DefinitionResource = {
       name,
       object,
       apply: (after) => followScalar(space, name, after),
-      settle: () => space.states.get(CONSTRAINT_CONSTANTS).refresh(space),
+      settle: () => space.states.get(CONSTRAINT_CONSTANTS).settle(space),
     };
   },
   async remove(space, stored, _actor, leaving) {

@@ -86,7 +86,7 @@ export const TYPES: DefinitionResource = {
         if (stored) buildAfter(space, type);
         typeChanged(space, type.name);
       },
-      settle: () => space.states.get(CONSTRAINT_CONSTANTS).refresh(space),
+      settle: () => space.states.get(CONSTRAINT_CONSTANTS).settle(space),
     };
   },
   show(space, stored) {

@@ -15,6 +15,9 @@ import { COMPILED_RESTRICTIONS } from './compiled.ts';
 const GIVE: ReadonlySet<string> = new Set(['profiles', 'types']);
 const CONVERT: ReadonlySet<string> = new Set(['scalars', 'procedures']);
 
+/** How long answers, and the opening of a namespace, wait for users' procedures. */
+const WAITED_MS = 5_000;
+
 /** Stand for what only a request knows: the caller, and the time. */
 const UNKNOWN_NAME = '\u0000';
 const UNKNOWN_TIME = -8_640_000_000_000_000;
@@ -60,6 +63,11 @@ export class ConstraintConstants {
     });
   }
 
+  /** As `refresh`, but whoever waits is held up for a bounded time: what is not known by then allows nothing until it is. */
+  settle(space: Namespace): Promise<void> {
+    return inTime(this.refresh(space));
+  }
+
   /** Converts what is in force when it is called. Never rejects: what cannot be converted is not known. */
   refresh(space: Namespace): Promise<void> {
     this.#next ??= this.#running.then(() => {
@@ -95,6 +103,16 @@ export class ConstraintConstants {
 }
 
 export const CONSTRAINT_CONSTANTS = new StateKey('constants of constraints', () => new ConstraintConstants());
+
+/** Ends with the work, or when it takes too long for those who wait. */
+async function inTime(work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, WAITED_MS);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}
 
 /** Procedures of users convert, for whoever is restricted: they see nothing that not everybody may. */
 export const withoutRights = (space: Namespace): Actor => ({

@@ -164,7 +164,7 @@ export class DefinitionBatch {
     for (const { show } of this.#planned) show?.(this.#real);
     this.#isInForce = true;
     for (const { defined, object } of this.#planned) defined.apply(object);
-    for (const { defined } of this.#planned) await defined.settle?.();
+    await Promise.all(this.#planned.flatMap(({ defined: { settle } }) => (settle ? [settle()] : [])));
   }
 
   /** Undoes the preparations, in place of `store`, or where that has failed before its commit. */

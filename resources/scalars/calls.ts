@@ -2,9 +2,10 @@
 
 import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import type { Identity } from '../../identity/index.ts';
 import { type Actor, committing } from '../../runtime/context/index.ts';
 import { CascadeErrors, apiError, statusOf } from '../../model/errors/index.ts';
-import { type RunHost, runDirect } from '../../runtime/runs/index.ts';
+import { type DirectCall, type RunHost, runDirect } from '../../runtime/runs/index.ts';
 import type { ScalarAction, ScalarDefinition } from '../../model/types/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { StateKey } from '../states.ts';
@@ -14,6 +15,8 @@ import { type Form, programFor } from './programs.ts';
 const CPU_MS = 1_000;
 /** CPU time limit for a sort, which cannot be halved. */
 const ORDER_CPU_MS = 5_000;
+/** Bound of the time in which a batch is converted, or its values are refused: a procedure that waits uses no CPU time. */
+const BATCH_MS = 30_000;
 const BATCH = 1_000;
 
 export type Outcome = { readonly value: Value } | { readonly error: CascadeError };
@@ -67,7 +70,8 @@ export async function sortBy(
   values: readonly Value[],
   actor: Actor,
 ): Promise<[value: Value, rank: number][]> {
-  const result = await run(space, { form: 'sorted', scalar, action: 'comparator', actor }, values, ORDER_CPU_MS);
+  const limits = { cpuTimeMs: ORDER_CPU_MS, deadlineMs: BATCH_MS };
+  const result = await run(space, { form: 'sorted', scalar, action: 'comparator', actor }, values, limits);
   return (result as [Value, Value][]).map(([value, rank]) => [value, Number(rank)]);
 }
 
@@ -75,12 +79,24 @@ function ask(space: Namespace, form: Form, scalar: ScalarDefinition, action: Sca
   return new Promise((resolve, reject) => {
     const batches = space.states.get(GATHERING);
     if (batches.size === 0) setImmediate(() => flush(space));
-    const { username, profiles } = actor.identity;
-    const key = JSON.stringify([form, scalar.name, action, procedureOf(scalar, action), username, profiles, actor.depth]);
-    const batch = batches.get(key) ?? { form, scalar, action, actor, asked: [] };
+    const isOfRun = actor.event !== undefined; // what it reads is asked for again while the store is away
+    const key = JSON.stringify([form, scalar.name, action, procedureOf(scalar, action), rightsOf(actor.identity), actor.depth, isOfRun]);
+    const batch = batches.get(key) ?? { form, scalar, action, actor: shared(actor), asked: [] };
     batches.set(key, batch);
     batch.asked.push({ value, resolve, reject });
   });
+}
+
+/** For callers whose values share a run: it does not end with the first of them. */
+const shared = ({ signal: _, ...actor }: Actor): Actor => actor;
+
+const RIGHTS = new WeakMap<Identity, string>();
+
+/** Tells identities apart whose programs may see different things. */
+function rightsOf(identity: Identity): string {
+  const known = RIGHTS.get(identity) ?? JSON.stringify(identity, Object.keys(identity).sort());
+  RIGHTS.set(identity, known);
+  return known;
 }
 
 function flush(space: Namespace): void {
@@ -91,11 +107,15 @@ function flush(space: Namespace): void {
 }
 
 async function answerInTurn(space: Namespace, batch: Batch): Promise<void> {
-  for (let at = 0; at < batch.asked.length; at += BATCH) await answer(space, batch, batch.asked.slice(at, at + BATCH));
+  for (let at = 0; at < batch.asked.length; at += BATCH)
+    await answer(space, batch, batch.asked.slice(at, at + BATCH), performance.now() + BATCH_MS);
 }
 
-/** Answers the callers of a batch. Never rejects: each of them gets a value or an error. */
-async function answer(space: Namespace, batch: Batch, asked: readonly Asked[]): Promise<void> {
+/**
+ * Answers the callers of a batch. Never rejects: each of them gets a value or an error.
+ * @param untilMs by `performance.now()`: who has no value then is refused
+ */
+async function answer(space: Namespace, batch: Batch, asked: readonly Asked[], untilMs: number): Promise<void> {
   // Equal values are converted once.
   const distinct = new Map<string, Asked[]>();
   for (const one of asked) {
@@ -110,7 +130,7 @@ async function answer(space: Namespace, batch: Batch, asked: readonly Asked[]): 
       space,
       batch,
       groups.map(([one]) => (one as Asked).value),
-      CPU_MS,
+      { cpuTimeMs: CPU_MS, deadlineMs: Math.max(0, untilMs - performance.now()) },
     );
     const outcomes = new Map<Asked, Outcome>();
     groups.forEach((group, index) => {
@@ -120,9 +140,10 @@ async function answer(space: Namespace, batch: Batch, asked: readonly Asked[]): 
     // Callers are answered in the order of their calls: instances of one request are stored in their order.
     for (const one of asked) one.resolve(outcomes.get(one) as Outcome);
   } catch (error) {
-    if (groups.length > 1 && error instanceof CascadeError && error.code.startsWith('cascade.execution.')) {
+    const isLimit = error instanceof CascadeError && error.code.startsWith('cascade.execution.');
+    if (isLimit && groups.length > 1 && performance.now() < untilMs) {
       const middle = groups.length >> 1;
-      await Promise.all([groups.slice(0, middle), groups.slice(middle)].map((half) => answer(space, batch, half.flat())));
+      await Promise.all([groups.slice(0, middle), groups.slice(middle)].map((half) => answer(space, batch, half.flat(), untilMs)));
       return;
     }
     const refusal = refusalOf(batch, error);
@@ -135,7 +156,12 @@ async function answer(space: Namespace, batch: Batch, asked: readonly Asked[]): 
 
 type Call = Pick<Batch, 'form' | 'scalar' | 'action' | 'actor'>;
 
-async function run(space: Namespace, { form, scalar, action, actor }: Call, values: readonly Value[], cpuTimeMs: number): Promise<Value> {
+async function run(
+  space: Namespace,
+  { form, scalar, action, actor }: Call,
+  values: readonly Value[],
+  limits: Pick<DirectCall, 'cpuTimeMs' | 'deadlineMs'>,
+): Promise<Value> {
   const procedure = procedureOf(scalar, action);
   if (!space.catalog.definitions.get('procedures', procedure)) throw apiError('cascade.scalar.procedure.missing', scalar.name, action);
   const json = await runDirect(readingOnly(space.execution.runs, scalar, action), {
@@ -144,7 +170,7 @@ async function run(space: Namespace, { form, scalar, action, actor }: Call, valu
     argsJson: encodeInner([[...values]]),
     identity: actor.identity,
     caller: { ...actor, childRunIds: null },
-    cpuTimeMs,
+    ...limits,
     snapshot: 'never',
   });
   return decodeInner(json);
@@ -152,12 +178,16 @@ async function run(space: Namespace, { form, scalar, action, actor }: Call, valu
 
 const READS: ReadonlySet<string> = new Set(['select', 'open', 'next', 'close', 'builtin', 'describe']);
 
+/** Built-ins that wait for other runs, or answer them. */
+const EVENTS: ReadonlySet<string> = new Set(['Event.request', 'Event.reply']);
+
 /** A host that allows only reads: a conversion may look things up, and as it may be repeated, it changes nothing. */
 function readingOnly(host: RunHost, scalar: ScalarDefinition, action: ScalarAction): RunHost {
   return {
     ...host,
     perform(kind, payloadJson, actor) {
-      if (!READS.has(kind)) return Promise.reject(apiError('cascade.scalar.procedure.signature', scalar.name, `${action} (${kind})`));
+      const refused = READS.has(kind) ? (kind === 'builtin' ? noRead(payloadJson) : null) : kind;
+      if (refused !== null) return Promise.reject(apiError('cascade.scalar.procedure.signature', scalar.name, `${action} (${refused})`));
       return host.perform(
         kind,
         payloadJson,
@@ -165,6 +195,16 @@ function readingOnly(host: RunHost, scalar: ScalarDefinition, action: ScalarActi
       );
     },
   };
+}
+
+/** A built-in that is more than a read; null: it is none, or what it changes is refused as it is stored. */
+function noRead(payloadJson: string): string | null {
+  if (!payloadJson.includes('Event.') && !payloadJson.includes('ResourceAPI.')) return null; // it may be long
+  const { name, args } = decodeInner(payloadJson) as { name: string; args: Value[] };
+  if (EVENTS.has(name)) return name;
+  const [message] = args;
+  const op = name.startsWith('ResourceAPI.') && isObject(message) && Object.hasOwn(message, 'op') ? getOwn(message, 'op') : null;
+  return op === 'execute' ? 'execute' : null; // a run stores what it changes itself
 }
 
 const changes = (scalar: ScalarDefinition, action: ScalarAction) =>

@@ -14,7 +14,11 @@ beforeAll(async () => {
      if (v == "bad") { exception("units.bad", "{0} is bad", [v]) }
      if (v == "slow") { var n = 0  while (true) { n = n + 1 } }
      if (v == "writes") { INSERT Note(text: "no") }
+     if (v == "asks") { return Event.request("Units/asked", {}, 3600000) }
+     if (v == "replies") { return Event.reply(1) }
+     if (v == "executes") { return ResourceAPI.executeOp({op: "execute", resourceName: "procedures", resourceId: "note", object: []}) }
      return toInteger(replace(toString(v), "%", ""))`,
+    'PROCEDURE note()\nINSERT Note(text: "no")',
     'PROCEDURE Units.show(v)\nreturn toString(v) + "%"',
     'PROCEDURE Units.asConstant(v)\nif (v == "half") { return 50 } else { return Units.parse(v) }',
     'PROCEDURE Sizes.rank(v)\nreturn indexOf(["S", "M", "L", "XL"], v)',
@@ -52,12 +56,18 @@ const names = async (where: object, sort = '{}') =>
   ).map(({ name }) => name);
 
 test('toInternal makes the stored form of a value and toExternal the shown one; a refused value fails alone', async () => {
-  const given = [{ name: 'a', level: '50%', all: ['1%', '2%'] }, { name: 'b', level: 7 }, { level: 'bad' }, { level: 'writes' }];
+  const given = [
+    { name: 'a', level: '50%', all: ['1%', '2%'] },
+    { name: 'b', level: 7 },
+    { level: 'bad' },
+    ...['writes', 'asks', 'replies', 'executes'].map((level) => ({ level })),
+  ];
+  const changes = { status: 400, errors: [{ code: 'cascade.scalar.procedure.signature' }] };
   expect(await put(...given)).toMatchObject([
     { body: { level: '50%', all: ['1%', '2%'] } },
     { body: { level: '7%' } },
     { status: 400, errors: [{ code: 'units.bad', params: ['bad'] }] },
-    { status: 400, errors: [{ code: 'cascade.scalar.procedure.signature' }] },
+    ...[changes, changes, changes, changes],
   ]);
   const stored = await instancesIn(client.db(`cascade_ns_${t.identity.namespace}`), 'Tank');
   expect(await stored.findOne({ name: 'a' })).toMatchObject({ level: 50, all: [1, 2] });
