@@ -223,6 +223,24 @@ test('constants of a profile that comes with its scalar and type are known when 
   expect(parsed(await as(clerk, 'select', 'Visit'))).toMatchObject([{ place: 'NORTH' }]);
 });
 
+test('a constant that an import changes means something at once: who listens goes on', async () => {
+  const imported = (select: object, more: object = {}) => {
+    const files = { 'profiles/clerk.json': { name: 'clerk', dml: { Glass: { select } } }, ...more };
+    return t.ask('import', 'projects', { id: '*', body: JSON.stringify({ files }) });
+  };
+  await imported({ level: { $lt: '41%' } });
+  const listeners = [await listen('/types/Glass/insert'), await listen('/types/Glass/insert', true)];
+  for (const most of [42, 43]) await imported({ level: { $lt: `${most}%` } });
+  const parse = 'PROCEDURE parsePercent(v)\n// the same again\nreturn toInteger(replace(toString(v), "%", ""))';
+  await imported({ level: { $lt: '44%' } }, { 'procedures/parsePercent.procedure': parse });
+  for (const level of ['44%', '43%']) await pour(level);
+  for (const { levels, close } of listeners) {
+    await expect.poll(() => levels.at(-1)).toBe('43%');
+    expect(levels).toEqual(['43%']);
+    close();
+  }
+});
+
 test('the constants are known again after a restart', async () => {
   await using database = await openOwnDatabase();
   const first = await openTestEngine({ mongoUri: database.uri, exclusive: true });

@@ -46,10 +46,13 @@ export const SCALARS: DefinitionResource = {
     const object = withoutNulls(checkFields(SCALARS, body, 'refused'));
     const scalar = scalarIn(object);
     for (const action of SCALAR_ACTIONS) checkProcedure(space, scalar, action);
-    await checkUsers(space, scalar);
+    const users = await checkedUsers(space, scalar);
     return {
       name,
       object,
+      prepare: async () => {
+        if (!space.catalog.announced) await space.states.get(CONSTRAINT_CONSTANTS).foresee(space, space, users);
+      },
       apply: (after) => followScalar(space, name, after),
       settle: () => space.states.get(CONSTRAINT_CONSTANTS).settle(space),
     };
@@ -118,12 +121,17 @@ function usersOf(space: Namespace, scalar: string): TypeDefinition[] {
   );
 }
 
-/** @throws type.change.incompatible when the scalar's new definition does not fit existing instances of the types that use it */
-async function checkUsers(space: Namespace, scalar: ScalarDefinition): Promise<void> {
+/**
+ * The types that use the scalar, with its new definition.
+ * @throws type.change.incompatible when that does not fit existing instances of one
+ */
+async function checkedUsers(space: Namespace, scalar: ScalarDefinition): Promise<TypeDefinition[]> {
+  const users: TypeDefinition[] = [];
   const known = { ...storedNames(space), scalars: new Map([...space.catalog.scalars, [scalar.name, scalar] as const]) };
   for (const before of usersOf(space, scalar.name)) {
     const stored = space.catalog.definitions.get('types', before.name) as ObjectValue;
     const after = parseType(stored, known, { collection: before.collection });
+    users.push(after);
     const change = compareTypes(before, after);
     if (change.needsEmpty.length > 0)
       checkTypeChange(
@@ -132,4 +140,5 @@ async function checkUsers(space: Namespace, scalar: ScalarDefinition): Promise<v
         (await space.storage.db.collection(before.collection).findOne({}, { projection: { _id: 1 } })) !== null,
       );
   }
+  return users;
 }

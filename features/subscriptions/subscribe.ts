@@ -4,7 +4,7 @@
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { narrowed } from '../../identity/index.ts';
-import { areForAll, raisedPath, resourceOfPath, sightOf, withTokenOf } from '../../resources/access/index.ts';
+import { areForAll, CONSTRAINT_CONSTANTS, raisedPath, resourceOfPath, sightOf, withTokenOf } from '../../resources/access/index.ts';
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
 import { apiError } from '../../model/errors/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
@@ -114,14 +114,18 @@ export const mayListenIn =
 /** Definitions that grant rights, or limit who may use them. */
 const GIVES_RIGHTS: ReadonlySet<string> = new Set(['profiles', 'groups', 'types', 'topics', 'sources']);
 
-/** Ends subscriptions whose rights a change of definitions withdraws; changes within one turn of the event loop are checked together. */
+/**
+ * Ends subscriptions whose rights a change of definitions withdraws, when it is known what its constants stand for; changes within one turn of
+ * the event loop are checked together.
+ */
 export function endWithRights(space: Namespace): (kind: string) => void {
   let isDue = false;
   const recheck = (): void => {
     isDue = false;
-    Promise.all([space.events.subscribers.recheck(), deliveriesOf(space).recheck()]).catch((error: unknown) =>
-      space.log.error({ err: error }, 'the rights of subscribers could not be read'),
-    );
+    const settled = space.states.get(CONSTRAINT_CONSTANTS).settle(space);
+    settled
+      .then(() => Promise.all([space.events.subscribers.recheck(), deliveriesOf(space).recheck()]))
+      .catch((error: unknown) => space.log.error({ err: error }, 'the rights of subscribers could not be read'));
   };
   return (kind) => {
     if (isDue || !GIVES_RIGHTS.has(kind)) return;

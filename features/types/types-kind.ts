@@ -65,6 +65,7 @@ export const TYPES: DefinitionResource = {
       },
       prepare: async (object) => {
         isPrepared = true;
+        if (!space.catalog.announced) await space.states.get(CONSTRAINT_CONSTANTS).foresee(space, space, [type]);
         if (!stored) type = { ...type, collection: space.catalog.definitions.collectionOf(object) };
         await removeValues(space, type, before ? addedBy(before, type) : []);
         // Blocks writes between the check for instances and the new definition.

@@ -1,19 +1,23 @@
 // Constants on scalars in the constraints of profiles and types, in their stored form (resources-and-api.md 3.3). Rights are decided at once, while the
 // procedures that convert have to be waited for: they are called when a constraint comes into force, and again when what it depends on has changed.
 
-import { DateTime, encodeInner, type Value } from '../../stdlib/values/index.ts';
+import { DateTime, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { requireModest, substitute } from '../../model/query/index.ts';
 import { CascadeError } from '../../model/errors/index.ts';
+import { boundedCache } from '../../platform/structures/index.ts';
 import { PUBLIC_EXECUTOR, type TypeDefinition } from '../../model/types/index.ts';
 import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import type { Namespace } from '../catalog/index.ts';
-import { actionFor, type Constant, convertsConstants, storedConstants, withOpenConstants } from '../scalars/index.ts';
+import { actionFor, type Constant, convertsConstants, type Outcome, storedConstants, withOpenConstants } from '../scalars/index.ts';
 import { StateKey } from '../states.ts';
 import { COMPILED_RESTRICTIONS } from './compiled.ts';
 
 /** Kinds whose changes decide which constants there are, and those that decide their stored form. */
 const GIVE: ReadonlySet<string> = new Set(['profiles', 'types']);
 const CONVERT: ReadonlySet<string> = new Set(['scalars', 'procedures']);
+
+/** Bound of the constants that are kept for definitions that are not stored yet. */
+const MOST_KEPT = 10_000;
 
 /** How long answers, and the opening of a namespace, wait for users' procedures. */
 const WAITED_MS = 5_000;
@@ -22,8 +26,18 @@ const WAITED_MS = 5_000;
 const UNKNOWN_NAME = '\u0000';
 const UNKNOWN_TIME = -8_640_000_000_000_000;
 
+/** A stored form that no pass has taken up yet. */
+interface Kept {
+  readonly stored: Value;
+  /** `#changes` when its conversion began. */
+  readonly changes: number;
+}
+
 export class ConstraintConstants {
   #stored = new Map<string, Value>();
+  readonly #kept = boundedCache<string, Kept>(MOST_KEPT);
+  /** Number of changes of what converts. */
+  #changes = 0;
   #isStale = false;
   #isDue = false;
   /** The last pass, and the one that follows it. */
@@ -31,30 +45,76 @@ export class ConstraintConstants {
   #next: Promise<void> | null = null;
 
   /**
-   * The condition with its constants in their stored form.
+   * The condition with its constants in their stored form. Alternatives with one that is not known are left out.
    * @param where its substitutions are made
-   * @returns null: one is not known, so nobody can tell what the condition means
+   * @returns null: nobody can tell what the condition means
    */
-  within(where: Value, type: TypeDefinition): Value {
+  within(where: ObjectValue, type: TypeDefinition): ObjectValue | null {
     if (!convertsConstants(type)) return where;
-    const open = withOpenConstants(where, type);
-    for (const constant of open.constants) {
-      const stored = this.#stored.get(keyOf(constant));
-      if (stored === undefined) return null;
-      constant.put(stored);
+    const result: ObjectValue = {};
+    for (const name of Object.keys(where)) {
+      const known = this.#memberKnown(name, getOwn(where, name), type);
+      if (known === undefined) return null;
+      setOwn(result, name, known);
     }
-    return open.where;
+    return result;
   }
 
-  /** A constant of a constraint that is about to be stored. */
-  keep(constant: Constant, stored: Value): void {
-    this.#stored.set(keyOf(constant), stored);
+  #memberKnown(name: string, value: Value, type: TypeDefinition): Value | undefined {
+    const isJoin = (name === '$or' || name === '$and') && Array.isArray(value) && value.every(isObject);
+    if (!isJoin) return this.#known({ [name]: value }, name, type);
+    const terms = value.map((term) => this.within(term, type));
+    const known = terms.filter((term) => term !== null);
+    const suffices = name === '$and' ? known.length === terms.length : known.length > 0 || terms.length === 0;
+    return suffices ? known : undefined;
+  }
+
+  #known(where: ObjectValue, name: string, type: TypeDefinition): Value | undefined {
+    const open = withOpenConstants(where, type);
+    for (const constant of open.constants) {
+      const stored = this.#storedForm(keyOf(constant));
+      if (stored === undefined) return undefined;
+      constant.put(stored);
+    }
+    return getOwn(open.where as ObjectValue, name);
+  }
+
+  #storedForm(key: string): Value | undefined {
+    const kept = this.#kept.get(key);
+    return kept?.changes === this.#changes ? kept.stored : (this.#stored.get(key) ?? kept?.stored);
+  }
+
+  /** Converts constants of constraints that are about to be stored: what they stand for is known as soon as those are in force. */
+  async convert(space: Namespace, constants: readonly Constant[]): Promise<Outcome[]> {
+    const changes = this.#changes;
+    const outcomes = await storedConstants(space, constants, withoutRights(space));
+    for (const [index, constant] of constants.entries()) {
+      const outcome = outcomes[index];
+      if (outcome && 'value' in outcome) this.#kept.set(keyOf(constant), { stored: outcome.value, changes });
+    }
+    return outcomes;
+  }
+
+  /**
+   * Converts the constants on types as they are about to be, except those that are known: they mean something as soon as the types are in
+   * force. A constant that cannot be converted is not known.
+   * @param ahead the namespace as it will be
+   * @param isThere whether a procedure that converts is in force
+   */
+  async foresee(space: Namespace, ahead: Namespace, types: Iterable<TypeDefinition>, isThere: (procedure: string) => boolean = () => true) {
+    const wanted = wantedOn(ahead, types);
+    const isOpen = ([key, { scalar }]: readonly [string, Constant]): boolean =>
+      this.#storedForm(key) === undefined && isThere(scalar[actionFor(scalar) ?? 'toInternal'] as string);
+    const open = [...wanted].filter(isOpen).map(([, constant]) => constant);
+    if (open.length > 0) await inTime(this.convert(space, open));
   }
 
   /** A definition has changed, and is in force in a moment. Until constants are converted anew, what they were before counts. */
   changed(space: Namespace, kind: string): void {
-    if (CONVERT.has(kind)) this.#isStale = true;
-    else if (!GIVE.has(kind)) return;
+    if (CONVERT.has(kind)) {
+      this.#isStale = true;
+      this.#changes += 1;
+    } else if (!GIVE.has(kind)) return;
     if (this.#isDue) return;
     this.#isDue = true; // an import changes thousands
     setImmediate(() => {
@@ -83,11 +143,9 @@ export class ConstraintConstants {
   async #convert(space: Namespace): Promise<void> {
     const isStale = this.#isStale;
     this.#isStale = false;
-    const wanted = new Map<string, Constant>();
-    for (const type of space.catalog.types.values())
-      if (convertsConstants(type))
-        for (const constant of constantsOn(space, type)) if (!isSubstituted(constant.value)) wanted.set(keyOf(constant), constant);
-    const asked = [...wanted].filter(([key]) => isStale || !this.#stored.has(key));
+    const wanted = wantedOn(space, space.catalog.types.values());
+    const { outdated, some } = this.#takeKept(wanted.keys());
+    const asked = [...wanted].filter(([key]) => isStale || outdated.has(key) || !this.#stored.has(key));
     const constants = asked.map(([, constant]) => constant);
     const outcomes = await storedConstants(space, constants, withoutRights(space));
     const stored = new Map([...this.#stored].filter(([key]) => wanted.has(key)));
@@ -98,14 +156,30 @@ export class ConstraintConstants {
       else space.log.warn({ err: outcome?.error, namespace: space.name }, 'a constant of a constraint is not converted: it allows nothing');
     }
     this.#stored = stored;
-    if (asked.length > 0) space.states.get(COMPILED_RESTRICTIONS).forget();
+    if (some || asked.length > 0) space.states.get(COMPILED_RESTRICTIONS).forget();
+  }
+
+  /** Takes up what is kept for definitions that are in force now. @returns whether there is some, and the keys of what has to be converted anew */
+  #takeKept(keys: Iterable<string>): { readonly some: boolean; readonly outdated: ReadonlySet<string> } {
+    const outdated = new Set<string>();
+    let some = false;
+    for (const key of keys) {
+      const kept = this.#kept.get(key);
+      if (!kept) continue;
+      this.#kept.delete(key);
+      const isNewest = kept.changes === this.#changes;
+      if (!isNewest) outdated.add(key);
+      if (isNewest || !this.#stored.has(key)) this.#stored.set(key, kept.stored);
+      some = true;
+    }
+    return { some, outdated };
   }
 }
 
 export const CONSTRAINT_CONSTANTS = new StateKey('constants of constraints', () => new ConstraintConstants());
 
 /** Ends with the work, or when it takes too long for those who wait. */
-async function inTime(work: Promise<void>): Promise<void> {
+async function inTime(work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, WAITED_MS);
@@ -141,5 +215,14 @@ function* constantsOn(space: Namespace, type: TypeDefinition): Iterable<Constant
       }
 }
 
-const keyOf = ({ scalar, value }: Constant): string =>
-  JSON.stringify([scalar.name, scalar[actionFor(scalar) ?? 'toInternal'], encodeInner(value)]);
+/** The constants on these types by their keys, but those that stand for what only a request knows. */
+function wantedOn(space: Namespace, types: Iterable<TypeDefinition>): Map<string, Constant> {
+  const wanted = new Map<string, Constant>();
+  for (const type of types)
+    if (convertsConstants(type))
+      for (const constant of constantsOn(space, type)) if (!isSubstituted(constant.value)) wanted.set(keyOf(constant), constant);
+  return wanted;
+}
+
+/** Without the procedure: where a scalar gets another one, what the constant was before counts until it is converted anew. */
+const keyOf = ({ scalar, value }: Constant): string => JSON.stringify([scalar.name, encodeInner(value)]);

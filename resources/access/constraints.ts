@@ -6,8 +6,8 @@ import { CascadeError, apiError } from '../../model/errors/index.ts';
 import { type Condition, parseWhere, type Test, toStoredForm } from '../../model/query/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import type { Namespace } from '../catalog/index.ts';
-import { convertsConstants, storedConstants } from '../scalars/index.ts';
-import { CONSTRAINT_CONSTANTS, isSubstituted, openedConstraint, withoutRights } from './constraint-constants.ts';
+import { convertsConstants } from '../scalars/index.ts';
+import { CONSTRAINT_CONSTANTS, isSubstituted, openedConstraint } from './constraint-constants.ts';
 
 const OPERATIONS = new Set(['select', 'insert', 'update', 'delete', 'aggregate']);
 
@@ -85,13 +85,11 @@ async function converted(
   if (open.constants.some(({ value }) => isSubstituted(value)))
     throw invalid('a procedure would have to convert what a substitution stands for');
   if (space.catalog.announced) return [where, null];
-  const outcomes = await storedConstants(space, open.constants, withoutRights(space));
+  const outcomes = await space.states.get(CONSTRAINT_CONSTANTS).convert(space, open.constants);
   for (const [index, constant] of open.constants.entries()) {
     const outcome = outcomes[index];
     if (outcome && 'error' in outcome) throw invalid(outcome.error.message, outcome.error.code);
-    if (!outcome) continue;
-    space.states.get(CONSTRAINT_CONSTANTS).keep(constant, outcome.value);
-    constant.put(outcome.value);
+    if (outcome) constant.put(outcome.value);
   }
   return [open.where, type];
 }

@@ -41,7 +41,7 @@ export function restriction(
   const { type } = resource;
   const compiled = space.states.get(COMPILED_RESTRICTIONS);
   const parse = (where: ObjectValue): Predicate => {
-    const stored = space.states.get(CONSTRAINT_CONSTANTS).within(substitute(where, context), type);
+    const stored = space.states.get(CONSTRAINT_CONSTANTS).within(substitute(where, context) as ObjectValue, type);
     if (stored === null) throw apiError('cascade.authorization.denied', capability, resource.name);
     return parseWhere(stored, type, context);
   };

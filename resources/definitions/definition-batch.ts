@@ -7,7 +7,7 @@ import type { UnitOfWork } from '../../runtime/transactions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { inSlices } from '../../platform/structures/index.ts';
 import { raise } from '../../runtime/events/index.ts';
-import { accompanied, admit } from '../access/index.ts';
+import { accompanied, admit, CONSTRAINT_CONSTANTS } from '../access/index.ts';
 import {
   type Change,
   type ChangeAlong,
@@ -144,6 +144,7 @@ export class DefinitionBatch {
     try {
       for (const along of this.#planned.flatMap(({ defined }) => defined.along ?? [])) await this.#planAlong(along);
       for (const { defined, object } of this.#planned) await defined.prepare?.(object);
+      await this.#foresee();
       await others({ ...this.#actor, enqueue: undefined, commit: async (unit) => void parts.push(unit) });
       const units = [...(await inSlices(this.#real.name, this.#units())), ...parts];
       const made = this.#planned.flatMap(({ kind, object }) =>
@@ -165,6 +166,13 @@ export class DefinitionBatch {
     this.#isInForce = true;
     for (const { defined, object } of this.#planned) defined.apply(object);
     await Promise.all(this.#planned.flatMap(({ defined: { settle } }) => (settle ? [settle()] : [])));
+  }
+
+  /** Constants of constraints mean something from the commit on, where what converts them is there before. */
+  async #foresee(): Promise<void> {
+    const types = this.space.catalog.types.values();
+    const isThere = (procedure: string): boolean => !this.#names.has(`procedures/${procedure}`);
+    await this.#real.states.get(CONSTRAINT_CONSTANTS).foresee(this.#real, this.space, types, isThere);
   }
 
   /** Undoes the preparations, in place of `store`, or where that has failed before its commit. */

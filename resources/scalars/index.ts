@@ -1,5 +1,6 @@
 // User scalars (resources-and-api.md 4.2): base types with procedures that convert between the stored and the external form, and compare.
 export { isConverted, isShownOtherwise, returned, shownOne, storedMembers, toShown, toShownMembers, toStored } from './convert.ts';
+export type { Outcome } from './calls.ts';
 export { type Holder, holds, uses } from './slots.ts';
 export {
   actionFor,
