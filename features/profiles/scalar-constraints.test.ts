@@ -185,16 +185,45 @@ test('constants of constraints are in the external form, as in every condition, 
   await expect(granted({ Site: { select: { degrees: 'x' } } })).rejects.toMatchObject(
     refused([expect.any(String), 'cascade.query.operand.invalid']),
   );
-  await t.program('procedures', 'PROCEDURE byLength(a, b)\nreturn a.length - b.length');
-  await as(t.identity, 'insert', 'scalars', { body: { name: 'Size', baseType: 'String', comparator: 'byLength' } });
-  await t.type('Shirt', { size: { type: 'Size' } });
-  await expect(granted({ Shirt: { select: { $or: [{ size: { $not: { $gt: 'M' } } }] } } })).rejects.toMatchObject({
-    code: 'cascade.profile.constraint.invalid',
-    params: ['profiles', 'dml.Shirt.select', expect.stringContaining('comparator'), null],
-  });
-  await granted({ Shirt: { select: { size: { $in: ['M', 'L'] } } } });
   const own = { site: { ars_substitution: 'ars_username' } };
   await expect(granted({ Site: { select: own } })).rejects.toMatchObject(refused([expect.stringContaining('substitution'), null]));
+});
+
+test('what a comparator would decide grants nothing, however it comes to a constraint', async () => {
+  const all = (select: object) => as(t.identity, 'update', 'profiles', { id: 'clerk', body: { dml: { '*': { select } } } });
+  const shirts = async () => parsed(await as(clerk, 'select', 'Shirt')).map(({ size }) => size);
+  const scalar = (body: object) => as(t.identity, 'insert', 'scalars', { body: { name: 'Size', baseType: 'String', ...body } });
+  const denied = { code: 'cascade.authorization.denied', status: 403 };
+  await t.program('procedures', 'PROCEDURE byLength(a, b)\nreturn a.length - b.length');
+  await scalar({});
+  await t.type('Shirt', { size: { type: 'Size' }, fit: { type: 'String' } });
+  for (const [size, fit] of [
+    ['M', 'wide'],
+    ['XL', 'slim'],
+  ])
+    await as(t.identity, 'insert', 'Shirt', { body: { size, fit } });
+  await as(t.identity, 'update', 'profiles', { id: 'clerk', body: { dml: { Shirt: { select: { size: { $lt: 'N' } } } } } });
+  expect(await shirts()).toEqual(['M']);
+  await scalar({ comparator: 'byLength' });
+  await expect(shirts()).rejects.toMatchObject(denied);
+  const conditions = [
+    { size: 'M' },
+    { size: { $ne: 'M' } },
+    { size: { $nin: ['M', null] } },
+    { $nor: [{ size: 'M' }] },
+    { $or: [{ size: { $not: { $gt: 'M' } } }, { fit: 'slim' }] },
+  ];
+  for (const select of conditions) {
+    await expect(as(t.identity, 'update', 'profiles', { id: 'clerk', body: { dml: { Shirt: { select } } } })).rejects.toMatchObject({
+      code: 'cascade.profile.constraint.invalid',
+      params: ['profiles', 'dml.Shirt.select', expect.stringContaining('comparator'), null],
+    });
+    await all(select);
+    if ('$or' in select) expect(await shirts()).toEqual(['XL']);
+    else await expect(shirts()).rejects.toMatchObject(denied);
+  }
+  await all({ size: { $nin: [null] } });
+  expect(await shirts()).toEqual(['M', 'XL']);
 });
 
 test('what a constant means follows the procedure, and the rules of editors too', async () => {

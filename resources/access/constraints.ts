@@ -3,10 +3,11 @@
 
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError, apiError } from '../../model/errors/index.ts';
-import { type Condition, parseWhere, type Test, toStoredForm } from '../../model/query/index.ts';
+import { parseWhere, toStoredForm } from '../../model/query/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { convertsConstants } from '../scalars/index.ts';
+import { decidable } from './comparators.ts';
 import { CONSTRAINT_CONSTANTS, isSubstituted, openedConstraint } from './constraint-constants.ts';
 
 const OPERATIONS = new Set(['select', 'insert', 'update', 'delete', 'aggregate']);
@@ -51,23 +52,12 @@ export async function storedConstraint(
     const [stored, known] = await converted(space, type, where, invalid);
     const { near, condition } = parseWhere(stored, known, ANY_CALLER);
     if (near) throw invalid('$near orders a result, and restricts none');
-    if (known && asksComparator(known, condition)) throw invalid('the order is that of a comparator, which no constraint can ask');
+    if (type && decidable(type, condition) !== condition) throw invalid('a comparator would have to decide, which no constraint can ask');
   } catch (error) {
     if (error instanceof CascadeError && error.code !== 'cascade.profile.constraint.invalid') throw invalid(error.message, error.code);
     throw error;
   }
   return isWrapped(operation, value) ? { qual: toStoredForm(where) } : toStoredForm(where);
-}
-
-const RANGES: ReadonlySet<Test['op']> = new Set<Test['op']>(['gt', 'gte', 'lt', 'lte']);
-
-/** Whether an order decides that only a program knows: rights are decided at once. */
-function asksComparator(type: TypeDefinition, condition: Condition): boolean {
-  if (condition.op !== 'property') return condition.terms.some((term) => asksComparator(type, term));
-  const isRange = (test: Test): boolean => RANGES.has(test.op) || (test.op === 'not' && test.tests.some(isRange));
-  const { steps } = condition.path;
-  const property = steps.length === 1 ? type.properties.get(steps[0] ?? '') : undefined;
-  return property?.scalar?.comparator !== undefined && !property.multi && condition.tests.some(isRange);
 }
 
 /**

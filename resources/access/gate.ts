@@ -9,6 +9,7 @@ import type { MaybePromise } from '../../platform/structures/index.ts';
 import type { Initiator } from '../../runtime/context/index.ts';
 import type { UnitOfWork } from '../../runtime/transactions/index.ts';
 import type { DefinitionResource, InstanceResource, Namespace, Capability, Change } from '../catalog/index.ts';
+import { decidable } from './comparators.ts';
 import { COMPILED_RESTRICTIONS } from './compiled.ts';
 import { CONSTRAINT_CONSTANTS } from './constraint-constants.ts';
 
@@ -42,8 +43,10 @@ export function restriction(
   const compiled = space.states.get(COMPILED_RESTRICTIONS);
   const parse = (where: ObjectValue): Predicate => {
     const stored = space.states.get(CONSTRAINT_CONSTANTS).within(substitute(where, context) as ObjectValue, type);
-    if (stored === null) throw apiError('cascade.authorization.denied', capability, resource.name);
-    return parseWhere(stored, type, context);
+    const parsed = stored && parseWhere(stored, type, context);
+    const condition = parsed && decidable(type, parsed.condition);
+    if (!condition) throw apiError('cascade.authorization.denied', capability, resource.name);
+    return condition === parsed.condition ? parsed : { ...parsed, condition };
   };
   return all.map((where) => compiled.predicate(where, type, context, () => parse(where))).reduce(both);
 }
