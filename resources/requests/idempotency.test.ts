@@ -87,3 +87,20 @@ test('definitions of a condition, which are deleted one by one, are all deleted 
   await t.engine.execute(request());
   expect(await t.rows('topics', where)).toEqual([]);
 });
+
+test('who repeats a request that is in work gets an answer though the first to ask has gone', async () => {
+  const id = await _id();
+  let looked = 0;
+  const request = {
+    identity: t.identity,
+    op: 'select',
+    resourceName: 'Row',
+    custom: null,
+    parameters: { where: { tags: { $exists: false }, _id: id } },
+    requestId: `gone ${id}`,
+  };
+  const first = t.engine.execute({ ...request, isGone: () => ++looked > 1 }); // at the beginning it is there
+  const repeated = [t.engine.execute(request), t.engine.execute(request)];
+  await expect(first).rejects.toMatchObject({ code: 'cascade.server.unavailable' });
+  for (const one of await Promise.all(repeated)) expect(JSON.parse(one.body ?? '')).toMatchObject([{ _id: id }]);
+});

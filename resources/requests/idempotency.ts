@@ -56,6 +56,8 @@ export async function indexIdempotencyRecords(db: Db): Promise<void> {
 interface Running {
   readonly digest: string;
   readonly work: Promise<ApiReply>;
+  /** Whether who has asked for it waits no longer, so that it may have been given up. */
+  readonly isLeft: () => boolean;
 }
 
 const RUNNING = new StateKey<Map<string, Running>>('requests with an id', () => new Map());
@@ -111,7 +113,7 @@ async function recordedUpload(space: Namespace, request: ApiRequest, upload: Upl
     },
   };
   const work = answerOnce(space, { ...request, transfer: read.transfer }, actor, records, () => read.rest());
-  inWork.set(key, { digest: read.head, work });
+  inWork.set(key, { digest: read.head, work, isLeft: () => false });
   try {
     return await work;
   } finally {
@@ -132,13 +134,18 @@ async function recorded(space: Namespace, request: ApiRequest, requestId: string
   const known = inWork.get(key);
   if (known) {
     requireSame(requestId, known.digest, digest);
-    return known.work;
+    try {
+      return await known.work;
+    } catch (error) {
+      if (known.isLeft()) return recorded(space, request, requestId, actor);
+      throw error;
+    }
   }
   const prefix = createHash('sha256').update(`${text}\n${digest}\nparts`).digest('hex').slice(0, PREFIX_DIGITS);
   const steps = createHash('sha256').update(`${text}\n${digest}\nsteps`).digest('hex').slice(0, STEP_PREFIX_DIGITS);
   const records = { id: ObjectId.createFromHexString(key), prefix, steps, requestId, digest };
   const work = answerOnce(space, { ...request, streams: false }, actor, records);
-  inWork.set(key, { digest, work });
+  inWork.set(key, { digest, work, isLeft: () => request.isGone?.() === true || request.signal?.aborted === true });
   try {
     return await work;
   } finally {
