@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { parseJson } from '../model/values/index.ts';
 import type { Notice } from '../runtime/events/notice.ts';
 import { openLocalNetwork } from '../platform/bus/index.ts';
 import { openOwnDatabase, type OwnDatabase } from './testing/database.ts';
@@ -128,4 +129,32 @@ test('a namespace in which a request waits for a node is not idle, and goes on b
   await using _ = await openTestEngine({ ...options, bus: openLocalNetwork().connect() });
   const epoch = await database.newestServing();
   await vi.waitFor(async () => expect(await database.ownerOf(namespace)).toBe(epoch), WITHIN);
+});
+
+test('clients of all processes that had subscribed in a namespace hear what happens there after a restore into it', async () => {
+  const network = openLocalNetwork();
+  await using a = await openTestEngine({ mongoUri: database.uri, bus: network.connect() });
+  await using b = await openTestEngine({ mongoUri: database.uri, bus: network.connect() });
+  const system = { ...a.identity, system: true };
+  const restore = async (op: string, namespace: string, body: object): Promise<unknown> => {
+    const object = parseJson(JSON.stringify(body));
+    const request = { identity: system, op, resourceName: 'backups', resourceId: namespace, custom: null, parameters: {}, object };
+    return JSON.parse((await a.engine.execute(request)).body ?? 'null') as unknown;
+  };
+  const home = `${a.identity.namespace}home`;
+  const namespace = `${a.identity.namespace}copy`;
+  for (const name of [home, namespace]) await a.engine.identity.createNamespace({ namespace: name, createdBy: 'ann' });
+  const [head] = (await restore('backup', home, {})) as object[];
+  const identity = { ...a.identity, namespace };
+  const received = [[], []] as string[][];
+  for (const [n, { engine }] of [a, b].entries())
+    await engine.subscribe(identity, '/topics/door', {}, (notice) =>
+      received[n]!.push(notice.kind === 'event' ? notice.valueJson : notice.kind),
+    );
+  const begun = (await restore('beginRestore', namespace, { head })) as object;
+  await restore('restore', namespace, { ...begun, rows: [] });
+  await restore('endRestore', namespace, { ...begun, rows: 0 });
+  const publish = { identity, op: 'publish', resourceName: 'topics', resourceId: '/door', custom: null, parameters: {} };
+  await b.engine.execute({ ...publish, object: parseJson('{"n":1}') });
+  await vi.waitFor(() => expect(received).toEqual([['{"n":1}'], ['{"n":1}']]), WITHIN);
 });

@@ -45,8 +45,8 @@ export interface Cluster extends AsyncDisposable {
   readonly owners: Owners;
   readonly routes: Routes;
   readonly forwarding: Forwarding;
-  /** Subscriptions that follow their namespaces; null: there are no other processes. */
-  readonly followed: FollowedSubscriptions | null;
+  /** Subscriptions that follow their namespaces. */
+  readonly followed: FollowedSubscriptions;
   readonly rebalancer: Rebalancer;
   /** Calls to other processes; null: none can be reached. */
   readonly calls: Calls | null;
@@ -64,9 +64,10 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     },
     open,
     gather: async (name, _space, { listeners }) => {
-      if (followed && listeners.length > 0) await followed.gather(name, listeners);
+      if (listeners.length > 0) await followed.gather(name, listeners);
     },
     closed: (name, ownership) => owners.closed(name, ownership),
+    closing: (name) => followed.closing(name),
     release: (name, epoch, isResting) => owners.release(name, epoch, isResting),
     giveUp: (name, epoch) => owners.giveUp(name, epoch),
     isShared: bus !== null,
@@ -88,35 +89,33 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   };
   const routes = new Routes({ namespaces, owners, process, calls: () => calls });
   const forwarding = new Forwarding(local, routes, present);
-  const followed = bus
-    ? new FollowedSubscriptions({
-        epoch: process.epoch,
-        routes,
-        owners,
-        calls: present,
-        living: (epochs) => process.living(epochs),
-        subscribe: ({ space }, ...rest) => subscribe(space, ...rest),
-        running: (name) => namespaces.running(name),
-        served: (name) => namespaces.of(name),
-        onError: (err) => log.error({ err }, 'a subscription could not follow its namespace to the next owner: it is retried'),
-        onLapsed: (listener) =>
-          log.warn({ process: listener }, 'too much waits for another process: its clients miss events that are not reliable'),
-      })
-    : null;
+  const followed: FollowedSubscriptions = new FollowedSubscriptions({
+    epoch: process.epoch,
+    routes,
+    owners,
+    calls: present,
+    living: async (epochs) => (bus && epochs.length > 0 ? process.living(epochs) : []),
+    subscribe: ({ space }, ...rest) => subscribe(space, ...rest),
+    running: (name) => namespaces.running(name),
+    served: (name) => namespaces.of(name),
+    onError: (err) => log.error({ err }, 'a subscription could not follow its namespace when that was opened anew: it is retried'),
+    onLapsed: (listener) =>
+      log.warn({ process: listener }, 'too much waits for another process: its clients miss events that are not reliable'),
+  });
   if (bus)
     calls = new Calls({
       bus,
       installation: nodeUuid,
       secret: await secretOf(store),
       epoch: process.epoch,
-      handlers: { ...forwarding.handlers(enter), ...followed?.handlers(enter) },
+      handlers: { ...forwarding.handlers(enter), ...followed.handlers(enter) },
       toFailure: (error) => failureHead(asClientError(error)),
       fromFailure: failureOf,
       onLook: () => rebalancer.look(),
     });
   const ends = calls?.onDrop((epoch) => {
     forwarding.dropped(epoch);
-    followed?.dropped(epoch);
+    followed.dropped(epoch);
   });
   const rebalancer: Rebalancer = new Rebalancer({
     process,
@@ -127,7 +126,6 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     exclusive,
     idleAfterMs,
     isServing,
-    closing: async (name) => followed?.closing(name),
     log,
   });
   return {

@@ -27,7 +27,6 @@ import { Stalls } from '../platform/stalls/index.ts';
 import { Compiler, compilerHash } from '../runtime/programs/index.ts';
 import { Quotas, type Release } from '../resources/quotas/index.ts';
 import { type Level, openSandbox, type Sandbox, type SandboxOptions } from '../sandbox/index.ts';
-import { subscribe } from '../features/subscriptions/index.ts';
 import { Counters } from '../resources/counters.ts';
 import { deliveriesOf } from '../features/delivery/index.ts';
 
@@ -251,7 +250,7 @@ export async function openEngine({
         status = 'draining';
         await process.serve(false).catch((err: unknown) => log.error({ err }, 'this process could not record that it is about to stop'));
         cluster.calls?.look();
-        followed?.stop();
+        followed.stop();
         await namespaces.stop();
         await rebalancer[Symbol.asyncDispose]();
         if (isFenced) await Promise.all(namespaces.names.map((name) => namespaces.abandon(name)));
@@ -318,9 +317,7 @@ export async function openEngine({
         try {
           usage?.takeRequest();
           release = usage?.open('subscriptions');
-          const subscription = followed
-            ? await followed.subscribe(identity, path, options, deliver)
-            : await subscribe((await namespaces.of(identity.namespace)).space, identity, path, options, deliver);
+          const subscription = await followed.subscribe(identity, path, options, deliver);
           return release ? released(subscription, release) : subscription;
         } catch (error) {
           release?.();

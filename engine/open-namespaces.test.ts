@@ -98,6 +98,7 @@ function worldOf() {
     },
     gather: (_name, _space, { epoch: own }) => (own === 1 ? gathered : Promise.resolve()),
     closed: async (_name, { epoch: own }) => void noted.push(`${own} is recorded`),
+    closing: async () => void noted.push('listeners move on'),
     release: async (_name, own) => void noted.push(`${own} is released`),
     giveUp: async () => undefined,
     isShared: true,
@@ -115,7 +116,7 @@ test('a namespace that is closed while it is being taken over is not served here
   release();
   await opening;
   expect(await entering).not.toBeInstanceOf(Error);
-  expect(noted).toEqual(['1 is closed', '1 is released', '2 takes over', '2 is recorded']); // who waited has acquired it anew
+  expect(noted).toEqual(['1 is closed', 'listeners move on', '1 is released', '2 takes over', '2 is recorded']); // who waited has acquired it anew
   expect([namespaces.unavailable, namespaces.has('x')]).toEqual([0, true]);
 });
 
@@ -130,5 +131,5 @@ test('a former opening that is fenced does not close the namespace that has come
   await new Promise((resolve) => setImmediate(resolve));
   expect(noted).not.toContain('2 is closed');
   fence(2);
-  await vi.waitFor(() => expect(noted).toContain('2 is closed'));
+  await vi.waitFor(() => expect(noted.slice(-2)).toEqual(['2 is closed', 'listeners move on']));
 });

@@ -26,6 +26,11 @@ export interface OpenNamespacesOptions {
   readonly gather: (name: string, space: OpenNamespace, ownership: Ownership) => Promise<void>;
   /** Records that no work of former owners is left. */
   readonly closed: (name: string, ownership: Ownership) => Promise<void>;
+  /**
+   * Called at each end of a namespace here after which it may go on, in this process or in another one, when no more commits of it happen: its
+   * listeners move on. It is given up when the promise resolves, or soon.
+   */
+  readonly closing: (name: string) => Promise<void>;
   readonly release: (name: string, epoch: number, isResting: boolean) => Promise<void>;
   /** Gives a namespace up that could not be opened. */
   readonly giveUp: (name: string, epoch: number) => Promise<void>;
@@ -159,18 +164,13 @@ export class OpenNamespaces {
    * Closes a namespace for another process to open, or for none: new requests wait for that, those in flight end, and acknowledged runs get
    * ten seconds.
    * @param isWanted asked when all is quiet; false: it stays open
-   * @param closing called when no more commits happen here; the namespace is given up when it resolves, or soon
    */
-  close(
-    name: string,
-    isWanted: (space: OpenNamespace) => Promise<boolean> = () => Promise.resolve(true),
-    closing: () => Promise<void> = () => Promise.resolve(),
-  ): Promise<void> {
+  close(name: string, isWanted: (space: OpenNamespace) => Promise<boolean> = () => Promise.resolve(true)): Promise<void> {
     const under = this.#closing.get(name);
     if (under) return under;
     const ready = this.#ready.get(name);
     this.#ready.delete(name);
-    const done = this.#close(name, isWanted, closing).finally(() => {
+    const done = this.#close(name, isWanted).finally(() => {
       this.#closing.delete(name);
       if (ready && this.#served.has(name)) this.#ready.set(name, ready); // it stays open
     });
@@ -178,7 +178,7 @@ export class OpenNamespaces {
     return done;
   }
 
-  /** Closes a namespace that another process owns now, or nobody any more: no more commits happen here. */
+  /** Closes a namespace that is deleted, or that other processes have taken with this one's lease: no more commits happen here. */
   async abandon(name: string): Promise<void> {
     this.#ready.delete(name);
     await this.#closing.get(name)?.catch(() => undefined); // it commits until its end
@@ -199,7 +199,7 @@ export class OpenNamespaces {
     return visits;
   }
 
-  async #close(name: string, isWanted: (space: OpenNamespace) => Promise<boolean>, closing: () => Promise<void>): Promise<void> {
+  async #close(name: string, isWanted: (space: OpenNamespace) => Promise<boolean>): Promise<void> {
     const opened = await this.#opened.get(name)?.catch(() => undefined);
     if (!opened) {
       const epoch = this.#unopened.get(name);
@@ -224,7 +224,7 @@ export class OpenNamespaces {
       await space[Symbol.asyncDispose]();
     } finally {
       // Not before: sources, ticks and long runs commit until the end, and their subscribers hear of that here alone.
-      await within(TOLD_MS, closing());
+      await within(TOLD_MS, this.#options.closing(name));
     }
     await this.#options.release(name, ownership.epoch, isResting);
   }
@@ -310,7 +310,12 @@ export class OpenNamespaces {
   /** The namespace may have been closed meanwhile, and have come back to this process under another epoch. */
   async #abandonFormer(name: string, epoch: number): Promise<void> {
     const opened = await this.#opened.get(name)?.catch(() => undefined);
-    if (opened?.ownership.epoch === epoch) await this.abandon(name);
+    if (opened?.ownership.epoch !== epoch) return;
+    try {
+      await this.abandon(name);
+    } finally {
+      await within(TOLD_MS, this.#options.closing(name));
+    }
   }
 
   async #retry(name: string): Promise<void> {

@@ -34,7 +34,6 @@ function rebalancerOf({ owned, winner, isAtRest, close, peers = [] }: World) {
     exclusive: false,
     idleAfterMs: 0,
     isServing: () => true,
-    closing: () => Promise.resolve(),
     log: pino({ level: 'silent' }),
   };
   return { rebalancer: new Rebalancer(options as unknown as RebalancerOptions), claims: () => claims, dropped };

@@ -26,8 +26,6 @@ export interface RebalancerOptions {
   readonly idleAfterMs: number;
   /** Whether this process can serve namespaces now. */
   readonly isServing: () => boolean;
-  /** Called when a namespace of this process is closed for others to open. */
-  readonly closing: (namespace: string) => Promise<void>;
   readonly log: Logger;
 }
 
@@ -133,9 +131,9 @@ export class Rebalancer implements AsyncDisposable {
   }
 
   async #close(name: string): Promise<void> {
-    const { namespaces, calls, closing, log } = this.#options;
+    const { namespaces, calls, log } = this.#options;
     const begun = performance.now();
-    await namespaces.close(name, undefined, () => closing(name));
+    await namespaces.close(name);
     if (!calls) return;
     log.info({ namespace: name, ms: Math.round(performance.now() - begun) }, 'a namespace was handed over');
     calls.look();

@@ -1,6 +1,6 @@
-// Subscriptions of the clients of this process, wherever the namespace is: they follow it from owner to owner. The owner alone commits, so
-// its subscribers get every event; it forwards them, in order, to processes whose clients listen there. The next owner waits for the
-// listeners of the former one (`attach`) before it commits anything.
+// Subscriptions of the clients of this process, wherever the namespace is: they follow it from owner to owner, and to its next opening by
+// the same one (a restore). The owner alone commits, so its subscribers get every event; it forwards them, in order, to processes whose
+// clients listen there. The next owner waits for the listeners of the former one (`attach`) before it commits anything.
 
 import type { Identity, Notice, SubscribeOptions, Subscription } from '../../resources/api.ts';
 import { CascadeError, CascadeErrors } from '../../model/errors/index.ts';
@@ -11,7 +11,8 @@ import { OwnedElsewhere } from './elsewhere.ts';
 import { Listeners, tellMoved } from './listeners.ts';
 import type { Followed, FollowedOptions, Served } from './followed.ts';
 
-const AGAIN_AFTER_MS = 50;
+/** Pauses between attempts, which grow. */
+const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 2_000];
 /** How long a new owner waits for the listeners of the former one. */
 const GATHER_MS = 5_000;
 
@@ -80,7 +81,7 @@ export class FollowedSubscriptions {
     }
     this.#listeners.forget(namespace);
     this.#moved(namespace, this.#options.epoch);
-    await tellMoved(this.#options.calls(), listeners, namespace);
+    if (listeners.size > 0) await tellMoved(this.#options.calls(), listeners, namespace);
   }
 
   /** Drops a process that is gone: its clients' subscriptions here end; those of our clients there look for the next owner. */
@@ -313,7 +314,7 @@ export class FollowedSubscriptions {
 
   async #attachAgain(one: Followed): Promise<void> {
     this.#detach(one);
-    for (let turn = 0; ; )
+    for (let turn = 0, pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS))
       try {
         while (one.attachingTo) await one.attachingTo;
         if (!one.isOpen || one.owner !== null) return;
@@ -323,7 +324,7 @@ export class FollowedSubscriptions {
       } catch (error) {
         if (this.#failedAgain(one, error)) return;
         if (one.turn === turn) this.#detach(one); // it is attached, and has not begun
-        await pause(AGAIN_AFTER_MS);
+        await pause(pauseMs);
       }
   }
 

@@ -164,6 +164,21 @@ test('documents that were deleted and come back by a restore keep their contents
   expect(await db.collection('documentFiles.chunks').countDocuments()).toBe(1);
 });
 
+test('who had subscribed in a namespace hears what happens there after a restore into it', async () => {
+  const namespace = await newNamespace();
+  const own = { ...boss, namespace };
+  const received: string[] = [];
+  const subscription = await t.engine.subscribe(own, '/topics/door', {}, (notice) => {
+    received.push(notice.kind === 'event' ? notice.valueJson : notice.kind);
+  });
+  await restoreInto(namespace, head, rows, KEY);
+  await ask('publish', 'topics', '/door', { n: 1 }, own);
+  await vi.waitFor(() => expect(received).toEqual(['{"n":1}']));
+  subscription.close();
+  await ask('publish', 'topics', '/door', { n: 2 }, own);
+  expect(received).toHaveLength(1);
+});
+
 const changedIn = (name: string, change: (row: Record<string, unknown>) => object): Row[] =>
   rows.map((one) => {
     const row = one.row as Record<string, unknown>;
