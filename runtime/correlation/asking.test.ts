@@ -14,8 +14,11 @@ const RULE = compiledRule(`RULE asking WHEN EVENT OCCURS ON "/topics/a" AS a WHE
   BEFORE EVENT OCCURS ON "/topics/b" AS b WITHIN 1 hour log.info("x")`);
 const RUN = 'e1/~asking/1';
 
-/** @param admit whether the editor may run anything, asked before each question: this may need the store */
-function asking(admit: () => Promise<void>) {
+/**
+ * @param admit whether the editor may run anything, asked before each question: this may need the store
+ * @param answer of the program that is asked
+ */
+function asking(admit: () => Promise<void>, answer = (observer: RunObserver): void => observer.done('true')) {
   const done: string[] = [];
   const units: UnitOfWork[] = [];
   let begun = 0;
@@ -39,7 +42,7 @@ function asking(admit: () => Promise<void>) {
     release: ignored,
     executionTimes: { begin: () => begun++, end: () => begun-- },
     errorBreaker: { ended: ignored },
-    sandbox: { drop: ignored, start: ({ observer }: { observer: RunObserver }) => observer.done('true') },
+    sandbox: { drop: ignored, start: ({ observer }: { observer: RunObserver }) => answer(observer) },
   };
   const correlations = new Correlations({
     namespace: 'main',
@@ -92,6 +95,19 @@ test.each([
   expect(held.done).toEqual(isChanged ? [RUN, 'e3/~asking/1'] : []);
   expect(held.correlations.open).toBe(0);
   if (isChanged) await held.correlations[Symbol.asyncDispose]();
+});
+
+test('a program that a condition asks ends with the namespace, however long it would take, and the next owner asks again', async () => {
+  let begin: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const held = asking(
+    () => Promise.resolve(),
+    () => begin(), // and never an answer
+  );
+  held.publish('e1', 'a');
+  await begun;
+  await held.correlations[Symbol.asyncDispose]();
+  expect([held.done, held.units, held.begun()]).toEqual([[], [], 0]);
 });
 
 const disposing = <T extends ReturnType<typeof asking>>(held: T): T & AsyncDisposable =>

@@ -45,6 +45,8 @@ export interface AskingOptions {
   readonly machine: () => Machine;
   /** One of the versions, which all have the same conditions; null when none is left. */
   readonly program: () => Executable | null;
+  /** Ends the programs that are asked. */
+  readonly signal: AbortSignal;
 }
 
 export class Asking {
@@ -73,13 +75,14 @@ export class Asking {
   }
 
   #asker(event: StoredEvent, cause: MatchedEvent): (condition: ConditionData | null, bindings: Bindings) => Promise<boolean> {
-    const { runs, triggers, variables, reference, rule, program } = this.#options;
+    const { runs, triggers, variables, reference, rule, program, signal } = this.#options;
     const chain = cause.chain ?? { root: cause.uuid, depth: 0 };
     const caller = {
       chain: { ...chain, depth: chain.depth + 1 },
       childRunIds: new ChildRunIds(`${runIdOf(event, reference)}/${CONDITIONS}`),
       depth: 0,
       event: { event, rule },
+      signal,
     };
     return async (condition, bindings) => {
       const executable = program();

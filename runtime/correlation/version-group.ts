@@ -106,6 +106,7 @@ export class VersionGroup {
   readonly #busy: TaskTracker;
   /** Programs decide a part of the conditions: then events are taken one after the other. */
   readonly #asking: Asking | null;
+  readonly #ending = new AbortController();
   #line: Promise<void> = Promise.resolve();
   #machine: Machine;
   #held: { readonly evaluation: Evaluation; readonly sinceMs: number }[] = [];
@@ -255,6 +256,7 @@ export class VersionGroup {
     this.#isStopped = true;
     this.#isEnded = true;
     this.#timer?.timer.cancel();
+    this.#ending.abort(new Fenced('the namespace is closed here')); // a program that is asked has no end that could be waited for
   }
 
   // ------------------------------------------------------------ time
@@ -489,6 +491,7 @@ export class VersionGroup {
       rule: this.owner.rule,
       machine: () => this.#machine,
       program: () => this.#versions.values().next().value?.executable ?? null,
+      signal: this.#ending.signal,
     });
   }
 
