@@ -84,6 +84,20 @@ test('a publish to an unknown exchange is refused alone: one to another exchange
   await source.close();
 });
 
+// spec: integrations.md 4.3
+test('a publish fails when the broker has it and does not confirm it', async () => {
+  using broker = await startBroker091();
+  const context = contextOf(configOf(broker.port, []));
+  const source = await openAmqp091(context, 50);
+  const message = expect.stringContaining('the broker has not confirmed it') as string;
+  await expect(source.publish!({ topic: 'plant/mill', message: 1 }, NOBODY)).rejects.toMatchObject({
+    code: 'cascade.source.publish.failed',
+    message,
+  });
+  expect(context.losses).toEqual([]);
+  await source.close();
+});
+
 interface Published {
   readonly channel: number;
   readonly fields: { readonly exchange: string };

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Channel, ChannelModel as Model, ConfirmChannel, ConsumeMessage, GetMessage, Options } from 'amqplib';
 import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
 import { apiError } from '../../../../model/errors/index.ts';
+import { confirmed, CONFIRMED_WITHIN_MS } from '../confirmation.ts';
 import { own } from '../fields.ts';
 import { type Connection, ConnectionFailure, type Inbound, type SourceContext } from '../protocol.ts';
 import {
@@ -29,7 +30,9 @@ const HEARTBEAT_SECONDS = 15;
 const FRAME_BYTES = 131_072;
 const NOT_FOUND = 404;
 
-export const openAmqp091 = (context: SourceContext): Promise<Connection> => firstOf(context, (address) => Amqp091.open(context, address));
+/** @param withinMs the longest wait for the confirmation of a publish */
+export const openAmqp091 = (context: SourceContext, withinMs = CONFIRMED_WITHIN_MS): Promise<Connection> =>
+  firstOf(context, (address) => Amqp091.open(context, address, withinMs));
 
 class Amqp091 implements Connection {
   readonly #context: SourceContext;
@@ -45,9 +48,9 @@ class Amqp091 implements Connection {
   #reason: Error | null = null;
   #loss: ConnectionFailure | null = null;
 
-  static async open(context: SourceContext, address: BrokerAddress): Promise<Amqp091> {
+  static async open(context: SourceContext, address: BrokerAddress, withinMs: number): Promise<Amqp091> {
     const model = await modelOn(context, address);
-    const connection = new Amqp091(context, model);
+    const connection = new Amqp091(context, model, withinMs);
     try {
       await connection.#start();
       if (connection.#loss) throw connection.#loss; // nobody heeds a loss before the source is open
@@ -59,11 +62,11 @@ class Amqp091 implements Connection {
     }
   }
 
-  private constructor(context: SourceContext, model: Model) {
+  private constructor(context: SourceContext, model: Model, withinMs: number) {
     this.#context = context;
     this.#model = model;
     this.#intake = new Intake(context);
-    this.#publishers = new Links((_exchange, gone) => Publisher.open(model, context.source, gone));
+    this.#publishers = new Links((_exchange, gone) => Publisher.open(model, context.source, gone, withinMs));
     this.#watch(model);
   }
 
@@ -208,17 +211,19 @@ class Amqp091 implements Connection {
 class Publisher implements Link {
   readonly #channel: ConfirmChannel;
   readonly #source: string;
+  readonly #withinMs: number;
   /** Message ids of publishes that the broker returned as unroutable. */
   readonly #returned = new Set<string>();
   #closed: Error | null = null;
   readonly #failing = new Set<(error: Error) => void>();
 
-  static async open(model: Model, source: string, closed: () => void): Promise<Publisher> {
-    return new Publisher(await model.createConfirmChannel(), source, closed);
+  static async open(model: Model, source: string, closed: () => void, withinMs: number): Promise<Publisher> {
+    return new Publisher(await model.createConfirmChannel(), source, closed, withinMs);
   }
 
-  private constructor(channel: ConfirmChannel, source: string, closed: () => void) {
+  private constructor(channel: ConfirmChannel, source: string, closed: () => void, withinMs: number) {
     this.#channel = channel;
+    this.#withinMs = withinMs;
     this.#source = source;
     channel.on('return', ({ properties }: { properties: { messageId?: string } }) => this.#returned.add(String(properties.messageId)));
     channel.on('error', (error: Error) => (this.#closed = error));
@@ -237,18 +242,18 @@ class Publisher implements Link {
     const [exchange, key] = exchangeAndKey(address);
     const messageId = randomUUID();
     const rejected = () => apiError('cascade.amqp.publish.rejected', this.#source, address);
-    await new Promise<void>((resolve, reject) => {
-      const fail = (error: Error): void => {
-        this.#failing.delete(fail);
-        reject((error as { code?: unknown }).code === NOT_FOUND ? rejected() : error);
-      };
-      this.#failing.add(fail);
-      this.#channel.publish(exchange, key, body, optionsOf(publication, messageId), (error: unknown) => {
-        if (!this.#failing.delete(fail)) return;
-        if (this.#returned.delete(messageId) || error) reject(rejected());
-        else resolve();
-      });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const fail = (error: Error): void => reject((error as { code?: unknown }).code === NOT_FOUND ? rejected() : error);
+    this.#failing.add(fail);
+    this.#channel.publish(exchange, key, body, optionsOf(publication, messageId), (error: unknown) => {
+      if (this.#returned.delete(messageId) || error) fail(rejected());
+      else resolve();
     });
+    try {
+      await confirmed(promise, this.#withinMs);
+    } finally {
+      this.#failing.delete(fail);
+    }
   }
 }
 

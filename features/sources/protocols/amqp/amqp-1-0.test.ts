@@ -1,5 +1,5 @@
 // AMQP 1.0 against a broker of this test, for what real brokers hardly show: the chosen SASL mechanism, the attributes of a link, TLS.
-import { once } from 'node:events';
+import { type EventEmitter, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import rhea, { type EventContext, type Message, type Receiver, type Sender } from 'rhea';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -256,7 +256,8 @@ test('a publish fails when the broker gives no credit for it, and the link sends
   await once(connection, 'connection_open');
   const failed = { code: 'cascade.source.publish.failed', message: expect.stringContaining('takes no messages') };
   let gone = 0;
-  const link = (address: string): Promise<SenderLink> => SenderLink.open(connection, 'jobs', address, () => gone++, 50);
+  const link = (address: string): Promise<SenderLink> =>
+    SenderLink.open(connection, 'jobs', address, () => gone++, { creditMs: 50, outcomeMs: 60_000 });
   await expect(link('full')).rejects.toMatchObject(failed);
   expect(gone).toBe(1);
   const scarce = await link('scarce');
@@ -267,6 +268,23 @@ test('a publish fails when the broker gives no credit for it, and the link sends
   await send(4);
   expect(received.messages).toEqual(['1', '4']);
   expect(gone).toBe(1);
+  connection.close();
+});
+
+// spec: integrations.md 4.3
+test('a publish fails when the broker has it and tells no outcome; the link goes on with others', async () => {
+  const received = await broker(['ANONYMOUS']);
+  const connection = rhea.create_container().connect({ host: '127.0.0.1', port: received.port, username: 'anonymous', reconnect: false });
+  await once(connection, 'connection_open');
+  const link = await SenderLink.open(connection, 'jobs', 'out', () => undefined, { creditMs: 15_000, outcomeMs: 200 });
+  const send = (message: number): Promise<void> => link.send(publicationOf({ source: 'jobs', config: {} }, { topic: 'out', message }));
+  const { observers } = received.publishing[0] as unknown as { observers: EventEmitter };
+  const [accept] = observers.listeners('message') as [() => void];
+  observers.off('message', accept);
+  const message = expect.stringContaining('out: the broker has not confirmed it') as string;
+  await expect(send(1)).rejects.toMatchObject({ code: 'cascade.source.publish.failed', message });
+  observers.on('message', accept);
+  await expect.poll(() => send(2).catch(() => 'late')).toBeUndefined();
   connection.close();
 });
 

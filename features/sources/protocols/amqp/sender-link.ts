@@ -2,12 +2,21 @@
 import type rhea from 'rhea';
 import type { Delivery, EventContext, Sender } from 'rhea';
 import { apiError } from '../../../../model/errors/index.ts';
+import { confirmed, CONFIRMED_WITHIN_MS, Unconfirmed } from '../confirmation.ts';
 import type { Publication } from './common.ts';
 import type { Link } from './links.ts';
 import { messageOf, textOf } from './values-1-0.ts';
 
 /** A link without credit for so long fails what waits for it: the broker takes nothing, and nothing has been sent. */
 const CREDIT_WITHIN_MS = 15_000;
+
+interface Bounds {
+  readonly creditMs: number;
+  /** From sending to the outcome. */
+  readonly outcomeMs: number;
+}
+
+const BOUNDS: Bounds = { creditMs: CREDIT_WITHIN_MS, outcomeMs: CONFIRMED_WITHIN_MS };
 
 export class SenderLink implements Link {
   readonly #connection: rhea.Connection;
@@ -18,21 +27,15 @@ export class SenderLink implements Link {
   readonly #gone: () => void;
   readonly #open = new Map<Delivery, { resolve(): void; reject(error: Error): void }>();
   readonly #credit: ((isThere: boolean) => void)[] = [];
-  readonly #creditWithinMs: number;
+  readonly #bounds: Bounds;
   /** Runs while something waits for credit, from the last that came. */
   #waiting: NodeJS.Timeout | null = null;
   readonly #onDisconnected = (): void => this.#ended('the broker closed the connection');
   #reason: string | null = null;
 
   /** @param gone called when the link has ended, or did not open. @throws cascade.source.publish.failed */
-  static async open(
-    connection: rhea.Connection,
-    source: string,
-    address: string,
-    gone: () => void,
-    creditWithinMs = CREDIT_WITHIN_MS,
-  ): Promise<SenderLink> {
-    const link = new SenderLink(connection, source, address, gone, creditWithinMs);
+  static async open(connection: rhea.Connection, source: string, address: string, gone: () => void, bounds = BOUNDS): Promise<SenderLink> {
+    const link = new SenderLink(connection, source, address, gone, bounds);
     try {
       await link.#sendable();
     } catch (error) {
@@ -42,8 +45,8 @@ export class SenderLink implements Link {
     return link;
   }
 
-  private constructor(connection: rhea.Connection, source: string, address: string, gone: () => void, creditWithinMs: number) {
-    this.#creditWithinMs = creditWithinMs;
+  private constructor(connection: rhea.Connection, source: string, address: string, gone: () => void, bounds: Bounds) {
+    this.#bounds = bounds;
     this.#connection = connection;
     this.#source = source;
     this.#address = address;
@@ -68,9 +71,14 @@ export class SenderLink implements Link {
 
   async send(publication: Publication): Promise<void> {
     await this.#sendable();
-    await new Promise<void>((resolve, reject) => {
-      this.#open.set(this.#sender.send(messageOf(publication)), { resolve, reject });
-    });
+    const delivery = this.#sender.send(messageOf(publication));
+    const outcome = new Promise<void>((resolve, reject) => this.#open.set(delivery, { resolve, reject }));
+    try {
+      await confirmed(outcome, this.#bounds.outcomeMs);
+    } catch (error) {
+      this.#open.delete(delivery);
+      throw error instanceof Unconfirmed ? this.#failure(error.message) : error;
+    }
   }
 
   close(): void {
@@ -81,7 +89,7 @@ export class SenderLink implements Link {
     while (this.#reason === null && !this.#sender.sendable()) {
       const isThere = await new Promise<boolean>((resolve) => {
         this.#credit.push(resolve);
-        this.#waiting ??= setTimeout(() => this.#wake(false), this.#creditWithinMs);
+        this.#waiting ??= setTimeout(() => this.#wake(false), this.#bounds.creditMs);
       });
       if (!isThere && this.#reason === null) throw this.#failure('the broker takes no messages now');
     }

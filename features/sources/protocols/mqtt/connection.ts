@@ -8,6 +8,7 @@ import type { IClientOptions, IPublishPacket, ISubscriptionMap } from 'mqtt';
 import { createWebSocketStream, WebSocket } from 'ws';
 import { isObject, type ObjectValue } from '../../../../stdlib/values/index.ts';
 import { apiError } from '../../../../model/errors/index.ts';
+import { confirmed, CONFIRMED_WITHIN_MS, Unconfirmed } from '../confirmation.ts';
 import { own } from '../fields.ts';
 import { type Connection, ConnectionFailure, type SourceContext } from '../protocol.ts';
 import { AckingClient } from './acking-client.ts';
@@ -22,12 +23,15 @@ const MOST_UNACKNOWLEDGED = 1_000;
 const RETRY_FIRST_MS = 1_000;
 const RETRY_LAST_MS = 30_000;
 
-/** @throws ConnectionFailure, EgressError of the last address, when none answers */
-export async function openMqtt(context: SourceContext): Promise<Connection> {
+/**
+ * @param withinMs the longest wait for the acknowledgement of a publish
+ * @throws ConnectionFailure, EgressError of the last address, when none answers
+ */
+export async function openMqtt(context: SourceContext, withinMs = CONFIRMED_WITHIN_MS): Promise<Connection> {
   let failure: unknown;
   for (const address of addressesOf(context.config))
     try {
-      return await MqttConnection.open(context, address);
+      return await MqttConnection.open(context, address, withinMs);
     } catch (error) {
       failure = error;
       if (context.signal.aborted || (error instanceof ConnectionFailure && error.isAuthentication)) break;
@@ -41,6 +45,9 @@ class MqttConnection implements Connection {
   readonly #isFive: boolean;
   readonly #contentType: string;
   readonly #inFlight: InFlight;
+  readonly #withinMs: number;
+  /** Grows with each acknowledgement of a publish. */
+  #acknowledged = 0;
   /** Rejects when the connection is lost, for callers that wait for an acknowledgement. */
   readonly #gone = Promise.withResolvers<never>();
   #isClosing = false;
@@ -50,7 +57,7 @@ class MqttConnection implements Connection {
   #underWay = 0;
   #idle: (() => void) | null = null;
 
-  static async open(context: SourceContext, address: BrokerAddress): Promise<MqttConnection> {
+  static async open(context: SourceContext, address: BrokerAddress, withinMs: number): Promise<MqttConnection> {
     const timeoutMs = Number(own(context.config, 'connectionTimeout') ?? 15) * 1_000;
     const socket = await context.outlet.connect({
       host: address.host,
@@ -62,7 +69,7 @@ class MqttConnection implements Connection {
     let connection: MqttConnection | undefined;
     try {
       const stream = address.path === null ? socket : webSocketOn(socket, address);
-      connection = new MqttConnection(context, stream, timeoutMs);
+      connection = new MqttConnection(context, stream, timeoutMs, withinMs);
       await connection.#established();
       await connection.#subscribe();
       return connection;
@@ -73,9 +80,10 @@ class MqttConnection implements Connection {
     }
   }
 
-  private constructor(context: SourceContext, stream: Duplex, timeoutMs: number) {
+  private constructor(context: SourceContext, stream: Duplex, timeoutMs: number, withinMs: number) {
     const { config } = context;
     this.#context = context;
+    this.#withinMs = withinMs;
     this.#isFive = own(config, 'protocolVersion') === 5;
     this.#contentType = usualType(config);
     this.#inFlight = new InFlight(Number(own(config, 'maxInflight') ?? 10));
@@ -93,15 +101,22 @@ class MqttConnection implements Connection {
   async publish(request: ObjectValue): Promise<void> {
     const { source } = this.#context;
     const { topic, payload, options } = publicationOf(source, request, this.#contentType, this.#isFive);
+    const failed = (error: unknown): Error =>
+      apiError('cascade.source.publish.failed', source, error instanceof Error ? error.message : String(error), null, null);
     await this.#inFlight.within(async () => {
+      const before = this.#acknowledged;
       const acknowledged = new Promise<void>((resolve, reject) => {
         this.#client.publish(topic, payload, options, (error) => (error ? reject(error) : resolve()));
       });
+      acknowledged.catch(() => undefined); // it may come when nobody waits for it any more
       try {
-        await Promise.race([acknowledged, this.#gone.promise]);
+        await confirmed(Promise.race([acknowledged, this.#gone.promise]), this.#withinMs);
+        this.#acknowledged++;
       } catch (error) {
-        acknowledged.catch(() => undefined);
-        throw apiError('cascade.source.publish.failed', source, error instanceof Error ? error.message : String(error), null, null);
+        // Each of those that wait would have to wait as long for each place.
+        if (error instanceof Unconfirmed && this.#acknowledged === before)
+          this.#inFlight.refuse(failed(new Error('the broker confirms nothing now')));
+        throw failed(error);
       }
     });
   }

@@ -84,6 +84,22 @@ test('at most maxInflight publishes are unacknowledged', async () => {
   await source.close();
 });
 
+// spec: integrations.md 3.3
+test('a publish fails when the broker has it and does not acknowledge it, and those with it that wait for a place', async () => {
+  const source = await openMqtt(contextOf({ serverURI: uri, maxInflight: 1 }), 50);
+  const held: (() => void)[] = [];
+  broker.aedes.authorizePublish = (_client, _packet, done) => void held.push(() => done(null));
+  const publish = (n: number): Promise<unknown> => source.publish!({ topic: 'a', message: n, qos: 1 }, NOBODY);
+  const codes = (await Promise.allSettled([1, 2, 3].map(publish))).map((one) => (one.status === 'rejected' ? one.reason : one));
+  const failed = (text: string) => ({ code: 'cascade.source.publish.failed', message: expect.stringContaining(text) as string });
+  expect(codes).toMatchObject([failed('has not confirmed it'), failed('confirms nothing'), failed('confirms nothing')]);
+  expect(held).toHaveLength(1);
+  held[0]?.(); // it counts for nobody any more
+  broker.aedes.authorizePublish = (_client, _packet, done) => done(null);
+  await expect.poll(() => publish(4).catch(() => 'late')).toBeUndefined();
+  await source.close();
+});
+
 // spec: integrations.md 3.1/2 3.1/11
 test.each([
   ['AT_MOST_ONCE', 0],

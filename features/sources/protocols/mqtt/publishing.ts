@@ -81,26 +81,34 @@ function userPropertiesOf(value: Value): { userProperties?: Record<string, strin
   return { userProperties: Object.fromEntries(entries) };
 }
 
-/** A semaphore: lets a limited number through at a time, and queues the others. */
+/** A semaphore: lets a limited number through at a time, and queues the others, until they are refused. */
 export class InFlight {
   readonly #most: number;
   #open = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: PromiseWithResolvers<void>[] = [];
 
   constructor(most: number) {
     this.#most = most;
   }
 
   async within<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#open >= this.#most) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#open++;
+    if (this.#open >= this.#most) {
+      const place = Promise.withResolvers<void>();
+      this.#waiting.push(place);
+      await place.promise;
+    } else this.#open++;
     try {
       return await work();
     } finally {
       const next = this.#waiting.shift();
       if (next)
-        next(); // the place passes to the next in the queue
+        next.resolve(); // the place passes to the next in the queue
       else this.#open--;
     }
+  }
+
+  /** Fails all that wait for a place. */
+  refuse(reason: Error): void {
+    for (const { reject } of this.#waiting.splice(0)) reject(reason);
   }
 }
