@@ -1,7 +1,7 @@
 // The clock of a service: it goes by the monotonic clock of the process and follows another one, the database's where several processes share it,
 // so that what is due is due for all of them at once (integrations.md 10.4), else the machine's. See slewed-time.ts for what it makes of steps.
 
-import { uptime } from 'node:os';
+import { sinceBoot } from './since-boot.ts';
 import { afterSleep, type Measured, startAt, steered, timeAt, untilMs } from './slewed-time.ts';
 import type { Clock } from './types.ts';
 
@@ -103,12 +103,4 @@ export async function openSharedClock({
       clearInterval(looking);
     },
   };
-}
-
-function sinceBoot(): number | null {
-  try {
-    return uptime() * 1_000;
-  } catch {
-    return null; // a container may hide it: then the other clock is all there is to go by
-  }
 }

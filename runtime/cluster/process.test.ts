@@ -3,6 +3,7 @@ import { type Db, MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { Fenced } from '../transactions/index.ts';
 import { newId } from '../../model/types/index.ts';
+import type { Clocks } from './lease-time.ts';
 import { Owners } from './owners.ts';
 import { openProcess, type ServiceProcess, WatchedLeases } from './process.ts';
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => client.close());
 afterEach(() => vi.useRealTimers());
 
-const openOne = (installation: Db, onTaken: () => void = () => undefined): Promise<ServiceProcess> =>
+const openOne = (installation: Db, onTaken: () => void = () => undefined, clocks?: Clocks): Promise<ServiceProcess> =>
   openProcess({
     installation,
     client: 'one of a test',
@@ -23,6 +24,7 @@ const openOne = (installation: Db, onTaken: () => void = () => undefined): Promi
     hasBus: true,
     onTaken,
     onError: (error) => expect.unreachable(String(error)),
+    ...(clocks && { clocks }),
   });
 
 test('a process that was declared dead learns of it when it renews its lease', async () => {
@@ -39,6 +41,25 @@ test('a process that was declared dead learns of it when it renews its lease', a
   await records.updateOne({ _id: own.epoch }, { $set: { takenBy: own.epoch + 1 } });
   vi.advanceTimersByTime(5_000);
   while (taken === 0) await sleep(5);
+  await db.dropDatabase();
+});
+
+test('a process whose machine has slept for longer than its lease is not sure of it, and asks at once', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }); // no renewal of its own
+  const db = client.db(`process_asleep_${process.pid}`);
+  let sleptMs = 0;
+  const clocks = { monotonic: () => performance.now(), wall: () => Date.now() + sleptMs, sinceBoot: () => performance.now() + sleptMs };
+  let taken = 0;
+  await using own = await openOne(db, () => taken++, clocks);
+  expect(own.isSure()).toBe(true);
+  sleptMs = 120_000;
+  expect(own.isSure()).toBe(false);
+  while (!own.isSure()) await sleep(5); // the lease was still there, and is renewed
+  await db.collection<{ _id: number }>('processes').updateOne({ _id: own.epoch }, { $set: { takenBy: own.epoch + 1 } });
+  sleptMs += 120_000;
+  expect(own.isSure()).toBe(false);
+  while (taken === 0) await sleep(5);
+  expect(own.isSure()).toBe(false);
   await db.dropDatabase();
 });
 

@@ -4,8 +4,9 @@
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { ClientSession, Db } from 'mongodb';
+import type { ClientSession, Collection, Db } from 'mongodb';
 import { abortTransactionsOf } from '../../platform/mongo/index.ts';
+import { type Clocks, LeaseTime } from './lease-time.ts';
 import { OWNERS } from './owner-records.ts';
 
 const LEASE_MS = 30_000;
@@ -14,6 +15,7 @@ const RENEW_EVERY_MS = 5_000;
 const MARGIN_MS = 2_000;
 /** Longest time between two looks at the leases of others for both to count. */
 const LONGEST_GAP_MS = 2 * RENEW_EVERY_MS;
+const RENEWED = { leaseUntil: { $add: ['$$NOW', LEASE_MS] } };
 /** The end of the lease of a process that has stopped in order. */
 const ENDED = new Date(0);
 
@@ -61,7 +63,7 @@ export interface ServiceProcess extends AsyncDisposable {
   readonly others: readonly LivingProcess[];
   /** Those of other processes that have neither ended nor been declared dead, by the database. */
   living(epochs: readonly number[]): Promise<number[]>;
-  /** Whether the lease is certainly held, by the process's own monotonic clock: nobody can have declared it dead. */
+  /** Whether the lease is certainly held, by the time that has passed for this machine, asleep or not: nobody can have declared it dead. */
   isSure(): boolean;
   /** Sets whether it may own namespaces. */
   serve(serves: boolean): Promise<void>;
@@ -77,26 +79,23 @@ export interface ProcessOptions {
   /** Called when this process was declared dead: another one takes over. */
   readonly onTaken: () => void;
   readonly onError: (error: unknown) => void;
+  /** Those of the machine when absent. */
+  readonly clocks?: Clocks;
 }
 
 /** Acquires a new epoch and renews its lease. */
-export async function openProcess({ installation, client, exclusive, hasBus, onTaken, onError }: ProcessOptions): Promise<ServiceProcess> {
+export async function openProcess(options: ProcessOptions): Promise<ServiceProcess> {
+  const { installation, client, exclusive, hasBus, onError } = options;
   const counters = installation.collection<{ _id: string; value: number }>('counters');
   const processes = installation.collection<ProcessRecord>('processes');
   const counted = await counters.findOneAndUpdate({ _id: 'epoch' }, { $inc: { value: 1 } }, { upsert: true, returnDocument: 'after' });
   const epoch = counted?.value ?? 1;
-  const renewed = { leaseUntil: { $add: ['$$NOW', LEASE_MS] } };
   const own = { host: hostname(), machine: machineId(), pid: process.pid, client, owns: true as const, hasBus };
   await installation.collection(OWNERS).createIndex({ process: 1 });
-  let renewedAt = performance.now();
-  await processes.updateOne({ _id: epoch }, [{ $set: { ...own, startedAt: '$$NOW', ...renewed } }], { upsert: true });
-  const renewal = setInterval(() => {
-    const sentAt = performance.now();
-    processes.updateOne({ _id: epoch, takenBy: { $exists: false } }, [{ $set: renewed }]).then(({ matchedCount }) => {
-      if (matchedCount === 0) onTaken();
-      else renewedAt = Math.max(renewedAt, sentAt);
-    }, onError);
-  }, RENEW_EVERY_MS);
+  const time = new LeaseTime(() => renew(), options.clocks);
+  await processes.updateOne({ _id: epoch }, [{ $set: { ...own, startedAt: '$$NOW', ...RENEWED } }], { upsert: true });
+  const renew = renewing(processes, epoch, time, options);
+  const renewal = setInterval(renew, RENEW_EVERY_MS);
   renewal.unref();
   const watched = new WatchedLeases();
   let living: LivingProcess[] = [];
@@ -149,7 +148,7 @@ export async function openProcess({ installation, client, exclusive, hasBus, onT
       const filter = { _id: { $in: [...epochs] }, takenBy: { $exists: false }, leaseUntil: { $ne: ENDED } };
       return (await processes.find(filter, { projection: { _id: 1 } }).toArray()).map(({ _id }) => _id);
     },
-    isSure: () => exclusive || performance.now() - renewedAt < LEASE_MS - MARGIN_MS,
+    isSure: () => exclusive || time.passedMs < LEASE_MS - MARGIN_MS,
     async serve(serves) {
       await processes.updateOne({ _id: epoch }, { $set: { serves } });
     },
@@ -158,6 +157,21 @@ export async function openProcess({ installation, client, exclusive, hasBus, onT
       // The next claimant finds through this record what it could not hand over.
       await processes.updateOne({ _id: epoch }, { $set: { leaseUntil: ENDED } }).catch(onError);
     },
+  };
+}
+
+function renewing(
+  processes: Collection<ProcessRecord>,
+  epoch: number,
+  time: LeaseTime,
+  { onTaken, onError }: Pick<ProcessOptions, 'onTaken' | 'onError'>,
+): () => void {
+  return () => {
+    const sentAt = time.now();
+    processes.updateOne({ _id: epoch, takenBy: { $exists: false } }, [{ $set: RENEWED }]).then(({ matchedCount }) => {
+      if (matchedCount === 0) onTaken();
+      else time.renewed(sentAt);
+    }, onError);
   };
 }
 
