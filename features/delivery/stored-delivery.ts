@@ -37,6 +37,8 @@ export interface Delivery {
   readonly frequencyMs: number;
   /** With which the rule has ended last, before the last delivery. */
   readonly error?: LastError;
+  /** Of one that was read: what its texts are sealed as, so that they need not be sealed anew. It is not stored. */
+  readonly sealedTexts?: ReadonlyMap<string, string>;
 }
 
 /** The interval between the n-th delivery of an event and the next. */
@@ -107,9 +109,9 @@ export function insertions(deliveries: readonly Delivery[], cipher: Cipher | nul
 /** Purpose of the sealed texts. */
 const PURPOSE = 'delivery';
 
-const sealed = (delivery: Delivery, seal: (text: string, id: string) => string): Delivery => ({
+const sealed = ({ sealedTexts, ...delivery }: Delivery, seal: (text: string, id: string) => string): Delivery => ({
   ...delivery,
-  event: withEventTexts(delivery.event, seal),
+  event: withEventTexts(delivery.event, (text, id) => sealedTexts?.get(text) ?? seal(text, id)),
 });
 
 /** Allowance for the other members of a delivery: its target, names, a path. */
@@ -149,10 +151,16 @@ export const untilDeadline = ({ deadline }: Delivery, at: number): Date => new D
 
 /** A delivery that was read without `promoteLongs`: its numbers are converted, but for the version, which stays exact, and its texts opened. */
 export function fromStored(delivery: Delivery, cipher: Cipher | null): Delivery {
-  const event = withEventTexts(delivery.event, (text, id) => openText(cipher, text, PURPOSE, id));
+  const sealedTexts = new Map<string, string>();
+  const event = withEventTexts(delivery.event, (stored, id) => {
+    const text = openText(cipher, stored, PURPOSE, id);
+    if (text !== stored) sealedTexts.set(text, stored); // else it is of before there was a key
+    return text;
+  });
   const { sequence, chain } = event;
   return {
     ...delivery,
+    sealedTexts,
     attempts: Number(delivery.attempts),
     frequencyMs: Number(delivery.frequencyMs),
     event: {
