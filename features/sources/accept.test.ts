@@ -1,9 +1,11 @@
 // spec: integrations.md 1.6
 import { createHmac, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openOwnDatabase, type OwnDatabase } from '../../engine/testing/database.ts';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
 import { parseJson } from '../../model/values/index.ts';
+import { FairScheduler } from '../../runtime/admission/index.ts';
+import { QueueFull } from '../../runtime/transactions/index.ts';
 
 let database: OwnDatabase;
 let t: TestEngine;
@@ -45,6 +47,21 @@ test('a sender is not told whose source it is that cannot act for its user any m
   await t.engine.identity.deleteUser(username);
   await expect.poll(() => answerTo('left')).toEqual(away('left'));
   await t.eventually('logs', { message: { $regex: username } }, 1);
+});
+
+// spec: resources-and-api.md 9.2
+test('a sender whose namespace has as many requests waiting as it may is told so, which is no error of the service', async () => {
+  await t.ask('insert', 'sources', { body: JSON.stringify(webhook('crowded')) });
+  const full = vi.spyOn(FairScheduler.prototype, 'enter').mockImplementationOnce(() => {
+    throw new QueueFull('waitingRequests', 20_000);
+  });
+  const arrival = { protocol: 'webhook', source: 'crowded', headers: {}, address: '', body: () => Buffer.from('{}') };
+  await expect(t.engine.accept(t.identity.namespace, arrival)).rejects.toMatchObject({
+    code: 'cascade.quota.exceeded',
+    status: 429,
+    params: ['waitingRequests', 20_000],
+  });
+  full.mockRestore();
 });
 
 test('a sender is not told what a program of the pipeline says', async () => {
