@@ -40,6 +40,7 @@ export const RUNTIME_NAMES = [
   'pull',
   'value',
   'close',
+  'left',
   'elements',
   'filter',
   'map',

@@ -88,14 +88,18 @@ test('a loop can be halted at each turn', () => {
         let v_t = null;
         v_t = 0;
         const $i0 = $iterate($, v_list);
-        while ($step($i0) || (yield* $pull($, $i0))) {
-          if (--$.fuel < 0) yield* $slice($);
-          let v_x = $value($i0);
-          if ($gt(v_t, 9)) {
-            yield* $close($, $i0);
-            break;
+        try {
+          while ($step($i0) || (yield* $pull($, $i0))) {
+            if (--$.fuel < 0) yield* $slice($);
+            let v_x = $value($i0);
+            if ($gt(v_t, 9)) {
+              yield* $close($, $i0);
+              break;
+            }
+            v_t = $add(v_t, $get(v_x, "n", "x"));
           }
-          v_t = $add(v_t, $get(v_x, "n", "x"));
+        } catch ($e1) {
+          yield* $left($, $i0, $e1);
         }
         return v_t;
       }"

@@ -41,7 +41,17 @@ function emitTurns({ at, collection, variable: name, until, body, element }: Loo
     turn.push(b.when(module.truth(until), b.block([close, b.leave])));
   }
   turn.push(...body());
-  return [b.declare('const', [iterator, module.helper('iterate', at, b.id('$'), collection)]), b.loop(b.logical('||', step, pull), turn)];
+  // An error leaves the loop, and a TRY around it may go on with the run: what is open at the host is closed.
+  const error = module.name('e');
+  const left = b.statement(b.delegate(module.helper('left', at, b.id('$'), b.id(iterator), b.id(error))));
+  const handler: es.CatchClause = { type: 'CatchClause', param: b.id(error), body: b.block([left]) };
+  const turns: es.TryStatement = {
+    type: 'TryStatement',
+    block: b.block([b.loop(b.logical('||', step, pull), turn)]),
+    handler,
+    finalizer: null,
+  };
+  return [b.declare('const', [iterator, module.helper('iterate', at, b.id('$'), collection)]), turns];
 }
 
 export function emitFor(node: For, module: ModuleWriter): es.Statement[] {

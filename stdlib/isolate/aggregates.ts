@@ -5,7 +5,7 @@ import { equalText } from '../operators/index.ts';
 import { CascadeError } from '../errors.ts';
 import { resultList } from './result-lists.ts';
 import type { Run } from './run.ts';
-import { ListCursor, Sequence } from './sequence.ts';
+import { type Cursor, ListCursor, Sequence, toTheEnd } from './sequence.ts';
 import { slice, type Steps } from './steps.ts';
 
 /** Name in the result, function, and what it takes of a row, by a path or an expression; null counts the rows. */
@@ -38,13 +38,26 @@ export function* aggregateRows(
   skip: Value,
   resource: Value = null,
 ): Steps<Value> {
+  const cursor = rows.open();
+  const groups = yield* toTheEnd(cursor, grouped(run, cursor, groupBy, wanted));
+  const made = [...groups.values()].map((group) => rowOf(group, wanted));
+  if (cardinality === 'one' || cardinality === 'exactlyOne') return single(made, cardinality, resource);
+  const from = whole('skip', skip) ?? 0;
+  const most = whole('limit', limit) ?? (cardinality === 'array' ? ARRAY_ROWS : made.length);
+  if (most > MOST_ARRAY_ROWS && limit !== null && cardinality !== 'sequence') throw outOfRange('limit');
+  const shown = made.slice(from, from + most);
+  if (cardinality !== 'sequence') return resultList(shown);
+  run.madeSequence = true;
+  return new Sequence(() => new ListCursor(shown));
+}
+
+function* grouped(run: Run, cursor: Cursor, groupBy: readonly string[], wanted: readonly Wanted[]): Steps<Map<string, Group>> {
   const groups = new Map<string, Group>();
   const begin = (key: ObjectValue): Group => ({
     key,
     accumulators: wanted.map(([name, fn, read]) => accumulator(read ? fn : 'count', name)),
   });
   if (groupBy.length === 0) groups.set('{}', begin({}));
-  const cursor = rows.open();
   while (cursor.step() || (yield* cursor.pull())) {
     if (--run.fuel < 0) yield* slice(run);
     const key: ObjectValue = {};
@@ -57,15 +70,7 @@ export function* aggregateRows(
     }
     for (const [index, [, , read]] of wanted.entries()) group.accumulators[index]?.add(read === null ? true : (taken(cursor.value, read) ?? null));
   }
-  const made = [...groups.values()].map((group) => rowOf(group, wanted));
-  if (cardinality === 'one' || cardinality === 'exactlyOne') return single(made, cardinality, resource);
-  const from = whole('skip', skip) ?? 0;
-  const most = whole('limit', limit) ?? (cardinality === 'array' ? ARRAY_ROWS : made.length);
-  if (most > MOST_ARRAY_ROWS && limit !== null && cardinality !== 'sequence') throw outOfRange('limit');
-  const shown = made.slice(from, from + most);
-  if (cardinality !== 'sequence') return resultList(shown);
-  run.madeSequence = true;
-  return new Sequence(() => new ListCursor(shown));
+  return groups;
 }
 
 function rowOf({ key, accumulators }: Group, wanted: readonly Wanted[]): ObjectValue {

@@ -51,6 +51,27 @@ test('merge reads its parts in turn, those that ask the host, too, and closes th
   expect(some.failure ?? some.ops.map(({ kind }) => kind)).toEqual(['open', 'close']);
 });
 
+test('what a program reads is closed where an error ends the reading that the program catches', () => {
+  const host: Host = (kind) => (kind === 'open' ? { ok: { cursor: 'c', rows: [{ n: 1 }, { n: 2 }], done: false } } : { ok: null });
+  const kinds = (body: string): unknown => {
+    const { failure, ops } = openLane().eval(body, [], host);
+    return failure ?? ops.map(({ kind }) => kind);
+  };
+  const caught = (reading: string): string => `try { ${reading} } catch (e) { SELECT ONE FROM U }`;
+  const closed = ['open', 'close', 'select'];
+  expect(kinds(caught('for (r in SELECT FROM T) { exception("a.b", "c") }'))).toEqual(closed);
+  expect(kinds(caught('for (r in MAP (q in SELECT FROM T) { return q.n / 0 }) { }'))).toEqual(closed);
+  expect(kinds(caught('toArray(MAP (q in SELECT FROM T) { return q.n / 0 })'))).toEqual(closed);
+  expect(kinds(caught('SELECT s = sum(n / 0) FROM T'))).toEqual(closed);
+});
+
+test('a run whose limit is hit asks for nothing any more, not to close what it reads either', () => {
+  const host: Host = (kind) => (kind === 'open' ? { ok: { cursor: 'c', rows: [{ n: 1 }], done: false } } : { ok: null });
+  const { failure, ops } = openLane().eval('for (r in SELECT FROM T) { for (i in [1, 2, 3]) { } }', [], host, { iterations: 2 });
+  expect(failure).toMatchObject({ code: 'cascade.execution.iteration.limit' });
+  expect(ops.map(({ kind }) => kind)).toEqual(['open']);
+});
+
 test('FILTER and MAP close what they read once their UNTIL holds, whether it waits or not', () => {
   const host: Host = (kind) => (kind === 'open' ? { ok: { cursor: 'c', rows: [{ n: 1 }, { n: 2 }], done: false } } : { ok: null });
   const lane = openLane();

@@ -6,7 +6,7 @@ import { LIMITS } from './limits.ts';
 import { operation } from './operations.ts';
 import { chargeRows, isResultList, resultList } from './result-lists.ts';
 import type { Run } from './run.ts';
-import { type Cursor, drain, ListCursor, PlainCursor, Sequence } from './sequence.ts';
+import { afterError, type Cursor, drain, ListCursor, PlainCursor, Sequence } from './sequence.ts';
 import { EntriesCursor, isSharedMap, snapshotOf } from './shared-objects.ts';
 import { slice, type Steps } from './steps.ts';
 
@@ -39,6 +39,7 @@ export const step = (cursor: Cursor): boolean => cursor.step();
 export const pull = (_run: Run, cursor: Cursor): Steps<boolean> => cursor.pull();
 export const value = (cursor: Cursor): Value => cursor.value;
 export const close = (_run: Run, cursor: Cursor): Steps<void> => cursor.close();
+export const left = (_run: Run, cursor: Cursor, error: unknown): Steps<never> => afterError(cursor, error);
 
 /** What a block of EXECUTE or SELECT ONE goes through: a collection's elements, or the value itself (language.md X5, E6). */
 export function elements(result: Value, nullCounts: boolean): Value {

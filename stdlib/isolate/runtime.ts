@@ -86,6 +86,7 @@ export function makeRuntime(procedures: Procedures, current: () => Run): Runtime
     pull: loops.pull,
     value: loops.value,
     close: loops.close,
+    left: loops.left,
     elements: loops.elements,
     filter: loops.filter,
     map: loops.map,

@@ -1,6 +1,7 @@
 // Sequences: lazy, in order, read once (language.md 4.2). A cursor gives an element at once (`step`) or with the host's help (`pull`).
 import { fail } from '../errors.ts';
 import { LocalValue, type Value } from '../values/index.ts';
+import { isLimit } from './limits.ts';
 import type { Run } from './run.ts';
 import { slice, type Steps } from './steps.ts';
 
@@ -85,8 +86,30 @@ export class IterableCursor extends PlainCursor {
   }
 }
 
+/** Reading ends with an error, and a TRY may go on with the run; not after a limit, where nothing is asked for any more. */
+export function* afterError(cursor: Cursor, error: unknown): Steps<never> {
+  if (isLimit(error)) throw error;
+  try {
+    yield* cursor.close();
+  } catch (later) {
+    if (isLimit(later)) throw later;
+  }
+  throw error;
+}
+
+/** @param reading goes through the cursor */
+export function* toTheEnd<T>(cursor: Cursor, reading: Steps<T>): Steps<T> {
+  try {
+    return yield* reading;
+  } catch (error) {
+    return yield* afterError(cursor, error);
+  }
+}
+
 /** All elements, as an Array. */
-export function* drain(cursor: Cursor, run: Run): Steps<Value[]> {
+export const drain = (cursor: Cursor, run: Run): Steps<Value[]> => toTheEnd(cursor, elementsOf(cursor, run));
+
+function* elementsOf(cursor: Cursor, run: Run): Steps<Value[]> {
   const list: Value[] = [];
   while (cursor.step() || (yield* cursor.pull())) {
     if (--run.fuel < 0) yield* slice(run);
