@@ -49,7 +49,7 @@ export interface ListenOptions {
   /** Whether the metrics include those of the process (memory, processor, garbage collection, event loop). */
   measuresProcess?: boolean;
   /** Times and bounds of WebSockets, where they differ from the defaults. */
-  webSocket?: Pick<WebSocketOptions, 'unknown' | 'loginMs' | 'pingMs' | 'silenceSeconds' | 'heartbeatMs'>;
+  webSocket?: Pick<WebSocketOptions, 'unknown' | 'kept' | 'loginMs' | 'pingMs' | 'silenceSeconds' | 'heartbeatMs'>;
 }
 
 export interface Listener extends AsyncDisposable {

@@ -9,6 +9,7 @@ import type { Identity, Notice } from '../../resources/api.ts';
 import type { StoredEvent } from '../../runtime/transactions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { SUBSCRIPTIONS } from './delivery-types.ts';
+import { isTooLong, PersistentFilters } from './filters.ts';
 import { atomically, ensureCollection } from '../../resources/instances/index.ts';
 import { orReadLater } from '../../resources/definitions/index.ts';
 import { stampChanged, stampNew, versionOf } from '../../resources/representation/index.ts';
@@ -19,6 +20,8 @@ import { instanceFromBson, instanceToBson, parseJson, toJson } from '../../model
 /** Each subscription adds a write to every event that it matches, until it is deleted. */
 const MOST_OF_ONE_USER = 1_000;
 const MOST = 10_000;
+/** Longer ones have a longer filter than is taken: they are not even read. */
+const LONGEST_BYTES = 256 * 1024;
 
 export interface Socket {
   readonly deliver: (notice: Notice) => void;
@@ -57,6 +60,7 @@ export class PersistentSubscriptions {
   readonly #byName = new Map<string, Persistent>();
   readonly #byPath = new Map<string, Set<Persistent>>();
   readonly #ofUser = new Map<string, number>();
+  readonly #filters = new PersistentFilters();
 
   constructor(options: PersistentOptions) {
     this.#options = options;
@@ -115,11 +119,20 @@ export class PersistentSubscriptions {
     return [...this.#byName.values()].flatMap(({ name, username }) => (username === user ? [name] : []));
   }
 
-  /** Loads the stored subscriptions. */
+  /** Loads the stored subscriptions, but for those with longer filters than are taken: a namespace has to open with whatever is stored. */
   async load(): Promise<void> {
-    for await (const raw of this.#options.space().storage.db.collection(SUBSCRIPTIONS.collection).find({}, { raw: true })) {
-      this.#add(persistentOf(instanceFromBson(SUBSCRIPTIONS.type, raw)));
+    const { storage, log, name: namespace } = this.#options.space();
+    const stored = storage.db.collection(SUBSCRIPTIONS.collection);
+    const isLong = { $gt: [{ $bsonSize: '$$ROOT' }, LONGEST_BYTES] };
+    const left: string[] = [];
+    for await (const raw of stored.find({ $expr: { $not: [isLong] } }, { raw: true })) {
+      const subscription = persistentOf(instanceFromBson(SUBSCRIPTIONS.type, raw));
+      const { username, filter, name } = subscription;
+      if (!isTooLong(filter) && this.#filters.hasRoom(username, filter)) this.#add(subscription);
+      else left.push(name);
     }
+    for await (const { name } of stored.find({ $expr: isLong }, { projection: { name: 1 } })) left.push(String(name));
+    if (left.length > 0) log.warn({ namespace, subscriptions: left }, 'persistent subscriptions with too long filters are left out');
   }
 
   /** @throws cascade.quota.exceeded */
@@ -128,21 +141,33 @@ export class PersistentSubscriptions {
     if ((this.#ofUser.get(username) ?? 0) >= MOST_OF_ONE_USER)
       throw apiError('cascade.quota.exceeded', 'persistentSubscriptionsOfUser', MOST_OF_ONE_USER);
     if (this.size >= MOST) throw apiError('cascade.quota.exceeded', 'persistentSubscriptions', MOST);
-    this.#count(username, 1); // counted before it is stored, since concurrent requests may create others
+    this.#filters.requireRoom(username, filter);
+    this.#count(username, 1, filter); // counted before it is stored, since concurrent requests may create others
     try {
       return await this.#store(identity, path, filter);
     } finally {
-      this.#count(username, -1);
+      this.#count(username, -1, filter);
     }
   }
 
   /**
    * Stores another filter, for events to come: what is kept already stays, since nobody else has acknowledged it.
-   * @throws cascade.subscription.unknown
+   * @throws cascade.subscription.unknown, cascade.quota.exceeded
    */
   async refilter(subscription: Persistent, filter: ObjectValue): Promise<void> {
-    const { name } = subscription;
+    const { username } = subscription;
     if (toJson(filter) === toJson(subscription.filter)) return;
+    this.#filters.requireRoom(username, filter); // beside the present one, which stays if this cannot be stored
+    this.#filters.add(username, filter);
+    try {
+      await this.#storeFilter(subscription, filter);
+    } finally {
+      this.#filters.remove(username, filter);
+    }
+  }
+
+  async #storeFilter(subscription: Persistent, filter: ObjectValue): Promise<void> {
+    const { name } = subscription;
     const space = this.#options.space();
     const { collection, type } = SUBSCRIPTIONS;
     const stored = async (): Promise<ObjectValue | null> => {
@@ -162,10 +187,18 @@ export class PersistentSubscriptions {
       work.then(() => undefined),
       async () => {
         const now = await stored();
-        if (now) subscription.filter = persistentOf(now).filter;
+        if (now) this.#setFilter(subscription, persistentOf(now).filter);
       },
     );
+    this.#setFilter(subscription, filter);
+  }
+
+  #setFilter(subscription: Persistent, filter: ObjectValue | null): void {
+    const { name, username } = subscription;
+    const isCounted = this.#byName.get(name) === subscription;
+    if (isCounted) this.#filters.remove(username, subscription.filter);
     subscription.filter = filter;
+    if (isCounted) this.#filters.add(username, filter);
   }
 
   /** Attaches a socket to a subscription, and notifies the previous socket. */
@@ -211,7 +244,7 @@ export class PersistentSubscriptions {
   /** @returns whether it existed */
   #forget(found: Persistent | undefined): boolean {
     if (!found || !this.#byName.delete(found.name)) return false;
-    this.#count(found.username, -1);
+    this.#count(found.username, -1, found.filter);
     const others = this.#byPath.get(found.path);
     others?.delete(found);
     if (others?.size === 0) this.#byPath.delete(found.path);
@@ -236,13 +269,15 @@ export class PersistentSubscriptions {
     const known = this.#byName.get(subscription.name);
     if (known) return known; // a read of the store has added it already
     this.#byName.set(subscription.name, subscription);
-    this.#count(subscription.username, 1);
+    this.#count(subscription.username, 1, subscription.filter);
     const others = this.#byPath.get(subscription.path) ?? new Set();
     this.#byPath.set(subscription.path, others.add(subscription));
     return subscription;
   }
 
-  #count(username: string, by: 1 | -1): void {
+  #count(username: string, by: 1 | -1, filter: ObjectValue | null): void {
+    if (by > 0) this.#filters.add(username, filter);
+    else this.#filters.remove(username, filter);
     const count = (this.#ofUser.get(username) ?? 0) + by;
     if (count > 0) this.#ofUser.set(username, count);
     else this.#ofUser.delete(username);

@@ -13,6 +13,7 @@ import {
   decodeInnerInPieces,
   instanceToJson,
   instanceToJsonInPieces,
+  parseJson,
   parseJsonInPieces,
   toJson,
   toJsonInPieces,
@@ -22,11 +23,12 @@ import { LONG_TEXT } from '../../resources/instances/index.ts';
 import type { StoredEvent } from '../../runtime/transactions/index.ts';
 import { type EventPath, known, type Made, parseEventPath, type Present, type Sight } from '../../runtime/events/index.ts';
 import { listen } from '../notifications/index.ts';
-import { deliveriesOf } from '../delivery/index.ts';
+import { deliveriesOf, isTooLong } from '../delivery/index.ts';
 
 /**
  * Starts a subscription that lasts until it is closed or its resource is deleted.
- * @throws cascade.event.path.invalid, cascade.resource.not.found, cascade.resource.type.not.found, cascade.subscription.unknown
+ * @throws cascade.request.parameter.invalid, cascade.event.path.invalid, cascade.resource.not.found, cascade.resource.type.not.found,
+ *   cascade.subscription.unknown, cascade.quota.exceeded
  */
 export async function subscribe(
   space: Namespace,
@@ -35,7 +37,9 @@ export async function subscribe(
   { eventFilter, persistent, subscriptionName }: SubscribeOptions,
   deliver: (notice: Notice) => void,
 ): Promise<Subscription> {
-  const filter = eventFilter ?? null;
+  if (isTooLong(eventFilter ?? null)) throw apiError('cascade.request.parameter.invalid', 'eventFilter', '…');
+  // A copy: texts of a long message keep the whole of it.
+  const filter = eventFilter ? (parseJson(toJson(eventFilter)) as ObjectValue) : null;
   const at = eventPathIn(space, path);
   if (at.resource === 'inbox') {
     if (persistent === true || subscriptionName !== undefined) throw apiError('cascade.request.parameter.invalid', 'persistent', true);

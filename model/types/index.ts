@@ -25,7 +25,7 @@ export { baseSchema, typeToSchema } from './json-schema.ts';
 export { type MongoIndex, mongoIndexes, storedPath } from './mongo-indexes.ts';
 export { baseNameOf, checkName, isRuleVersion, type NameKind, PUBLIC_EXECUTOR, storedUsername, SYSTEM_RESOURCES } from './names.ts';
 export { ACCESS_LEVELS, parseType, type ParseTypeOptions, typeToValue } from './parse-type.ts';
-export { atOnce, type InPieces, isDivisible, isLong, runsOf, type Speller, spellInPieces } from './pieces.ts';
+export { atOnce, type InPieces, isDivisible, isLong, runsOf, type Speller, spellInPieces, weightOf } from './pieces.ts';
 export {
   applyChanges,
   type Changes,

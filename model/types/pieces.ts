@@ -20,7 +20,7 @@ const CHARACTERS = 64;
 const LONG = 4_000;
 
 /** How many values that is, texts by their length; counting ends at `most`. */
-function weightOf(value: Value | undefined, most: number, before = 0): number {
+export function weightOf(value: Value | undefined, most: number, before = 0): number {
   if (typeof value === 'string') return before + 1 + value.length / CHARACTERS;
   if (typeof value !== 'object' || value === null) return before + 1;
   let weight = before + 1;

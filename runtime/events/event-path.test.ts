@@ -32,6 +32,7 @@ test.each([
   ['/topics/a b', 'cascade.topic.name.invalid'],
   ['/topics/a/#', 'cascade.topic.name.invalid'],
   ['/inbox/phone/more', 'cascade.event.path.invalid'],
+  [`/users/${'a'.repeat(1_000)}/authenticationSuccess`, 'cascade.event.path.invalid'],
 ])('%s is refused with %s', (written, code) => {
   expect(() => parseEventPath(written)).toThrow(expect.objectContaining({ code }));
 });

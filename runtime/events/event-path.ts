@@ -28,6 +28,9 @@ const OTHERS = [
   ['audits', /^\/audits\/([A-Za-z_][A-Za-z0-9_]*)\/publish$/],
 ] as const;
 
+/** Longer than the names of all that has events: a path is kept for as long as somebody listens on it, whether there is such a user or not. */
+const LONGEST = 1_000;
+
 /** @throws cascade.event.path.invalid, cascade.topic.name.invalid, .reserved */
 export function parseEventPath(path: string): EventPath {
   const [, topic] = TOPIC.exec(path) ?? [];
@@ -36,6 +39,7 @@ export function parseEventPath(path: string): EventPath {
     checkName('topic', name);
     return { path: `/topics${name}/publish`, resource: 'topics', name };
   }
+  if (path.length > LONGEST) throw apiError('cascade.event.path.invalid', `${path.slice(0, 100)}…`);
   const [, type, operation] = TYPE.exec(path) ?? [];
   if (type !== undefined) return { path: `/types/${type}/${operation}`, resource: 'types', name: type };
   if (LOGS.test(path)) return { path: LOGS_PATH, resource: 'types', name: 'system.logs' };

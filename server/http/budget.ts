@@ -50,6 +50,14 @@ const PART_EACH = 1 / 3;
 /** Number of bodies of the greatest length for which there is room at least. */
 const LEAST_BODIES = 4;
 
+const mostIn = (memoryBytes: number): number => Math.min(MOST_REQUEST_BYTES, memoryBytes * PART_OF_MEMORY);
+
+/** The budget for what the subscriptions of all sockets keep. */
+export function subscriptionBudget(memoryBytes = availableMemory()): Budget {
+  const most = mostIn(memoryBytes);
+  return new Budget('subscriptionBytes', most, most * PART_EACH);
+}
+
 /**
  * The budget for bodies and messages until they are answered.
  * @param limitBytes the limit of one of them
@@ -57,6 +65,6 @@ const LEAST_BODIES = 4;
  */
 export function requestBudget(limitBytes: number, memoryBytes = availableMemory()): Budget {
   const least = LEAST_BODIES * limitBytes;
-  const most = Math.min(MOST_REQUEST_BYTES, memoryBytes * PART_OF_MEMORY);
+  const most = mostIn(memoryBytes);
   return new Budget('requestBytes', Math.max(most, 2 * least), Math.max(most * PART_EACH, least));
 }

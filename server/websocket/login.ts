@@ -4,7 +4,7 @@ import type { IdentityStore, Session } from '../../identity/index.ts';
 import type { Identity } from '../../engine/index.ts';
 import { isObject } from '../../stdlib/values/index.ts';
 import { sessionBody } from '../http/index.ts';
-import { type Message, textIn } from './message.ts';
+import { type Message, textIn, textOfItsOwn } from './message.ts';
 import { isLoginOperation } from './operations.ts';
 
 export const isLogin = ({ op }: Message): boolean => isLoginOperation(op);
@@ -80,17 +80,16 @@ export class Login {
    * @returns the answer's body
    * @throws authentication.failed, security.rate.limited, security.credentials.missing, namespace.not.authorized
    */
-  async enter(
-    { op, resourceName, object, targetNamespace: target }: Message,
-    admit: (namespace: string) => Promise<void>,
-  ): Promise<string> {
+  async enter({ op, resourceName, object, targetNamespace }: Message, admit: (namespace: string) => Promise<void>): Promise<string> {
+    const target = targetNamespace === undefined ? undefined : textOfItsOwn(targetNamespace);
     if (resourceName?.replace(/^system\./, '') !== 'credentials')
       throw apiError('cascade.request.parameter.invalid', 'resourceName', resourceName ?? null);
     if (op === 'validate') {
       if (typeof object !== 'string') throw apiError('cascade.security.credentials.missing');
-      const session = await this.#store.loginWithToken(object, target, this.#address, 'same'); // or each reconnection would be one session more
+      const token = textOfItsOwn(object);
+      const session = await this.#store.loginWithToken(token, target, this.#address, 'same'); // or each reconnection would be one session more
       await admit(session.identity.namespace);
-      this.#current = new LoggedIn(this.#store, session, object, target);
+      this.#current = new LoggedIn(this.#store, session, token, target);
       return sessionBody(session);
     }
     const credentials = object !== undefined && isObject(object) ? object : {};

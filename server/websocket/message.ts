@@ -80,6 +80,9 @@ export function textIn(object: ObjectValue, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** A copy for what outlives the message: a text that is cut out of a long one keeps the whole of that. */
+export const textOfItsOwn = (cut: string): string => JSON.parse(JSON.stringify(cut)) as string;
+
 /** The headers of all messages that belong to a request: its id, when it has one. */
 export function headersOf(message: Pick<Message, 'parameters'>, answer?: Answer): string {
   const id = requestIdOf(message);

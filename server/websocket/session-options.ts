@@ -27,6 +27,8 @@ export interface SessionOptions {
   readonly deadlines: Deadlines;
   /** The budget for the messages of all clients, until they are answered. */
   readonly budget: Budget;
+  /** The budget for what the subscriptions of all clients keep, until they end. */
+  readonly kept: Budget;
   /** What begins requests in their turn. */
   readonly turns: RoundRobinQueue;
   /** The budget for sockets without a login. */

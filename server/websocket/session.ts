@@ -43,12 +43,14 @@ export class Session {
   #recheckAgain = false;
 
   constructor(options: SessionOptions) {
-    const { engine, wire, loginMs, framing, messageLimitBytes } = options;
+    const { engine, wire, loginMs, framing, messageLimitBytes, kept } = options;
     this.#options = options;
     this.#login = new Login(engine.identity, wire.address);
     this.#subscriptions = new Subscriptions({
       engine,
       login: () => this.#login.current!, // nobody subscribes before a login
+      keep: (bytes) => kept.take(wire.address, bytes),
+      free: (bytes) => kept.give(wire.address, bytes),
       send: (text) => wire.send(text),
       hasRoom: () => wire.hasRoom(),
       failed: (error) => options.log.error({ err: error }, 'the stored events of a subscription could not be sent'),

@@ -11,12 +11,14 @@ import {
   partsOf,
   peerOf,
   requestBudget,
+  subscriptionBudget,
   RoundRobinQueue,
   type Served,
 } from '../http/index.ts';
 import type { PeerSocket, Transport } from '../transport/index.ts';
 import { type Framing, RAW, SOCKJS } from './framing.ts';
 import { Session } from './session.ts';
+import type { SessionOptions } from './session-options.ts';
 
 /** Room beyond the limit of a message, so that its sender gets 1009; for a longer one the library closes the connection. */
 const REFUSED_BYTES = 16 * 1024 * 1024;
@@ -37,6 +39,8 @@ export interface WebSocketOptions {
   messageLimitBytes?: number;
   /** The budget for all messages; one of its own when absent. */
   budget?: Budget;
+  /** The budget for what all subscriptions keep. */
+  kept?: Budget;
   /** What begins requests in their turn; one of its own when absent. */
   turns?: RoundRobinQueue;
   /** The budget for sockets without a login. */
@@ -78,6 +82,7 @@ export function bindWebSocket(transport: Transport, options: WebSocketOptions): 
   const {
     turns = new RoundRobinQueue(),
     budget = requestBudget(messageLimitBytes),
+    kept = subscriptionBudget(),
     unknown = new Budget('unknownSockets', MOST_UNKNOWN, MOST_UNKNOWN_EACH),
   } = options;
   const connections = new Set<Connection>();
@@ -96,7 +101,9 @@ export function bindWebSocket(transport: Transport, options: WebSocketOptions): 
       if (!framing) return null;
       const address = clientOf(peer, headers);
       return (socket) => {
-        const connection = new Connection(socket, framing, address, { ...options, budget, turns }, deadlines, unknown, () => settled());
+        const connection = new Connection(socket, framing, address, { ...options, budget, kept, turns, unknown }, deadlines, () =>
+          settled(),
+        );
         connections.add(connection);
         queueMicrotask(() => connection.session.begin());
         return {
@@ -162,12 +169,11 @@ class Connection {
     socket: PeerSocket,
     framing: Framing,
     address: string,
-    options: WebSocketOptions & { budget: Budget; turns: RoundRobinQueue },
+    options: WebSocketOptions & Pick<SessionOptions, 'budget' | 'kept' | 'turns' | 'unknown'>,
     deadlines: Deadlines,
-    unknown: Budget,
     onAnswer: () => void,
   ) {
-    const { engine, log, budget, turns, loginMs = 30_000, pingMs = 30_000, heartbeatMs = HEARTBEAT_MS } = options;
+    const { engine, log, budget, kept, turns, unknown, loginMs = 30_000, pingMs = 30_000, heartbeatMs = HEARTBEAT_MS } = options;
     const { messageLimitBytes = BODY_LIMIT_BYTES } = options;
     this.#socket = socket;
     this.#framing = framing;
@@ -179,7 +185,8 @@ class Connection {
       stream: (message: Pieces) => this.#stream(message),
       close: (code: number, reason: string) => this.close(code, reason),
     };
-    this.session = new Session({ engine, log, wire, framing, messageLimitBytes, deadlines, budget, turns, unknown, loginMs, onAnswer });
+    const shared = { engine, log, deadlines, budget, kept, turns, unknown };
+    this.session = new Session({ ...shared, wire, framing, messageLimitBytes, loginMs, onAnswer });
     const { opening, heartbeat } = framing;
     if (opening !== null) this.#send(opening);
     if (heartbeat !== null) this.#timers.push(setInterval(() => this.#send(heartbeat), heartbeatMs));

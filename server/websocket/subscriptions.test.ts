@@ -227,3 +227,51 @@ test.each<[what: string, open: number[], turns: Turn[], left: number[]]>([
   await subscriptions.unsubscribe(message as never, ANN);
   expect([[...listening], subscriptions.size]).toEqual([[], 0]);
 });
+
+test('what subscriptions keep is counted until they end, however they end, and a longer request id or too much is refused', async () => {
+  let held = 0;
+  let fails = false;
+  const ROOM = 300_000;
+  const subscriptions = new Subscriptions({
+    engine: {
+      subscribe: async () => {
+        if (fails) throw apiError('cascade.authorization.denied', 'subscribe', '/topics/a');
+        return { close: () => undefined };
+      },
+      count: async () => undefined,
+    },
+    login: () => ({ username: 'ann', identify: async () => ANN }),
+    keep: (bytes: number) => {
+      if (held + bytes > ROOM) return apiError('cascade.quota.exceeded', 'subscriptionBytes', ROOM);
+      held += bytes;
+      return null;
+    },
+    free: (bytes: number) => void (held -= bytes),
+    send: () => undefined,
+  } as unknown as ConstructorParameters<typeof Subscriptions>[0]);
+  const eventFilter = { x: Array.from({ length: 900 }, () => ({})) };
+  const message = (requestId: string, filter: object | null = eventFilter) =>
+    ({ op: 'subscribe', resourceName: 'events', resourceId: '/topics/a', parameters: { requestId, eventFilter: filter } }) as never;
+  const one = 128 * 902;
+  await subscriptions.subscribe(message('small', { site: 'west' }), ANN);
+  expect(held).toBe(0); // as much as the subscription itself
+  await subscriptions.subscribe(message('a'), ANN);
+  await subscriptions.subscribe(message('a'), ANN); // replaces the first
+  expect(Math.abs(held - one)).toBeLessThan(200);
+  await subscriptions.subscribe(message('b'), ANN);
+  await expect(subscriptions.subscribe(message('c'), ANN)).rejects.toMatchObject({ status: 429, params: ['subscriptionBytes', ROOM] });
+  expect(subscriptions.size).toBe(3);
+  await subscriptions.unsubscribe(message('b'), ANN);
+  expect(Math.abs(held - one)).toBeLessThan(200);
+  fails = true;
+  await expect(subscriptions.subscribe(message('d'), ANN)).rejects.toMatchObject({ status: 403 });
+  fails = false;
+  await expect(subscriptions.subscribe(message('e'.repeat(1_001), null), ANN)).rejects.toMatchObject({
+    status: 400,
+    params: ['requestId', `${'e'.repeat(100)}…`],
+  });
+  await subscriptions.subscribe(message('e'.repeat(1_000), null), ANN);
+  subscriptions.closeAll();
+  await subscriptions.subscribe(message('late'), ANN); // it was on its way when the socket closed
+  expect([held, subscriptions.size]).toEqual([0, 0]);
+});

@@ -1,14 +1,22 @@
 // The subscriptions of one socket (resources-and-api.md 8.4).
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import type { Engine, Identity, Notice, Subscription } from '../../engine/index.ts';
+import { weightOf } from '../../model/types/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { isObject, isReal, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import { countedRefusal } from '../http/index.ts';
 import { Ended, type LoggedIn } from './login.ts';
-import { type Answer, eventText, headersOf, memberOf, type Message, noticeText } from './message.ts';
+import { type Answer, eventText, headersOf, memberOf, type Message, noticeText, requestIdOf, textOfItsOwn } from './message.ts';
 import { required } from './requests.ts';
 
 const MOST = 1_000;
+/** Characters of a request id: it is kept for as long as the subscription lasts. Some clients use the path. */
+const LONGEST_ID = 1_000;
+/** Bytes that a member of a filter takes, or 64 characters. Counting ends where the engine takes no filter any more. */
+const MEMBER_BYTES = 128;
+const LONG_FILTER = 1_000;
+/** What keeps less is not counted: the subscription itself takes as much. */
+const COUNTED_BYTES = 1024;
 
 /** After which rights that could not be looked up are looked up again. */
 const LOOK_AGAIN_MS = 1_000;
@@ -25,6 +33,8 @@ interface Entry {
   subscription: Subscription | null;
   /** The one that it is to replace, which goes on until it has begun; null: none. */
   before: Entry | null;
+  /** What it has taken of the budget; 0 when that is given back. */
+  kept: number;
   /** The name of a persistent one. */
   name?: string;
   /** Whether the client itself deletes it, and so need not be told that it ended. */
@@ -37,6 +47,9 @@ export interface SubscriptionsOptions {
   readonly engine: Pick<Engine, 'count' | 'subscribe' | 'acknowledge' | 'unsubscribe'>;
   /** The login of the message that is being carried out. */
   readonly login: () => By;
+  /** Takes what a subscription keeps of the budget. @returns the error when there is no room */
+  readonly keep: (bytes: number) => Error | null;
+  readonly free: (bytes: number) => void;
   readonly send: (text: string) => void;
   /** Resolves when the client has read most of what was sent, or is gone. */
   readonly hasRoom: () => Promise<void>;
@@ -63,7 +76,8 @@ export class Subscriptions {
    * Begins a subscription; one with the same path, in the same namespace, and request id ends. Events are sent from `answered` on: after the answer.
    * @throws CascadeError
    */
-  async subscribe(message: Message, identity: Identity): Promise<{ answer: Answer; answered: () => void }> {
+  async subscribe(message: Message, caller: Identity): Promise<{ answer: Answer; answered: () => void }> {
+    const identity = { ...caller, namespace: textOfItsOwn(caller.namespace) }; // the message may have named it
     let asked: Asked;
     try {
       asked = askedIn(message);
@@ -80,9 +94,12 @@ export class Subscriptions {
       namespace: identity.namespace,
       headers,
       login: this.#options.login(),
+      kept: keptBy(path, headers, filter),
     };
     entry.before = this.#entries.get(entry.key) ?? null;
     if (!entry.before && this.#entries.size >= MOST) throw apiError('cascade.quota.exceeded', 'subscriptions', MOST);
+    const refusal = entry.kept > 0 ? this.#options.keep(entry.kept) : null;
+    if (refusal) throw refusal;
     this.#entries.set(entry.key, entry);
     const early: Notice[] = [];
     let isAnswered = false;
@@ -108,8 +125,10 @@ export class Subscriptions {
       throw error;
     }
     const { subscription } = entry;
-    if (this.#closed || !this.#isListed(entry)) subscription.close(); // it was ended or replaced meanwhile
-    closeAllOf(entry.before);
+    if (!this.#isListed(entry))
+      subscription.close(); // it was ended or replaced meanwhile
+    else if (this.#closed) this.#end(entry); // it began on a socket that was gone
+    this.#closeAllOf(entry.before);
     entry.before = null;
     const { name } = subscription;
     const where = `"namespace":${JSON.stringify(identity.namespace)},"topic":${JSON.stringify(path)}`;
@@ -265,7 +284,19 @@ export class Subscriptions {
       return entry.subscription?.close();
     }
     this.#entries.delete(entry.key);
-    closeAllOf(entry);
+    this.#closeAllOf(entry);
+  }
+
+  #closeAllOf(last: Entry | null): void {
+    for (const entry of chainOf(last)) {
+      entry.subscription?.close();
+      this.#free(entry);
+    }
+  }
+
+  #free(entry: Entry): void {
+    if (entry.kept > 0) this.#options.free(entry.kept);
+    entry.kept = 0;
   }
 
   /** Takes an entry out alone: what it was to replace goes on, or is replaced by its successor. */
@@ -275,6 +306,7 @@ export class Subscriptions {
     else if (last === entry) this.#entries.delete(entry.key);
     else for (const one of chainOf(last)) if (one.before === entry) one.before = entry.before;
     entry.before = null;
+    this.#free(entry);
   }
 
   /** Whether it has neither ended nor been replaced. */
@@ -288,8 +320,10 @@ function* chainOf(last: Entry | null | undefined): Generator<Entry> {
   for (let entry = last; entry; entry = entry.before) yield entry;
 }
 
-function closeAllOf(last: Entry | null): void {
-  for (const { subscription } of chainOf(last)) subscription?.close();
+/** The bytes that are kept with a subscription, where they are many. */
+function keptBy(path: string, headers: string, filter: ObjectValue | null): number {
+  const bytes = path.length + headers.length + (filter ? MEMBER_BYTES * weightOf(filter, LONG_FILTER) : 0);
+  return bytes < COUNTED_BYTES ? 0 : Math.ceil(bytes);
 }
 
 /** Whether the error of a look-up is about the right or the path, not about looking it up. */
@@ -315,7 +349,10 @@ interface Asked extends ReturnType<typeof persistence> {
 /** @throws what is wrong with the message */
 function askedIn(message: Message): Asked {
   const filter = memberOf(message.parameters, 'eventFilter');
-  const asked = { path: eventPath(message), ...persistence(message) };
+  const asked = { path: textOfItsOwn(eventPath(message)), ...persistence(message) };
+  const id = requestIdOf(message);
+  if (typeof id === 'string' && id.length > LONGEST_ID)
+    throw apiError('cascade.request.parameter.invalid', 'requestId', `${id.slice(0, 100)}…`);
   if (filter !== null && !isObject(filter)) throw apiError('cascade.request.parameter.invalid', 'eventFilter', filter);
   return { ...asked, filter };
 }
