@@ -70,6 +70,49 @@ test('messages of sockets count until they are answered', async () => {
   await until(() => budget.total === 0);
 });
 
+const EMPTY = JSON.stringify({ op: 'insert', resourceName: 'types', object: Array.from({ length: 5_000 }, () => ({})) });
+const VALUES = 5_000 * 64;
+
+test('messages count as what they take in memory, however short their texts are', async () => {
+  const budget = new Budget('requestBytes', 3.5 * VALUES, 3.5 * VALUES);
+  await using server = await openFakeServer({ budget });
+  let answer = (): void => undefined;
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  server.answer = () => answered.then(() => ({ status: 200, body: '{}' }));
+  await using socket = await openTestSocket(server.port);
+  socket.send(JSON.stringify({ op: 'validate', resourceName: 'system.credentials', object: TOKEN }));
+  await socket.message(({ status }) => status === 200);
+  for (let n = 0; n < 5; n++) socket.send(EMPTY);
+  await until(() => socket.messages().length === 3); // the login, and two that are refused
+  expect(socket.messages().slice(1)).toMatchObject([{ status: 429 }, { status: 429 }]);
+  expect(budget.total).toBeGreaterThan(3 * VALUES);
+  answer();
+  await until(() => socket.messages().length === 6 && budget.total === 0);
+});
+
+test('before a login all messages count that wait for it, and there are not many', async () => {
+  const budget = new Budget('requestBytes', 100 * VALUES, 3.5 * VALUES);
+  await using server = await openFakeServer({ budget });
+  let enter = (): void => undefined;
+  server.logins = new Promise((resolve) => (enter = resolve));
+  const login = JSON.stringify({ op: 'authenticate', resourceName: 'system.credentials', object: { username: 'ann', password: 'wrong' } });
+  await using first = await openTestSocket(server.port);
+  first.send(login);
+  for (let n = 0; n < 5; n++) first.send(EMPTY);
+  await until(() => first.messages().length === 2);
+  expect(first.messages()).toMatchObject([{ status: 429 }, { status: 429 }]);
+  await first[Symbol.asyncDispose]();
+  await until(() => budget.total === 0);
+  await using second = await openTestSocket(server.port);
+  for (let n = 0; n < 300; n++) second.send(login);
+  await until(() => server.addresses.length === 2);
+  expect(second.closeCode).toBeUndefined();
+  second.send(login);
+  expect(await second.closed()).toBe(1008);
+  await until(() => budget.total === 0);
+  enter();
+});
+
 test('the number of sockets without a login is bounded', async () => {
   const unknown = new Budget('unknownSockets', 2, 2);
   await using server = await openFakeServer({ webSocket: { unknown } });

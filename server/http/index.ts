@@ -1,6 +1,6 @@
 // The door of http/: HTTP from the sockets to the engine and back (resources-and-api.md 1, 2, 6).
 export { sessionBody } from './authentication.ts';
-export { BODY_LIMIT_BYTES, Budget, COUNTED_BYTES, requestBudget, subscriptionBudget } from './budget.ts';
+export { BODY_LIMIT_BYTES, Budget, requestBudget, subscriptionBudget } from './budget.ts';
 export { type BindingOptions, openBinding, type Served, within } from './binding.ts';
 export { readBody, SHORT_BYTES } from './read-body.ts';
 export { type ClientAddress, clientAddressBehind, peerOf, type TrustedProxies } from './client-address.ts';

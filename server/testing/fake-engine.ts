@@ -26,6 +26,8 @@ export interface FakeServer extends AsyncDisposable {
   subscribe: Engine['subscribe'];
   /** Addresses of logins, as the limit counts them. */
   readonly addresses: string[];
+  /** Resolves when logins with a password go on. */
+  logins: Promise<void>;
   /** Whether the token is revoked. */
   revoked: boolean;
   /** Sockets that may still log in. */
@@ -41,7 +43,7 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
   const requests: ApiRequest[] = [];
   const log: string[] = [];
   const addresses: string[] = [];
-  const identity = fakeIdentity(() => server.revoked, addresses);
+  const identity = fakeIdentity(() => server, addresses);
   const engine = {
     execute: async (request: ApiRequest) => {
       requests.push(request);
@@ -76,6 +78,7 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
     answer: () => ({ status: 200, body: '[]' }),
     count: () => undefined,
     subscribe: async () => ({ close: () => undefined }),
+    logins: Promise.resolve(),
     revoked: false,
     sockets: Number.POSITIVE_INFINITY,
     health: { ready: true, status: 'ok' },
@@ -88,7 +91,7 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
 }
 
 /** The user Ann with the password `pass:word`, whose home is `main`, authorized in `plant`. */
-function fakeIdentity(isRevoked: () => boolean, addresses: string[]): IdentityStore {
+function fakeIdentity(state: () => Pick<FakeServer, 'revoked' | 'logins'>, addresses: string[]): IdentityStore {
   const session = (namespace = 'main'): Session => ({
     token: TOKEN,
     expiresAt: new Date('2031-02-02T10:00:00.000Z'),
@@ -104,6 +107,7 @@ function fakeIdentity(isRevoked: () => boolean, addresses: string[]): IdentitySt
   const store: Partial<IdentityStore> = {
     login: async (username, password, address, target) => {
       addresses.push(address);
+      await state().logins;
       if (username === 'locked') throw apiError('cascade.security.rate.limited', 60);
       if (username !== 'ann' || password !== 'pass:wörd') throw apiError('io.service.security.authentication.failed');
       return session(entering(target));
@@ -112,7 +116,7 @@ function fakeIdentity(isRevoked: () => boolean, addresses: string[]): IdentitySt
       if (token !== TOKEN) throw apiError('io.service.security.authentication.failed');
       return session(entering(target));
     },
-    verify: async (token, target) => (token === TOKEN && !isRevoked() ? { ...ANN, namespace: entering(target) ?? 'main' } : null),
+    verify: async (token, target) => (token === TOKEN && !state().revoked ? { ...ANN, namespace: entering(target) ?? 'main' } : null),
     refresh: async (token) => {
       if (token !== TOKEN) throw apiError('cascade.security.token.invalid');
       return session();

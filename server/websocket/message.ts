@@ -4,6 +4,7 @@ import type { ApiRequest, Pieces } from '../../resources/api.ts';
 import type { Identity, Notice } from '../../engine/index.ts';
 import { readBody } from '../http/index.ts';
 import { apiError } from '../../model/errors/index.ts';
+import { weightOf } from '../../model/types/index.ts';
 import { MAX_BODY_VALUES, parseJson, type ParseJsonOptions, toJson } from '../../model/values/index.ts';
 import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 
@@ -78,6 +79,16 @@ export const memberOf = (object: ObjectValue, name: string): Value => (Object.ha
 export function textIn(object: ObjectValue, name: string): string | undefined {
   const value = memberOf(object, name);
   return typeof value === 'string' ? value : undefined;
+}
+
+/** About what a value takes in memory. An array of empty objects is twenty times its text. */
+const VALUE_BYTES = 64;
+/** Values that are counted of a message: it takes no long look at the longest. */
+const MOST_COUNTED = 65_536;
+
+/** The bytes that a message takes until it is answered. */
+export function bytesOf({ object, parameters }: Message): number {
+  return Math.ceil(VALUE_BYTES * (weightOf(object, MOST_COUNTED) + weightOf(parameters, MOST_COUNTED)));
 }
 
 /** A copy for what outlives the message: a text that is cut out of a long one keeps the whole of that. */

@@ -20,8 +20,8 @@ export interface ReceivingOptions {
   /** Whose long messages take turns with each other. */
   readonly owner: () => string;
   readonly close: (code: number, reason: string) => void;
-  /** Counts the bytes of what is not answered yet. @throws cascade.quota.exceeded */
-  readonly count: (what: object, bytes: number) => void;
+  /** Counts the bytes of what is not answered yet, of a message with its values. @throws cascade.quota.exceeded */
+  readonly count: (what: object, bytes: number, message?: Message) => void;
   readonly uncount: (what: object) => void;
   readonly take: (message: Message, bytes: number) => void;
   /** Called for what is no message. */
@@ -130,7 +130,7 @@ export class Receiving {
   #take(message: Message, bytes: number): void {
     const { count, take, refuse } = this.#options;
     try {
-      count(message, bytes);
+      count(message, bytes, message);
     } catch (error) {
       return refuse(error, message);
     }

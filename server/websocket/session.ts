@@ -2,9 +2,9 @@
 // 6.7). Messages are admitted to the engine in order; there they run concurrently.
 import { apiError, isApiError } from '../../model/errors/index.ts';
 import type { ApiRequest, Identity } from '../../engine/index.ts';
-import { COUNTED_BYTES, countedRefusal, endsWithCaller, errorReply, within } from '../http/index.ts';
+import { countedRefusal, endsWithCaller, errorReply, within } from '../http/index.ts';
 import { Ended, isLogin, Login } from './login.ts';
-import { type Answer, answerPieces, answerText, headersOf, memberOf, type Message, NO_HEADERS, requestIdOf } from './message.ts';
+import { type Answer, answerPieces, answerText, bytesOf, headersOf, memberOf, type Message, NO_HEADERS, requestIdOf } from './message.ts';
 import { isOwn, type Own } from './operations.ts';
 import { Receiving } from './receiving.ts';
 import { apiRequest } from './requests.ts';
@@ -15,6 +15,11 @@ import { Subscriptions } from './subscriptions.ts';
 const MOST_OPEN = 1_000;
 /** Bound of the bytes that wait; messages beyond are refused. */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
+/** So many, and so short, are not counted after a login: they are held for a moment only, and there are very many of them. */
+const FEW = 8;
+const SHORT_BYTES = 1024;
+/** Bound of the unanswered messages before a login: clients repeat theirs every 100 ms, for the 30 s that there are for it. */
+const MOST_EARLY = 300;
 
 export class Session {
   readonly #options: SessionOptions;
@@ -63,7 +68,7 @@ export class Session {
       entering: () => (this.#isEntering ? this.#turn : null),
       owner: () => this.#place?.namespace ?? wire.address,
       close: (code, reason) => wire.close(code, reason),
-      count: (what, bytes) => this.#count(what, bytes),
+      count: (what, bytes, message) => this.#count(what, bytes, message),
       uncount: (what) => this.#uncount(what),
       take: (message, bytes) => this.#take(message, bytes),
       unreadable: (error) => this.#unreadable(error),
@@ -91,6 +96,7 @@ export class Session {
   }
 
   receive(frame: Uint8Array, isBinary: boolean): void {
+    if (!this.#login.isDone && this.open >= MOST_EARLY) return this.#options.wire.close(1008, 'too many messages before a login');
     this.#receiving.receive(frame, isBinary);
   }
 
@@ -106,12 +112,14 @@ export class Session {
   }
 
   /** @throws cascade.quota.exceeded */
-  #count(what: object, bytes: number): void {
-    if (bytes < COUNTED_BYTES || this.#isClosed) return;
+  #count(what: object, bytes: number, message?: Message): void {
+    if (this.#isClosed) return;
+    if (message && bytes < SHORT_BYTES && this.#login.isDone && this.open < FEW) return;
+    const amount = message ? Math.max(bytes, bytesOf(message)) : bytes;
     const { budget, wire } = this.#options;
-    const refusal = budget.take(wire.address, bytes);
+    const refusal = budget.take(wire.address, amount);
     if (refusal) throw refusal;
-    this.#counted.set(what, bytes);
+    this.#counted.set(what, amount);
   }
 
   #uncount(what: object): void {

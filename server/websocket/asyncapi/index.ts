@@ -14,7 +14,7 @@ type Messages = readonly (readonly [name: string, message: Described & { content
 const CLOSING = {
   '1001, 3000 (SockJS)': 'the service stops',
   '1002': 'a broken frame of SockJS',
-  '1008': 'more than 16 KiB before the login',
+  '1008': 'more than 16 KiB, or 300 messages without an answer, before the login',
   '1009': 'a message above the limit',
   '1011': 'an answer could not be finished',
   '1013': 'the client has not read 16 MiB, or too many sockets have no login',
