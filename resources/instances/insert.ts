@@ -16,6 +16,7 @@ import { accompanied, admit, requireWithin } from '../access/index.ts';
 import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { entriesFor } from './dependents.ts';
 import { type LongParts, innerText, longParts, partsInPieces } from './in-pieces.ts';
+import { keysTaken } from './natural-key.ts';
 import { ensureCollection } from './type-storage.ts';
 import { noteType } from './stale-writes.ts';
 import { asApiError, sizeOf, sizeWithin } from './refusals.ts';
@@ -68,7 +69,7 @@ export async function insertStored(
   const parts = long && (await long);
   const { unit, json } = unitOf(space, resource, stamped, shown, actor, parts);
   try {
-    await actor.commit(unit, new LazyText(json));
+    await actor.commit({ ...unit, keysTaken: keysTaken(resource, [stamped], actor) }, new LazyText(json));
   } catch (error) {
     throw asApiError(error, resource, stamped);
   }
@@ -230,7 +231,8 @@ async function storeAll(
     const shown = await shownOne(space, resource.type, stamped, actor);
     const { unit, json } = unitOf(space, resource, stamped, shown, actor);
     try {
-      await actor.commit(unit, undefined, { number: stored.length, note: `[${json()}]` });
+      const taking = { ...unit, keysTaken: keysTaken(resource, [stamped], actor) };
+      await actor.commit(taking, undefined, { number: stored.length, note: `[${json()}]` });
     } catch (error) {
       throw asApiError(error, resource, stamped);
     }
@@ -256,7 +258,11 @@ async function storeTogether(
     if (parts) long.set(instance, await parts);
   }
   const parts = stamped.map((instance, index) => unitOf(space, resource, instance, shown[index] as ObjectValue, actor, long.get(instance)));
-  const whole: UnitOfWork = { writes: parts.flatMap(({ unit }) => unit.writes), events: parts.flatMap(({ unit }) => unit.events) };
+  const whole: UnitOfWork = {
+    writes: parts.flatMap(({ unit }) => unit.writes),
+    events: parts.flatMap(({ unit }) => unit.events),
+    keysTaken: keysTaken(resource, stamped, actor),
+  };
   const note = `[${parts.map(({ json }) => json()).join(',')}]`;
   try {
     if (last) await actor.commit(whole, { ok: note });

@@ -2,7 +2,7 @@
 
 import type { Document } from 'mongodb';
 import { isInteger, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/index.ts';
+import type { Actor, ReadSet } from '../../runtime/context/index.ts';
 import { matches, parseProps, parseSort, type Predicate, toFilter, toProjection, toSort } from '../../model/query/index.ts';
 import type { ApiReply } from '../api.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -237,11 +237,25 @@ export async function selectRows(space: Namespace, resource: InstanceResource, q
         [rows, raw] = [[shown.instance], [shown.row]];
       }
       remember(resource, rows, actor);
-      const key = rows.length === 0 ? keyText(predicate, resource.type) : null;
-      if (key !== null) actor.readSet.record(resource.collection, key, 0n);
+      noteKey(resource, predicate, query, rows, actor.readSet);
     }
     return writeSeenRows(space, resource, query, actor)(raw);
   }
+}
+
+/** The run has looked for an instance by its key: in vain, or it has found the one that it missed before. */
+function noteKey(
+  { type, collection }: InstanceResource,
+  predicate: Predicate,
+  { skip }: ProgramQuery,
+  { length }: readonly ObjectValue[],
+  readSet: ReadSet,
+): void {
+  if (length > 1 || skip > 0 || (length === 1 && !readSet.hasMissed(collection))) return;
+  const key = keyText(predicate, type);
+  if (key === null) return;
+  if (length === 0) readSet.record(collection, key, 0n);
+  else if (readSet.expected(collection, key) === 0n) readSet.record(collection, key, 1n);
 }
 
 function sortObject(orderBy: ProgramQuery['orderBy']): ObjectValue | undefined {

@@ -16,6 +16,7 @@ import type { InstanceResource, Namespace, Resource } from '../catalog/index.ts'
 import { read } from './find.ts';
 import { entriesFor } from './dependents.ts';
 import { type LongParts, longParts, updated } from './in-pieces.ts';
+import { keysTaken } from './natural-key.ts';
 import { noteType } from './stale-writes.ts';
 import { asApiError, checkSize } from './refusals.ts';
 import { StatementTurns, takesTurns } from '../turns.ts';
@@ -228,7 +229,8 @@ function unitOf(
     writes: [replacement(resource, stored, { next, json, long }), ...entriesFor(resource, next, stored)],
     events: resource.type.rulesSuppressed ? [] : raise(space, instanceEvent(resource, 'update'), shown, actor, raising),
   };
-  return accompanied(space, { operation: 'update', resource, before: stored, after: next, initiator: actor }, unit);
+  const whole = accompanied(space, { operation: 'update', resource, before: stored, after: next, initiator: actor }, unit);
+  return { ...whole, keysTaken: keysTaken(resource, [next], actor) };
 }
 
 export function replacement(resource: InstanceResource, stored: ObjectValue, { next, json, long }: Omit<Changed, 'shown'>): Write {

@@ -32,10 +32,12 @@ export async function upsertOne(space: Namespace, resource: InstanceResource, bo
   using turns = new StatementTurns(space);
   // The BEFORE INSERT rules run for the one that inserts (language.md O8).
   if (takesTurns(space, resource, actor, 'insert')) await turns.enterForKey(resource, described);
+  const readAgain = (instance: ObjectValue): RestartRun =>
+    new RestartRun(`${resource.collection}/${idOf(instance)}`, key && `${resource.collection}/${key}`);
   for (let tries = 0; ; tries++) {
     const found = await read(space, resource, filter, 2);
     if (found.length > 0 && key !== null && actor.readSet?.expected(resource.collection, key) === 0n)
-      throw new RestartRun(`${resource.collection}/${idOf(found[0] as ObjectValue)}`);
+      throw readAgain(found[0] as ObjectValue);
     if (found.length > 1) throw await ambiguous(space, resource, filter, described);
     try {
       if (found.length === 0 && visible) await requireUntaken(space, resource, predicate);
@@ -58,7 +60,7 @@ export async function upsertOne(space: Namespace, resource: InstanceResource, bo
         if (visible) await requireUntaken(space, resource, predicate);
         throw error; // the duplicate key is another one
       }
-      if (winner && actor.readSet) throw new RestartRun(`${resource.collection}/${idOf(winner)}`);
+      if (winner && actor.readSet) throw readAgain(winner);
       if (tries >= TRIES) throw error;
     }
   }

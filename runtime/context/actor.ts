@@ -104,6 +104,8 @@ export interface ReadSet {
   record(collection: string, id: string, version: bigint): void;
   /** The version an update of this instance must meet; undefined: it was not read. 0n: it was looked for and was not there. */
   expected(collection: string, id: string): bigint | undefined;
+  /** Whether something of the collection was looked for and was not there. */
+  hasMissed(collection: string): boolean;
   /**
    * Before a read is handed out: the run waits here while others who want a contended instance are ahead of it.
    * @returns a change of one of the instances that is not stored yet: the run may `follow` it, or waits for it and reads again
@@ -160,9 +162,13 @@ export interface StepStore {
 
 /** Ends an attempt of a run: it starts again from its event with fresh reads; what it has committed is answered from the record. */
 export class RestartRun extends Error {
+  /** The instance, `<collection>/<id>`. */
   readonly contended: string;
-  constructor(contended: string) {
+  /** The mark in the read set of a key that the instance has, and that the run may have looked for in vain; null: none. */
+  readonly missed: string | null;
+  constructor(contended: string, missed: string | null = null) {
     super(`the run reads ${contended} again`);
     this.contended = contended;
+    this.missed = missed;
   }
 }

@@ -23,8 +23,10 @@ export class AttemptReads implements ReadSet {
   readonly #contention: Contention;
   /** Versions of the instances that it has read; null: none yet. */
   #versions: Map<string, bigint> | null = null;
-  /** Those of them that it has not from the run's history. */
-  #live: Set<string> | null = null;
+  /** Those that it has not from the run's history, which may show it others afterwards; null: none yet. */
+  #live: Map<string, bigint> | null = null;
+  /** Collections of which it has looked for something in vain; null: none yet. */
+  #missed: Set<string> | null = null;
   /** What it has read for computed changes, with the versions; null: nothing. */
   #forChange: Map<string, ReadForChange & { readonly version: bigint | undefined }> | null = null;
   /** Pending changes that it follows. */
@@ -42,27 +44,33 @@ export class AttemptReads implements ReadSet {
   restart(): void {
     this.#versions = null;
     this.#live = null;
+    this.#missed = null;
     this.#forChange = null;
     this.#follows = [];
   }
 
   record(collection: string, id: string, version: bigint): void {
     this.remember(`${collection}/${id}`, version);
-    (this.#live ??= new Set()).add(`${collection}/${id}`);
+    (this.#live ??= new Map()).set(`${collection}/${id}`, version);
   }
 
   /** The history has shown this version to the program. */
   remember(instance: string, version: bigint): void {
     (this.#versions ??= new Map()).set(instance, version);
+    if (version === 0n) (this.#missed ??= new Set()).add(instance.slice(0, instance.indexOf('/')));
   }
 
   /** Whether this attempt has read another version itself. */
   hasReadOther(instance: string, version: bigint): boolean {
-    return this.#live?.has(instance) === true && this.#versions?.get(instance) !== version;
+    return (this.#live?.get(instance) ?? version) !== version;
   }
 
   expected(collection: string, id: string): bigint | undefined {
     return this.#versions?.get(`${collection}/${id}`);
+  }
+
+  hasMissed(collection: string): boolean {
+    return this.#missed?.has(collection) === true;
   }
 
   async turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on' | Pending> {

@@ -35,7 +35,7 @@ import type { OpenRun, RunObserver, RunRequest } from '../../sandbox/index.ts';
 import { whenAdmitted } from './admission.ts';
 import { AttemptReads, type ReadingRun } from './attempt-reads.ts';
 import { choose, type Given as Held } from './decision.ts';
-import { digestOf, isRepeatable, type Known, MOST_FROM_OUTSIDE, RunHistory, type Seen, seenText } from './history.ts';
+import { digestOf, isRepeatable, type Known, MOST_FROM_OUTSIDE, RunHistory, type Seen, seenIn, seenText } from './history.ts';
 import { Messages } from './messages.ts';
 import { callsAt } from './call-sites.ts';
 import { checkpointSite, Checkpoints } from './checkpoints.ts';
@@ -307,7 +307,7 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
       },
       (error: unknown) => {
         this.#settled();
-        if (attempt === this.#attempt && error instanceof RestartRun) this.#again(error.contended);
+        if (attempt === this.#attempt && error instanceof RestartRun) this.#again(error.contended, error.missed);
       },
     );
   }
@@ -461,7 +461,7 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
       this.#answer(present ? { ok: present.json } : answer, at);
     } catch (error) {
       if (attempt !== this.#attempt || error instanceof Fenced) return;
-      if (error instanceof RestartRun) return this.#again(error.contended);
+      if (error instanceof RestartRun) return this.#again(error.contended, error.missed);
       if (!isRetryable(error)) return this.#answer({ error: this.#asWire(error) }, at);
       await this.#pause();
       if (attempt === this.#attempt) await this.#show(instance, answer, at, attempt);
@@ -475,6 +475,7 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
     const request = digestOf(kind, payloadJson);
     const readSet = new RequestReadSet(this.#reads, () => attempt === this.#attempt);
     let answer: Answer;
+    for (const [key, version] of seenIn(this.#parts.seenOf(site, nth))) this.#reads.remember(key, version);
     try {
       if (!FOLLOWING.has(kind)) await this.#reads.standing();
       if (kind === 'update' && this.#host.contention.isEngaged(this.id)) await this.#host.contention.turnOf(this.id);
@@ -482,7 +483,7 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
     } catch (error) {
       if (attempt !== this.#attempt) return;
       if (error instanceof VersionConflict) return this.#again(`${error.collection}/${error.id.toHexString()}`);
-      if (error instanceof RestartRun) return this.#again(error.contended);
+      if (error instanceof RestartRun) return this.#again(error.contended, error.missed);
       if (error instanceof Fenced) return; // the next owner replays the run
       if (isRetryable(error)) {
         // Acknowledged work is retried until the store is back.
@@ -577,7 +578,8 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
       commit: async (unit, answer, part) => {
         const last = answer !== undefined;
         const ends = last && tail && !('error' in answer); // a failure is reported by the run before it ends
-        const seen = last ? seenText(shownBy(unit)) : undefined;
+        const taken = (unit.keysTaken ?? []).map((key) => [key, 1n] as const);
+        const seen = seenText(last ? [...shownBy(unit), ...taken, ...seenIn(this.#parts.seenOf(site, nth))] : taken);
         const step: Step = {
           run: this.id,
           site: last ? site : part ? checkpointSite(site, part.number) : `${site}~${parts++}`,
@@ -599,6 +601,7 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
         if (this.#host.contention.isEngaged(this.id)) this.#host.contention.changed(unit.writes.map(keyOf), this.id);
         this.#history.committed(step);
         this.#parts.add(step);
+        for (const [key, version] of taken) readSet.mark(key, version);
         if (last) state.committed = true;
         if (ends) this.#closed = true;
       },
@@ -625,27 +628,28 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
   }
 
   /** Restarts it in the queue of the contended instance: nobody waits for its requests before its turn. */
-  #again(contended: string): void {
+  #again(contended: string, missed: string | null = null): void {
     if (this.#open) this.#host.sandbox.drop(this.#open);
     this.#stop(() => {
       if (this.#attempt > MOST_ATTEMPTS) return this.#failed(this.#asWire(new Error(`${contended} changed too often`)));
       // A computed change waits in the service, not in the program's turn.
-      if (this.#reads.computesAgain(contended)) return this.#restart(contended);
+      if (this.#reads.computesAgain(contended)) return this.#restart(contended, missed);
       const { contention } = this.#host;
       // With a lock it queues for the lock instead: no run is in two queues at a time.
       if (this.holdsLocks) contention.leave(this.id);
       else contention.moveTo(contended, this.id);
       contention.lost(this.#executable.name, contended.slice(0, contended.lastIndexOf('/')));
-      this.#restart(contended);
+      this.#restart(contended, missed);
     });
   }
 
   /**
    * Restarts the run from its event; committed effects are answered from the history.
    * @param contended the instance for which it lost a race; null: none
+   * @param missed see RestartRun
    */
-  #restart(contended: string | null): void {
-    this.#history.restart(contended);
+  #restart(contended: string | null, missed: string | null = null): void {
+    this.#history.restart(contended, missed);
     this.#reads.restart();
     this.#messages.restart();
     this.#recorder.restart();

@@ -88,6 +88,22 @@ test('where the run goes by what it read before its own change, that read is mad
   expect(asked(history, '5', 0, 'log')).toMatchObject({ stale: null });
 });
 
+test('after a race for a key, reads that looked for it in vain are made again, and the own effects that took it stay as they are', () => {
+  const history = new RunHistory([]);
+  history.add(read('1', 0, 1, 'null', '0 t.Counter/key a'));
+  history.add(read('2', 0, 1, 'null', '0 t.Counter/key b'));
+  history.committed(step('3', 0, 1, 'log', 'logged', history.recent));
+  history.restart('t.Counter/a', 't.Counter/key a');
+  expect(asked(history, '1', 0, '1')).toBeNull();
+  expect(textOf(asked(history, '2', 0, '2'))).toBe('null');
+  history.committed(step('4', 0, 2, 'insert b', 'b', [], '1 t.Counter/key b'));
+  history.add(read('5', 0, 3, 'null', '0 t.Counter/key b'));
+  history.committed(step('6', 0, 3, 'log', 'logged', history.recent));
+  history.restart('t.Counter/other', 't.Counter/key b');
+  expect(asked(history, '4', 0, 'insert b')).toMatchObject({ stale: null, seen: [['t.Counter/key b', 1n]] });
+  expect(asked(history, '5', 0, '5')).toBeNull();
+});
+
 test('effects of a loop keep the read before them, so that none is taken for another', () => {
   const history = new RunHistory([]);
   history.add(read('1', 0, 1, 'c at 5', '5 t.Counter/c'));

@@ -17,7 +17,7 @@ const OVERHEAD = 100;
 /** Characters of a digest: 72 bits. */
 const DIGEST = 12;
 
-/** An instance, `<collection>/<id>`, at a version; 0n: it was looked for and was not there. */
+/** An instance, `<collection>/<id>`, or the mark of a key at a version; 0n: it was looked for and was not there. */
 export type Seen = readonly (readonly [instance: string, version: bigint])[];
 
 export interface Known {
@@ -127,12 +127,13 @@ export class RunHistory {
    * since the run's own last change of it. Where there is none since, the program goes by what it read before that change: then that read
    * is made again, unless effects of one place came after it, which a program with other values might take for each other.
    * @param contended null: no race was lost, and reads before the last effect hold
+   * @param missed the mark of a key that the instance has: a read that looked for it in vain is made again, too; null: none
    */
-  restart(contended: string | null): void {
+  restart(contended: string | null, missed: string | null = null): void {
     this.#recent = [];
     this.#recentCharacters = 0;
     for (const effects of this.#effects?.values() ?? []) effects.open();
-    if (contended !== null) this.#forget(contended);
+    if (contended !== null) this.#forget(contended, missed);
   }
 
   #take(step: Step): void {
@@ -152,8 +153,8 @@ export class RunHistory {
     return made;
   }
 
-  #forget(instance: string): void {
-    const shows = ({ seen }: Entry): boolean => seenIn(seen).some(([one]) => one === instance);
+  #forget(instance: string, missed: string | null): void {
+    const shows = ({ seen }: Entry): boolean => seenIn(seen).some(([one]) => one === instance || one === missed);
     const bySite = [...(this.#effects?.values() ?? [])].map((effects) => [...effects.all()]);
     const own = bySite.flat().filter(shows);
     const lastOwn = newest(own);
@@ -161,7 +162,7 @@ export class RunHistory {
     const isLoop = bySite.some((effects) => effects.filter(({ order }) => order > lastRead).length > 1);
     const goesByRead = lastRead >= 0 && lastRead < lastOwn && !isLoop;
     const from = goesByRead ? lastRead : lastOwn;
-    for (const effect of own) if (effect.order >= from) effect.stale = instance;
+    for (const effect of own) if (effect.order >= from && seenIn(effect.seen).some(([one]) => one === instance)) effect.stale = instance;
     for (const [key, read] of this.#reads ?? []) if (read.order >= from && shows(read)) this.#reads?.delete(key);
   }
 }
@@ -242,7 +243,7 @@ const lengthOf = ({ answer, seen }: Answered): number =>
 export const seenText = (seen: Seen): string | undefined =>
   seen.length === 0 ? undefined : seen.map(([instance, version]) => `${version} ${instance}`).join('\n');
 
-function seenIn(text: string | undefined): Seen {
+export function seenIn(text: string | undefined): Seen {
   if (!text) return NOTHING;
   return text.split('\n').map((line) => {
     const space = line.indexOf(' ');

@@ -3,15 +3,16 @@
 
 import { type ReadForChange, type ReadSet, RestartRun } from '../context/index.ts';
 import type { Pending } from '../transactions/index.ts';
+import type { AttemptReads } from './attempt-reads.ts';
 import { seenText } from './history.ts';
 
 export class RequestReadSet implements ReadSet {
-  readonly #run: ReadSet;
+  readonly #run: AttemptReads;
   readonly #isPresent: () => boolean;
   #seen: (readonly [instance: string, version: bigint])[] | null = null;
 
   /** @param isPresent whether the attempt of the run that made the request goes on */
-  constructor(run: ReadSet, isPresent: () => boolean) {
+  constructor(run: AttemptReads, isPresent: () => boolean) {
     this.#run = run;
     this.#isPresent = isPresent;
   }
@@ -22,8 +23,17 @@ export class RequestReadSet implements ReadSet {
     this.#run.record(collection, id, version);
   }
 
+  /** As `record`; nothing that the answer shows. */
+  mark(key: string, version: bigint): void {
+    if (this.#isPresent()) this.#run.remember(key, version);
+  }
+
   expected(collection: string, id: string): bigint | undefined {
     return this.#run.expected(collection, id);
+  }
+
+  hasMissed(collection: string): boolean {
+    return this.#run.hasMissed(collection);
   }
 
   turn(collection: string, ids: readonly string[]): Promise<'read again' | 'go on' | Pending> {

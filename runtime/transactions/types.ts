@@ -137,6 +137,8 @@ export interface UnitOfWork {
   readonly logs?: readonly LogEntry[];
   /** Collections of types that this unit creates: a block does not hold it back for these, and `refuses` does not look at them. */
   readonly makes?: ReadonlySet<string>;
+  /** Marks of keys (`<collection>/key …`) that the run which stores it had looked for in vain, and that it gives to an instance. */
+  readonly keysTaken?: readonly string[];
   /** A compaction copy: subscribers were notified by the original. */
   readonly isCompaction?: true;
   /** Recovered events, committed by another process or an earlier batch: subscribers have been notified of them. */

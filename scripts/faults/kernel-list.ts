@@ -300,7 +300,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'a lost race reads from the record what showed the old version',
     file: 'runtime/runs/history.ts',
-    text: 'if (contended !== null) this.#forget(contended);',
+    text: 'if (contended !== null) this.#forget(contended, missed);',
     replacement: '',
   },
   {
@@ -384,19 +384,31 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'a rule that looked for an instance in vain changes one that came meanwhile',
     file: 'resources/instances/upsert.ts',
-    text: '    if (found.length > 0 && key !== null && actor.readSet?.expected(resource.collection, key) === 0n)\n      throw new RestartRun(`${resource.collection}/${idOf(found[0] as ObjectValue)}`);\n',
+    text: '    if (found.length > 0 && key !== null && actor.readSet?.expected(resource.collection, key) === 0n)\n      throw readAgain(found[0] as ObjectValue);\n',
     replacement: '    void key;\n',
   },
   {
     what: 'a SELECT does not remember what it has not found',
     file: 'resources/instances/select.ts',
-    text: 'if (key !== null) actor.readSet.record(resource.collection, key, 0n);',
-    replacement: 'void key;',
+    text: 'if (length === 0) readSet.record(collection, key, 0n);',
+    replacement: 'if (length === 0) return;',
+  },
+  {
+    what: 'a run does not know of a key that it has given to an instance itself',
+    file: 'runtime/runs/durable-run.ts',
+    text: '        for (const [key, version] of taken) readSet.mark(key, version);\n',
+    replacement: '',
+  },
+  {
+    what: 'a read that found nothing is not made again for who has lost the race for its key',
+    file: 'runtime/runs/history.ts',
+    text: ' || one === missed',
+    replacement: '',
   },
   {
     what: 'the loser of two upserts of a new key fails',
     file: 'resources/instances/upsert.ts',
-    text: '      if (winner && actor.readSet) throw new RestartRun(`${resource.collection}/${idOf(winner)}`);\n',
+    text: '      if (winner && actor.readSet) throw readAgain(winner);\n',
     replacement: '      if (winner && actor.readSet) throw error;\n',
   },
   {

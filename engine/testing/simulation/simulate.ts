@@ -161,10 +161,18 @@ const statements: Readonly<Record<string, (tag: string, isLast: boolean) => Gene
     // All rules of an event upsert one instance.
     yield ask({ kind: 'upsert', type: 'Mirror', value: { key: eventOf(tag), n: 1 } });
   },
-  *tallied() {
-    // A run that did not find an instance must not change one that was inserted later.
-    const found = (yield ask({ kind: 'select', type: 'Tally', where: { key: 'all' } })) as ObjectValue | null;
-    yield ask({ kind: 'upsert', type: 'Tally', value: { key: 'all', n: Number(found?.['n'] ?? 0) + 1 } });
+  *tallied(tag) {
+    // A run that did not find an instance must not change one that was inserted later, with or without an effect between, and may change
+    // one that it has inserted itself.
+    for (const key of ['all', 'late', 'all']) {
+      const found = (yield ask({ kind: 'select', type: 'Tally', where: { key } })) as ObjectValue | null;
+      if (key === 'late') yield ask({ kind: 'insert', type: 'Effect', value: { tag: `${tag} between`, n: 1 } });
+      yield ask({ kind: 'upsert', type: 'Tally', value: { key, n: Number(found?.['n'] ?? 0) + 1 } });
+    }
+    const own = { key: `of ${tag}` };
+    const found = yield ask({ kind: 'select', type: 'Tally', where: own });
+    if (!found) yield ask({ kind: 'insert', type: 'Tally', value: { ...own, n: 0 } });
+    yield ask({ kind: 'upsert', type: 'Tally', value: { ...own, n: 1 } });
   },
   *later(tag, tail) {
     yield ask({ kind: 'async', type: 'later', value: { tag }, tail });
@@ -599,7 +607,10 @@ class OneWorld {
         if (name === 'computedLate') add(wanted, `Effect ${mine} between 1`);
         if (name === 'followed') add(wanted, LINE.name);
         if (name === 'upserted') add(wanted, `Mirror ${eventOf(tag)}`);
-        if (name === 'tallied') add(wanted, 'tally');
+        if (name === 'tallied') {
+          add(wanted, 'tally', 4);
+          add(wanted, `Effect ${mine} between 1`);
+        }
         if (name === 'later') add(wanted, `Effect ${mine} later 1`);
         if (name === 'carry') {
           add(wanted, 'count');
