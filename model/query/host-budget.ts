@@ -5,11 +5,15 @@
 import { CascadeError, langError } from '../../stdlib/errors.ts';
 import { encodeInner, Pattern, type SearchBounds, stepsFor, type Value } from '../../stdlib/values/index.ts';
 
-/** A call of a built-in, or `a regex b`. */
+/** A call of a built-in, or an operator between two values: `a regex b` where none is named. */
 export interface DeferredCall {
   readonly builtin: string | null;
+  readonly operator?: 'regex' | 'geonear' | 'geointersects' | 'geowithin';
   readonly args: readonly Value[];
 }
+
+/** What is called. */
+const nameOf = ({ builtin, operator = 'regex' }: DeferredCall): string => builtin ?? operator;
 
 /** Of one call, in turns of a loop: 2 to 20 ms. */
 const MOST_TURNS = 200_000;
@@ -22,7 +26,7 @@ const PATTERN_STEPS = 20_000;
 export class BudgetExceeded extends CascadeError {
   readonly call: DeferredCall;
   constructor(work: DeferredCall) {
-    const { code, message, params, status } = langError('cascade.builtin.timeout', work.builtin ?? 'regex', 1_000);
+    const { code, message, params, status } = langError('cascade.builtin.timeout', nameOf(work), 1_000);
     super(code, message, params, status);
     this.call = work;
   }
@@ -38,7 +42,7 @@ export const dataOf = ({ args }: DeferredCall): Value[] => args.map((arg) => (ar
 
 function keyOf(work: DeferredCall): string | null {
   try {
-    return `${work.builtin ?? ' regex'} ${encodeInner(dataOf(work))}`;
+    return `${work.builtin === null ? ' ' : ''}${nameOf(work)} ${encodeInner(dataOf(work))}`;
   } catch (error) {
     if (error instanceof CascadeError) return null;
     throw error;
@@ -50,17 +54,17 @@ class Spent extends Error {}
 
 let answers: ReadonlyMap<string, Value> | null = null;
 let allowance: { left: number } | null = null;
-let bytes = 0;
+/** What the call at hand has taken so far. */
+let taken = { turns: 0, bytes: 0 };
 
 /** What a built-in, or a search, tells of itself here (stdlib/builtins/context.ts). */
 export const hostBounds: SearchBounds & { charge(bytes: number): void } = {
   patternSteps: (text) => stepsFor(PATTERN_STEPS, text), // one that is long is not begun
   spend(turns) {
-    if (allowance ? (allowance.left -= turns) < 0 : turns > MOST_TURNS) throw new Spent();
+    if (allowance ? (allowance.left -= turns) < 0 : (taken.turns += turns) > MOST_TURNS) throw new Spent();
   },
   charge(more) {
-    bytes += more;
-    if (bytes > MOST_BYTES) throw new Spent();
+    if ((taken.bytes += more) > MOST_BYTES) throw new Spent();
   },
 };
 
@@ -68,13 +72,15 @@ export const hostBounds: SearchBounds & { charge(bytes: number): void } = {
 export function withinBudget<T extends Value>(work: DeferredCall, run: () => T): T {
   const known = answers?.get(keyOf(work) ?? '');
   if (known !== undefined) return known as T;
-  bytes = 0;
+  taken = { turns: 0, bytes: 0 };
   try {
     return run();
   } catch (error) {
     throw error instanceof Spent || (error instanceof CascadeError && error.code === 'cascade.builtin.timeout')
       ? new BudgetExceeded(work)
       : error;
+  } finally {
+    taken = { turns: 0, bytes: 0 };
   }
 }
 

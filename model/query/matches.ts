@@ -1,8 +1,9 @@
 // Whether an instance in memory satisfies a condition: written from resources-and-api.md 3.2 alone, so that it can be the measure of
 // the filter that storage is given, and what triggers and constraints of profiles are decided with.
-import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { isObject, type ObjectValue, real, type Value } from '../../stdlib/values/index.ts';
 import { equalsConstant, order } from './compare.ts';
-import { distance, geometryOf, intersects, within } from '../../stdlib/geo/index.ts';
+import { distance, geoJsonOf, geometryOf, intersects, within } from '../../stdlib/geo/index.ts';
+import { type DeferredCall, hostBounds, withinBudget } from './host-budget.ts';
 import { type Leaves, leavesOf } from './leaves.ts';
 import type { Condition, Constant, Kind, Predicate, RangeOperator, Test } from './types.ts';
 
@@ -69,18 +70,42 @@ export function passes(test: Test, kind: Kind, leaves: Leaves, reach: Reach): bo
       return someElement(leaves, (element) => (isObject(element) || Array.isArray(element)) && holds(test.where, element));
     case 'geoIntersects':
     case 'geoWithin':
-      return some(leaves, reach, (value) => {
-        const shape = geometryOf(value);
-        return shape !== null && (test.op === 'geoWithin' ? within(shape, test.shape) : intersects(shape, test.shape));
-      });
     case 'near':
-      return some(leaves, reach, (value) => {
-        const shape = geometryOf(value);
-        if (shape === null) return false;
-        const metres = distance(test.point, shape);
-        return metres >= test.minDistance && metres <= test.maxDistance;
-      });
+      return some(leaves, reach, (value) => passesGeo(test, value));
   }
+}
+
+/** Within the bounds of conditions: outlines may have thousands of edges. @throws {BudgetExceeded} */
+function passesGeo(test: GeoTest, value: Value): boolean {
+  const shape = geometryOf(value);
+  if (shape === null) return false;
+  const { spend } = hostBounds;
+  const call: DeferredCall = {
+    builtin: null,
+    operator: GEO_OPERATORS[test.op],
+    get args() {
+      return [value, geoOperand(test)]; // seldom looked at
+    },
+  };
+  return withinBudget(call, () => {
+    if (test.op !== 'near') return test.op === 'geoWithin' ? within(shape, test.shape, spend) : intersects(shape, test.shape, spend);
+    const metres = distance(test.point, shape, spend);
+    return metres >= test.minDistance && metres <= test.maxDistance;
+  });
+}
+
+type GeoTest = Extract<Test, { op: 'near' | 'geoIntersects' | 'geoWithin' }>;
+const GEO_OPERATORS = { near: 'geonear', geoIntersects: 'geointersects', geoWithin: 'geowithin' } as const;
+
+/** The operand as the language writes it, for who asks elsewhere. */
+function geoOperand(test: GeoTest): ObjectValue {
+  if (test.op !== 'near') return { geometry: geoJsonOf(test.shape) };
+  const { point, minDistance, maxDistance } = test;
+  return {
+    geometry: geoJsonOf(point),
+    minDistance: real(minDistance),
+    ...(Number.isFinite(maxDistance) && { maxDistance: real(maxDistance) }),
+  };
 }
 
 /** `passes` for a path with one value that is neither null nor an array: the common case, without the lists. */

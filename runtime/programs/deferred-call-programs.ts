@@ -10,9 +10,9 @@ import { compileText, programOf } from './programs.ts';
 const made = new Map<string, Program>();
 
 /** The program for a call; it gets the arguments in order. */
-export function programFor({ builtin, args }: DeferredCall): Program {
+export function programFor({ builtin, operator = 'regex', args }: DeferredCall): Program {
   const names = args.map((_, i) => `a${i}`);
-  const call = builtin === null ? names.join(' regex ') : callOf(builtin, names);
+  const call = builtin === null ? names.join(` ${operator} `) : callOf(builtin, names);
   let program = made.get(call);
   if (!program) {
     const { module } = compileText(`PROCEDURE conditionWork(${names.join(', ')})\nreturn ${call}`, 'procedure') as CompiledProcedure;

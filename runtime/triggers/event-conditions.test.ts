@@ -279,3 +279,31 @@ test('a condition over several events compares the paths of their variables', ()
   expect(holds(context('r1'))).toBe(true);
   expect(holds(context('r2'))).toBe(false);
 });
+
+/** Places of a circle, as a Polygon. */
+const ring = (places: number): Value => ({
+  type: 'Polygon',
+  coordinates: [
+    Array.from({ length: places + 1 }, (_, i) => {
+      const turn = ((i % places) * 2 * Math.PI) / places;
+      return [3 * Math.cos(turn), 3 * Math.sin(turn)];
+    }),
+  ],
+});
+const operand: ExpressionData = { k: 'object', members: [['$geometry', path('outer')]] };
+
+test.each<[string, ConditionData]>([
+  ['with a path on its left', compare('inner', 'geowithin', operand)],
+  [
+    'as an expression',
+    { op: 'compare', operator: '==', left: { k: 'binary', op: 'geowithin', a: path('inner'), b: operand }, right: constant(true) },
+  ],
+])('a comparison of outlines that takes too long here is left for a program to decide: %s', (_, condition) => {
+  const index = new TriggerIndex(options());
+  index.add(ruleOf('r', TOPIC, condition));
+  const asked = (inner: number, outer: number) =>
+    index.match(TOPIC, { inner: ring(inner), outer: ring(outer) }, () => ({})).map(({ asks }) => asks);
+  expect([asked(30, 60), asked(600, 1_200)]).toEqual([[false], [true]]);
+  expect(index.matchTriggers(TOPIC, { inner: ring(600), outer: ring(1_200) }, () => ({}))).toEqual([]);
+  expect(errors.at(-1)).toMatchObject({ code: 'cascade.builtin.timeout', params: ['geowithin', 1_000] });
+});

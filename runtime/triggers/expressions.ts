@@ -1,10 +1,10 @@
 // Expressions of event conditions as composed closures: no code is generated, so a rule's text never reaches an eval of the host.
 import type { ExpressionData } from '../../compiler/types.ts';
 import { fail } from '../../stdlib/errors.ts';
-import { add, div, eq, ge, geo, gt, inArray, le, lt, mod, mul, ne, neg, not, pos, pow, sub, truth } from '../../stdlib/operators/index.ts';
+import { add, div, eq, ge, gt, inArray, le, lt, mod, mul, ne, neg, not, pos, pow, sub, truth } from '../../stdlib/operators/index.ts';
 import { decodeInner, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
 import { elementOf, memberOf } from './members.ts';
-import { searchAtHost } from './search.ts';
+import { geoAtHost, searchAtHost } from './search.ts';
 import type { ConditionEnvironment, EvaluationContext } from './types.ts';
 
 export type Evaluate = (context: EvaluationContext) => Value;
@@ -27,9 +27,9 @@ const BINARY: Readonly<Record<Extract<ExpressionData, { k: 'binary' }>['op'], (a
   '>=': ge,
   in: inArray,
   regex: searchAtHost,
-  geonear: (a, b) => geo('geonear', a, b),
-  geointersects: (a, b) => geo('geointersects', a, b),
-  geowithin: (a, b) => geo('geowithin', a, b),
+  geonear: geoAtHost('geonear'),
+  geointersects: geoAtHost('geointersects'),
+  geowithin: geoAtHost('geowithin'),
 };
 
 const UNARY: Readonly<Record<'+' | '-' | '!', (a: Value) => Value>> = { '+': pos, '-': neg, '!': not };

@@ -1,7 +1,10 @@
 // Shapes of a few degrees near the equator, whose distances and relations are known without the formulas; and the forms of operands.
 import { expect, test } from 'vitest';
 import { type ObjectValue, Real, type Value } from '../values/index.ts';
-import { distance, type Geometry, geometryOf, intersects, parseNearOperand, parseShapeOperand, within } from './index.ts';
+import { type Geometry, geoJsonOf, geometryOf, parseNearOperand, parseShapeOperand } from './index.ts';
+import { arcsCross, arcsTouch } from './vector.ts';
+import { edges } from './edges.ts';
+import * as geo from './index.ts';
 
 type Place = [longitude: number, latitude: number];
 const shape = (type: string, coordinates: Value): Geometry => {
@@ -9,6 +12,10 @@ const shape = (type: string, coordinates: Value): Geometry => {
   if (!found) throw new Error(`no ${type}`);
   return found;
 };
+const free = (): void => undefined;
+const distance = (a: Geometry, b: Geometry): number => geo.distance(a, b, free);
+const intersects = (a: Geometry, b: Geometry): boolean => geo.intersects(a, b, free);
+const within = (a: Geometry, b: Geometry): boolean => geo.within(a, b, free);
 const point = (...place: Place): Geometry => shape('Point', place);
 const line = (...places: Place[]): Geometry => shape('LineString', places);
 const box = (west: number, south: number, east: number, north: number): Place[] => [
@@ -23,6 +30,21 @@ const polygon = (...rings: Place[][]): Geometry => shape('Polygon', rings);
 const DEGREE = (6_378_100 * Math.PI) / 180;
 
 const square = polygon(box(0, 0, 10, 10));
+/** A hole with its corners in the middles of the square's edges. */
+const corners: Place[] = [
+  [5, 0],
+  [10, 5],
+  [5, 10],
+  [0, 5],
+  [5, 0],
+]; // prettier-ignore
+/** Places of a circle. */
+const ring = (places: number, radius: number, west = 5, south = 5): Place[] =>
+  Array.from({ length: places + 1 }, (_, i): Place => {
+    const turn = ((i % places) / places) * 2 * Math.PI;
+    return [west + radius * Math.cos(turn), south + radius * Math.sin(turn)];
+  });
+const bay = ring(40, 3).map(([x, y], i): Place => (i === 7 ? [x / 2 + 2.5, y / 2 + 2.5] : [x, y]));
 const holed = polygon(box(0, 0, 10, 10), box(4, 4, 6, 6));
 
 test.each<[string, Geometry, Geometry, number]>([
@@ -98,6 +120,9 @@ test.each<[string, Geometry, Geometry, boolean]>([
   ['a polygon around the hole', polygon(box(3, 3, 7, 7)), holed, false],
   ['a polygon around all', polygon(box(-1, -1, 11, 11)), square, false],
   ['the polygon itself', square, square, true],
+  ['a polygon through whose inside a hole goes from border to border', square, polygon(box(-5, -5, 15, 15), corners), false],
+  ['a polygon of every other place of the border', polygon(ring(20, 3)), polygon(ring(40, 3)), true],
+  ['a polygon of places of the border, of which it cuts off a bay', polygon(ring(20, 3)), polygon(bay), false],
 ])('within: %s', (_, inner, outer, expected) => {
   expect(within(inner, outer)).toBe(expected);
 });
@@ -145,4 +170,59 @@ test('operands have their members with or without $, each once', () => {
     expect(parseNearOperand(wrong as Value)).toBeNull();
   expect(parseShapeOperand({ $geometry: { type: 'LineString', coordinates: box(0, 0, 1, 1) } })?.type).toBe('LineString');
   for (const wrong of [{}, { geometry: 5 }, { geometry, maxDistance: 5 }, null]) expect(parseShapeOperand(wrong as Value)).toBeNull();
+});
+
+test('data and shape are the same', () => {
+  for (const one of [point(1.5, 2), line([0, 0], [10, 0]), holed]) expect(geometryOf(geoJsonOf(one))).toEqual(one);
+});
+
+/** What an operator tells of its work. */
+function turns(operator: (a: Geometry, b: Geometry, spend: geo.Spend) => unknown, a: Geometry, b: Geometry): number {
+  let sum = 0;
+  operator(a, b, (more) => void (sum += more));
+  return sum;
+}
+
+test.each<[string, Geometry, Geometry, boolean, boolean]>([
+  ['far from each other', polygon(ring(2_000, 3, 30)), polygon(ring(2_000, 3)), false, false],
+  ['one in the other', polygon(ring(2_000, 3)), polygon(ring(2_000, 4)), true, true],
+  ['one close around the other', polygon(ring(2_000, 3)), polygon(ring(1_999, 3.000_1)), true, true],
+  ['side by side', polygon(ring(2_000, 3)), polygon(ring(2_000, 3, 11.000_1)), false, false],
+  ['the same', polygon(ring(2_000, 3)), polygon(ring(2_000, 3)), true, true],
+])('two outlines of thousands of places cost what is near: %s', (_, a, b, meet, isWithin) => {
+  expect([intersects(a, b), within(a, b)]).toEqual([meet, isWithin]);
+  for (const work of [turns(geo.intersects, a, b), turns(geo.within, a, b)]) {
+    expect(work).toBeGreaterThan(100);
+    expect(work).toBeLessThan(500_000); // all with all: 64 million
+  }
+});
+
+test('what is near is told of before it is compared', () => {
+  const comb = (from: number): Geometry => line(...Array.from({ length: 2_000 }, (_, i): Place => [from + i / 1e4, (i % 2) * 10]));
+  expect(turns(geo.intersects, comb(0), comb(0.000_05))).toBeGreaterThan(0);
+  expect(turns(geo.within, comb(2), polygon(ring(40, 30)))).toBeLessThan(200_000);
+  expect(turns(geo.distance, point(0, 0), polygon(ring(100_000, 3)))).toBeGreaterThan(200_000);
+});
+
+test('an index of edges finds what comparing all of them finds', () => {
+  let state = 7;
+  const random = (): number => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+  const found = { some: 0, none: 0 };
+  for (let i = 0; i < 2_000; i++) {
+    const size = random() < 0.3 ? 10 : random() < 0.5 ? 1 : 1e-6;
+    const walk = (): Place[] => {
+      const places: Place[] = [[size * random(), size * random()]];
+      for (let k = 0; k < 5; k++) {
+        const [x, y] = places[k] as Place;
+        places.push([x + size * (random() - 0.5), y + size * (random() - 0.5)]);
+      }
+      return places;
+    };
+    const [a, b] = [line(...walk()), line(...walk())];
+    const pairs = [...edges(a)].flatMap((one) => [...edges(b)].map((other) => [...one, ...other] as const));
+    const expected = pairs.some((four) => arcsCross(...four) || arcsTouch(...four));
+    expect(intersects(a, b)).toBe(expected);
+    found[expected ? 'some' : 'none']++;
+  }
+  expect(Math.min(found.some, found.none)).toBeGreaterThan(300);
 });

@@ -1,5 +1,5 @@
 // GeoJSON as geometry on the sphere: Point, LineString and Polygon, the shapes that may be stored (resources-and-api.md 5.7).
-import { isNumber, isObject, numberOf, type Value } from '../values/index.ts';
+import { isNumber, isObject, numberOf, real, type Value } from '../values/index.ts';
 import { type Vector, vectorOf } from './vector.ts';
 
 export type Position = readonly [longitude: number, latitude: number];
@@ -31,6 +31,12 @@ export function geometryOf(value: Value): Geometry | null {
     lines,
     vectors: lines.map((line) => line.map(([longitude, latitude]) => vectorOf(longitude, latitude))),
   };
+}
+
+/** The shape as data again, without altitudes. */
+export function geoJsonOf({ type, lines }: Geometry): Value {
+  const rings = lines.map((line) => line.map((position) => position.map(real)));
+  return { type, coordinates: type === 'Polygon' ? rings : type === 'LineString' ? (rings[0] as Value) : (rings[0]?.[0] as Value) };
 }
 
 function pointLines(coordinates: Value): Position[][] | null {

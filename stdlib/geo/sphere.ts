@@ -1,62 +1,97 @@
 // Distance, intersection and containment of shapes on the sphere, by great circles, as the store's geo operators have them.
 import type { Geometry } from './geometry.ts';
-import { angle, angleToArc, arcsCross, arcsMeet, cross, dot, plus, TOUCH, unit, type Vector } from './vector.ts';
+import { edges, edgesOf, EdgeTree, Meter, type Spend } from './edges.ts';
+import { angle, angleToArc, arcsCross, arcsTouch, cross, dot, plus, TOUCH, unit, type Vector } from './vector.ts';
 
 /** The radius with which the store turns angles into metres. */
 const EARTH_RADIUS_M = 6_378_100;
 
-/** Metres from a Point to the nearest place of a shape; 0 inside a Polygon. */
-export function distance(point: Geometry, shape: Geometry): number {
+/**
+ * Metres from a Point to the nearest place of a shape; 0 inside a Polygon.
+ * @param spend is told of the work, here and below: outlines may have many thousands of edges
+ */
+export function distance(point: Geometry, shape: Geometry, spend: Spend): number {
   const from = firstVector(point);
-  if (shape.type === 'Polygon' && isInside(from, shape)) return 0;
   if (shape.type === 'Point') return angle(from, firstVector(shape)) * EARTH_RADIUS_M;
+  spend(4 * positions(shape));
+  if (shape.type === 'Polygon' && isInside(from, shape)) return 0;
   let nearest = Number.POSITIVE_INFINITY;
   for (const [a, b] of edges(shape)) nearest = Math.min(nearest, angleToArc(from, a, b));
   return nearest * EARTH_RADIUS_M;
 }
 
-export function intersects(a: Geometry, b: Geometry): boolean {
-  if (a.type === 'Point') return touches(firstVector(a), b);
-  if (b.type === 'Point') return touches(firstVector(b), a);
-  return edgesMeet(a, b) || contains(a, b) || contains(b, a);
+export function intersects(a: Geometry, b: Geometry, spend: Spend): boolean {
+  if (a.type === 'Point') return touches(firstVector(a), b, spend);
+  if (b.type === 'Point') return touches(firstVector(b), a, spend);
+  return edgesMeet(a, b, new Meter(spend)) || contains(a, b, spend) || contains(b, a, spend);
 }
 
 /** Whether no part of the shape is outside the Polygon; its border belongs to it. */
-export function within(shape: Geometry, polygon: Geometry): boolean {
-  if (shape.type === 'Point') return touches(firstVector(shape), polygon);
-  for (const [a, b] of edges(shape)) {
-    if (!touches(a, polygon) || !touches(b, polygon) || !touches(unit(plus(a, b)), polygon)) return false;
-    for (const [c, d] of edges(polygon)) if (arcsCross(a, b, c, d)) return false;
+export function within(shape: Geometry, polygon: Geometry, spend: Spend): boolean {
+  if (shape.type === 'Point') return touches(firstVector(shape), polygon, spend);
+  const meter = new Meter(spend);
+  const border = new EdgeTree(polygon, meter);
+  for (const line of shape.vectors)
+    for (const side of sidesAlong(line, polygon, border, meter)) if (side === 'outside' || side === 'across') return false;
+  if (shape.type !== 'Polygon') return true;
+  const own = new EdgeTree(shape, meter);
+  for (const hole of polygon.vectors.slice(1)) for (const side of sidesAlong(hole, shape, own, meter)) if (side === 'inside') return false;
+  return true;
+}
+
+/** Of a place, to a Polygon; or of an edge that crosses its border. */
+type Side = 'inside' | 'outside' | 'border' | 'across';
+
+/**
+ * Where the vertices of a line are, and the middles of its edges. Only at the border inside and outside part, so most places are where the
+ * one before them is.
+ */
+function* sidesAlong(line: readonly Vector[], polygon: Geometry, border: EdgeTree, meter: Meter): Generator<Side> {
+  const sideOf = (point: Vector): Side => {
+    meter.add(positions(polygon));
+    return isInside(point, polygon) ? 'inside' : 'outside';
+  };
+  const atBorder = (point: Vector): boolean => border.some(point, point, (c, d) => angleToArc(point, c, d) < TOUCH);
+  let last: Side | null = null;
+  for (const [a, b] of edgesOf(line)) {
+    let touched = false;
+    const crossed = border.some(a, b, (c, d) => {
+      touched ||= arcsTouch(a, b, c, d);
+      return arcsCross(a, b, c, d);
+    });
+    if (crossed) {
+      yield 'across';
+      last = null;
+    } else if (touched) {
+      for (const point of [a, unit(plus(a, b)), b]) yield (last = atBorder(point) ? 'border' : sideOf(point));
+      if (last === 'border') last = null;
+    } else yield (last ??= sideOf(a));
   }
-  const holes = polygon.vectors.slice(1);
-  return shape.type !== 'Polygon' || !holes.some((hole) => hole.some((vertex) => isInside(vertex, shape) && !isOnEdge(vertex, shape)));
 }
 
 const firstVector = (shape: Geometry): Vector => shape.vectors[0]?.[0] as Vector;
 
-function touches(point: Vector, shape: Geometry): boolean {
-  if (shape.type === 'Point') return angle(point, firstVector(shape)) < TOUCH;
-  if (shape.type === 'Polygon' && isInside(point, shape)) return true;
-  return isOnEdge(point, shape);
-}
+const positions = (shape: Geometry): number => shape.vectors.reduce((sum, line) => sum + line.length, 0);
 
-function isOnEdge(point: Vector, shape: Geometry): boolean {
+function touches(point: Vector, shape: Geometry, spend: Spend): boolean {
+  if (shape.type === 'Point') return angle(point, firstVector(shape)) < TOUCH;
+  spend(4 * positions(shape));
+  if (shape.type === 'Polygon' && isInside(point, shape)) return true;
   for (const [a, b] of edges(shape)) if (angleToArc(point, a, b) < TOUCH) return true;
   return false;
 }
 
 /** Asked only where no edges meet: then one vertex speaks for the whole. */
-function contains(outer: Geometry, inner: Geometry): boolean {
-  return outer.type === 'Polygon' && isInside(firstVector(inner), outer);
+function contains(outer: Geometry, inner: Geometry, spend: Spend): boolean {
+  if (outer.type !== 'Polygon') return false;
+  spend(positions(outer));
+  return isInside(firstVector(inner), outer);
 }
 
-function edgesMeet(a: Geometry, b: Geometry): boolean {
-  for (const [a1, a2] of edges(a)) for (const [b1, b2] of edges(b)) if (arcsMeet(a1, a2, b1, b2)) return true;
+function edgesMeet(a: Geometry, b: Geometry, meter: Meter): boolean {
+  const others = new EdgeTree(b, meter);
+  for (const [a1, a2] of edges(a)) if (others.some(a1, a2, (b1, b2) => arcsCross(a1, a2, b1, b2) || arcsTouch(a1, a2, b1, b2))) return true;
   return false;
-}
-
-function* edges(shape: Geometry): Generator<[Vector, Vector]> {
-  for (const line of shape.vectors) for (let i = 1; i < line.length; i++) yield [line[i - 1] as Vector, line[i] as Vector];
 }
 
 /** Inside the first ring and in none of the others. */

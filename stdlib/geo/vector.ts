@@ -43,9 +43,8 @@ export function angleToArc(point: Vector, a: Vector, b: Vector): number {
   return Math.min(angle(point, a), angle(point, b));
 }
 
-/** Whether two arcs have a point in common. */
-export function arcsMeet(a: Vector, b: Vector, c: Vector, d: Vector): boolean {
-  if (arcsCross(a, b, c, d)) return true;
+/** Whether an end of one of two arcs lies on the other. */
+export function arcsTouch(a: Vector, b: Vector, c: Vector, d: Vector): boolean {
   const touch = (point: Vector, from: Vector, to: Vector): boolean => angleToArc(point, from, to) < TOUCH;
   return touch(a, c, d) || touch(b, c, d) || touch(c, a, b) || touch(d, a, b);
 }

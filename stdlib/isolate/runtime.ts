@@ -69,7 +69,7 @@ export function makeRuntime(procedures: Procedures, current: () => Run): Runtime
       return operators.inArray(x, list);
     },
     regex: (s: Value, pattern: Value) => operators.regexSearch(s, pattern, current()),
-    geo: operators.geo,
+    geo: (operator: string, left: Value, right: Value) => operators.geo(operator, left, right, current()),
     truth: operators.truth,
     get,
     at: references.at,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Binary, Pattern, Real, text, type Value } from '../values/index.ts';
 import { c, d, outcome, t } from '../values/testing/outcome.ts';
-import { eq, ge, geo, gt, inArray, le, lt, ne, regexSearch as regexSearchWithin, truth } from './index.ts';
+import { eq, ge, geo as geoWithin, gt, inArray, le, lt, ne, regexSearch as regexSearchWithin, truth } from './index.ts';
 
 const r = (n: number) => new Real(n);
 const day = t('2026-01-01');
@@ -146,6 +146,7 @@ test('language.md 4.7: in compares the left value with each element', () => {
   expect(outcome(() => inArray(1, 1))).toBe(CAST);
 });
 
+const geo = (operator: string, a: Value, b: Value): boolean => geoWithin(operator, a, b, { spend: () => undefined });
 const regexSearch = (s: Value, pattern: Value): boolean =>
   regexSearchWithin(s, pattern, { patternSteps: () => 10_000, spend: () => undefined });
 
