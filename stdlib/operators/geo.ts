@@ -4,7 +4,8 @@ import { distance, geometryOf, intersects, parseNearOperand, parseShapeOperand, 
 import { typeOf, type Value } from '../values/index.ts';
 
 /** A null left is false, as it is in a condition. @throws CascadeError where one of the two is no shape, or not the operator's */
-export function geo(operator: string, left: Value, right: Value, { spend }: { readonly spend: Spend }): boolean {
+export function geo(operator: string, left: Value, right: Value, bounds: { spend: Spend }): boolean {
+  const spend: Spend = (turns) => bounds.spend(turns);
   if (left === null || left === undefined) return false;
   const refuse = (): never => fail('cascade.lang.class.cast', operator, typeOf(left), typeOf(right));
   const shape = geometryOf(left) ?? refuse();
