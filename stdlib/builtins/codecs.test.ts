@@ -22,6 +22,8 @@ expectCases('builtins.md 18', [
   ['Decode.base64', ['aGVs\nbG8'], 'hello'],
   ['Decode.base64', ['_-8='], '\ufffd\ufffd'],
   ['Encode.formUrl', [{ 'a b': '\u0001é*-._~' }], 'a+b=%01%C3%A9*-._%7E'],
+  ['Decode.formUrl', ['?a=%61%zz&a=1'], { error: 'cascade.builtin.parse', params: ['bad escape', 3] }],
+  ['Decode.formUrl', ['a%7=1&%7=2'], { error: 'cascade.builtin.parse', params: ['bad escape', 0] }],
   ['Decode.formUrl', ['a=1&&a=2&a=3&=x'], { a: ['1', '2', '3'], '': 'x' }],
   ['Decode.base64', [bytes(...encodeUtf8('aGk='))], 'hi'],
   ['encodeUriComponent', ['\ud800'], { error: 'cascade.builtin.parse', params: ['bad URI escape', 0] }],

@@ -4,7 +4,7 @@ import { Binary, decodeUtf8, encodeUtf8, fromBase64, getOwn, type ObjectValue, s
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
 import { DIGESTS, type DigestName, hmac } from './digests.ts';
-import { made } from './growth.ts';
+import { made, turnsOf } from './growth.ts';
 
 const bytesOf = (val: string | Binary): Uint8Array => (typeof val === 'string' ? encodeUtf8(val) : val.bytes);
 
@@ -65,18 +65,21 @@ function encodeForm(object: ObjectValue): string {
 
 function decodeForm(source: string): ObjectValue {
   const result: ObjectValue = {};
-  const decode = (part: string): string => {
+  const decode = (part: string, at: number): string => {
     try {
       return decodeURIComponent(part.replaceAll('+', ' '));
     } catch {
-      return fail('cascade.builtin.parse', 'bad escape', source.indexOf(part));
+      return fail('cascade.builtin.parse', 'bad escape', at);
     }
   };
-  for (const pair of source.replace(/^\?/, '').split('&')) {
+  let next = source.startsWith('?') ? 1 : 0;
+  for (const pair of source.slice(next).split('&')) {
+    const at = next;
+    next += pair.length + 1;
     if (pair === '') continue;
     const equals = pair.indexOf('=');
-    const key = decode(equals < 0 ? pair : pair.slice(0, equals));
-    const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
+    const key = decode(equals < 0 ? pair : pair.slice(0, equals), at);
+    const value = equals < 0 ? '' : decode(pair.slice(equals + 1), at + equals + 1);
     const before = getOwn(result, key);
     if (Array.isArray(before)) before.push(value);
     else setOwn(result, key, before === null ? value : [before, value]);
@@ -141,6 +144,7 @@ export const codecs: readonly Declaration[] = [
     call: 'escape(str: String) => String',
     forms: 'FM',
     about: 'HTML entities for & < > " and \'.',
+    turns: sizeOf,
     run: (context: BuiltinContext, str: string) =>
       made(
         context,
@@ -160,6 +164,7 @@ export const codecs: readonly Declaration[] = [
     about: 'The body of an HTML form.',
     contents: true,
     errors: ['cascade.lang.range'],
+    turns: (val: ObjectValue) => 4 * turnsOf(val),
     run: (context: BuiltinContext, val: ObjectValue) => made(context, encodeForm(val)),
   },
   {

@@ -71,6 +71,7 @@ export const dates: readonly Declaration[] = [
     forms: 'FM',
     about: 'Reads a text by the letters of a date pattern.',
     errors: ['cascade.lang.conversion', 'cascade.builtin.pattern'],
+    turns: (str: string, dateFormat: string) => str.length / 32 + 2 * dateFormat.length,
     run: (context, str: string, dateFormat: string) => parseByPattern(str, dateFormat, context.now()),
   },
   {

@@ -3,7 +3,7 @@ import { CascadeError, fail } from '../errors.ts';
 import { getOwn, type ObjectValue, originalOf, text, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
-import { formatMessage } from './format.ts';
+import { formatMessage, turnsOfMessage } from './format.ts';
 
 /** Which error an exception object was made of, so that `rethrow` keeps its status (language.md H3). */
 const CAUGHT = new WeakMap<ObjectValue, CascadeError>();
@@ -21,21 +21,26 @@ function listOf(params: Value): Value[] {
   return Array.isArray(params) ? params : [params];
 }
 
-function exception(_: BuiltinContext, code: string, message: Value, params: Value): never {
+function formatted(context: BuiltinContext, message: string, params: Value): string {
+  context.spend(turnsOfMessage(message));
+  return formatMessage(message, listOf(params), context);
+}
+
+function exception(context: BuiltinContext, code: string, message: Value, params: Value): never {
   if (code === '') fail('cascade.lang.range', 'code', code);
-  const raised = typeof message === 'string' ? formatMessage(message, listOf(params)) : text(message);
+  const raised = typeof message === 'string' ? formatted(context, message, params) : text(message);
   throw new CascadeError(code, raised, listOf(originalOf(params)));
 }
 
-function rethrow(_: BuiltinContext, caught: ObjectValue): never {
+function rethrow(context: BuiltinContext, caught: ObjectValue): never {
   const code = getOwn(caught, 'code');
   if (typeof code !== 'string' || code === '') return fail('cascade.lang.range', 'exception', 'an Object without code');
   const message = getOwn(caught, 'message');
   const original = originalOf(caught) as ObjectValue;
-  const formatted = getOwn(caught, 'isFormatted') === true || typeof message !== 'string';
+  const isFormatted = getOwn(caught, 'isFormatted') === true || typeof message !== 'string';
   const known = CAUGHT.get(original);
   const same = known?.code === code ? known : undefined;
-  const raised = formatted ? text(message) : formatMessage(message, listOf(getOwn(caught, 'params')));
+  const raised = isFormatted ? text(message) : formatted(context, message, getOwn(caught, 'params'));
   // What a program raises has status 400, whatever its code says.
   throw new CascadeError(
     code,

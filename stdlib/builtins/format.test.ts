@@ -81,11 +81,11 @@ test.each([
   ["0 'o''clock'", 5, "5 o'clock"],
   ['#,####', 123_456_789, '1,2345,6789'],
 ] as [string, number, string][])('builtins.md 3.2: %s of %d is %s', (pattern, value, expected) => {
-  expect(formatMessage(`{0,number,${pattern}}`, [value])).toBe(expected);
+  expect(formatMessage(`{0,number,${pattern}}`, [value], testContext())).toBe(expected);
 });
 
 test.each(['0.0.0', '0#', '#.#0', '#,', '0E', '0 0', '#,##0E0', ';(0)', '.E0'])('builtins.md 3.2: %s is a pattern error', (pattern) => {
-  expect(outcome(() => formatMessage(`{0,number,${pattern}}`, [1]))).toEqual(PATTERN);
+  expect(outcome(() => formatMessage(`{0,number,${pattern}}`, [1], testContext()))).toEqual(PATTERN);
 });
 
 test.each([
@@ -110,7 +110,7 @@ test.each([
   ['date,m s S SSS SSSS', '4 5 67 067 0067'],
   ['date,z zzzz Z X XX XXX', 'UTC Coordinated Universal Time +0000 Z Z Z'],
 ])('builtins.md 3.3: {0,%s} is %s', (place, expected) => {
-  expect(formatMessage(`{0,${place}}`, [d0])).toBe(expected);
+  expect(formatMessage(`{0,${place}}`, [d0], testContext())).toBe(expected);
 });
 
 test.each([
@@ -120,7 +120,7 @@ test.each([
   ['2023-12-30', '52 2023'],
   ['2023-12-31', '1 2024'],
 ])('builtins.md 3.3: weeks start on Sunday and week 1 holds January 1: %s is %s', (day, expected) => {
-  expect(formatMessage('{0,date,w Y}', [date(day)])).toBe(expected);
+  expect(formatMessage('{0,date,w Y}', [date(day)], testContext())).toBe(expected);
 });
 
 expectCases('builtins.md 3.3', [
@@ -167,11 +167,21 @@ expectCases('builtins.md 3.4', [
 
 test('a message that grows without end is stopped', () => {
   const long = 'x'.repeat(1_000_000);
-  expect(outcome(() => formatMessage('{0}'.repeat(20), [long]))).toEqual({ error: 'cascade.lang.string.size' });
+  expect(outcome(() => formatMessage('{0}'.repeat(20), [long], testContext()))).toEqual({ error: 'cascade.lang.string.size' });
 });
 
 test('the text of a format is charged to the run', () => {
   const context = testContext();
   lookup('format')?.call(context, ['{0}', real(5)]);
   expect(context.charged).toBe(2);
+});
+
+test.each([
+  ['0,0', 7, '0,7'],
+  [`${'0'.repeat(30)},000`, 7, `${'000,'.repeat(10)}007`],
+  ['#,####', 123_456_789, '1,2345,6789'],
+  ['#,000.0', 12, '012.0'],
+  [',000.0', 1_234, '1,234.0'],
+])('groups of digits: %s', (pattern, value, expected) => {
+  expect(formatMessage(`{0,number,${pattern}}`, [value], testContext())).toBe(expected);
 });

@@ -16,7 +16,7 @@ import {
 import type { BuiltinContext } from './context.ts';
 import { type DateToken, formatByPattern, parseDatePattern } from './date-patterns.ts';
 import type { Declaration } from './declaration.ts';
-import { made, refuseLength } from './growth.ts';
+import { made, refuseLength, turnsOf } from './growth.ts';
 import { remembered } from './memo.ts';
 import { choose, type MessagePart, type Placeholder, parseChoices, parseMessage } from './message-patterns.ts';
 import { formatByNumberPattern, type NumberPattern, parseNumberPattern, withSign } from './number-patterns.ts';
@@ -49,17 +49,25 @@ const partsOf: (pattern: string) => readonly MessagePart[] = remembered(parseMes
 const numberPatternOf: (pattern: string) => NumberPattern = remembered(parseNumberPattern);
 const datePatternOf: (pattern: string) => DateToken[] = remembered(parseDatePattern);
 
-/** The message with its values. A placeholder without a value stays as `{n}`; null is `null`. */
-export function formatMessage(pattern: string, values: readonly Value[], depth = 0): string {
+/** What reading a message takes, in turns of a loop. */
+export const turnsOfMessage = (pattern: string): number => pattern.length * 16;
+
+type Told = Pick<BuiltinContext, 'spend'>;
+
+/**
+ * The message with its values. A placeholder without a value stays as `{n}`; null is `null`.
+ * @param told of each value: one may stand at many places
+ */
+export function formatMessage(pattern: string, values: readonly Value[], told: Told, depth = 0): string {
   let result = '';
   for (const part of partsOf(pattern)) {
-    result += typeof part === 'string' ? part : formatPlaceholder(part, values, depth);
+    result += typeof part === 'string' ? part : formatPlaceholder(part, values, told, depth);
     refuseLength(result.length);
   }
   return result;
 }
 
-function formatPlaceholder(place: Placeholder, values: readonly Value[], depth: number): string {
+function formatPlaceholder(place: Placeholder, values: readonly Value[], told: Told, depth: number): string {
   const value = values[place.index];
   switch (place.type) {
     case 'number': {
@@ -75,11 +83,12 @@ function formatPlaceholder(place: Placeholder, values: readonly Value[], depth: 
       const choices = parseChoices(place.style ?? '');
       if (value === undefined || value === null) return absent(place, value);
       const chosen = choose(choices, isAnyNumber(value) ? numberOf(value) : misfit(place, value));
-      return chosen.includes('{') && depth < MOST_NESTED ? formatMessage(chosen, values, depth + 1) : chosen;
+      return chosen.includes('{') && depth < MOST_NESTED ? formatMessage(chosen, values, told, depth + 1) : chosen;
     }
     default:
       if (value === undefined) return absent(place, value);
       if (typeof value === 'number' && Number.isSafeInteger(value)) return grouped(value);
+      told.spend(turnsOf(value));
       return isNumber(value) || value instanceof Decimal ? formatNumber(value, numberPatternOf(PLAIN_NUMBER), place) : text(value);
   }
 }
@@ -135,10 +144,10 @@ export const format: readonly Declaration[] = [
     about: 'A message with its values: {0}, {1,number,#.##}, {2,date,short}, {3,choice,0#none|1#one}.',
     contents: true,
     errors: ['cascade.builtin.pattern', 'cascade.builtin.format'],
-    turns: (str: string) => str.length * 16,
+    turns: turnsOfMessage,
     run: (context: BuiltinContext, str: string, values: Value[]) => {
       if (values.length > MOST_VALUES) fail('cascade.procedure.argument.count', 'format', MOST_VALUES + 2);
-      return made(context, formatMessage(str, values));
+      return made(context, formatMessage(str, values, context));
     },
   },
   {
@@ -147,6 +156,7 @@ export const format: readonly Declaration[] = [
     about: 'As format, the values in a List of any length.',
     contents: true,
     errors: ['cascade.builtin.pattern', 'cascade.builtin.format'],
-    run: (context: BuiltinContext, str: string, values: Value[]) => made(context, formatMessage(str, values)),
+    turns: turnsOfMessage,
+    run: (context: BuiltinContext, str: string, values: Value[]) => made(context, formatMessage(str, values, context)),
   },
 ];

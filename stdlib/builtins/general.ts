@@ -17,7 +17,7 @@ import {
 } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
-import { made, madeList } from './growth.ts';
+import { made, madeList, turnsOf } from './growth.ts';
 import { exactInteger } from './numbers.ts';
 
 /** About what a parsed value takes for each character of its text. */
@@ -77,6 +77,7 @@ export const general: readonly Declaration[] = [
     about: 'JSON, compact or with 4 blanks a level.',
     contents: true,
     errors: ['cascade.lang.range'],
+    turns: turnsOf,
     run: (context, target: Value, pretty: boolean) => made(context, stringify(target, pretty)),
   },
   {

@@ -132,8 +132,15 @@ function plain(value: Exact, { leastInteger, leastFraction, mostFraction, pointA
   while (fraction.length > leastFraction && fraction.endsWith('0')) fraction = fraction.slice(0, -1);
   let integer = rounded.slice(0, point).replace(/^0+/, '').padStart(leastInteger, '0');
   if (integer === '' && fraction === '') integer = '0';
-  if (grouping > 0) integer = integer.replace(new RegExp(`\\B(?=(?:\\d{${grouping}})+$)`, 'g'), ',');
+  if (grouping > 0) integer = inGroups(integer, grouping);
   return fraction === '' && !pointAlways ? integer : `${integer}.${fraction}`;
+}
+
+function inGroups(digits: string, size: number): string {
+  const first = digits.length % size || Math.min(size, digits.length);
+  let result = digits.slice(0, first);
+  for (let i = first; i < digits.length; i += size) result += `,${digits.slice(i, i + size)}`;
+  return result;
 }
 
 function scientific(value: Exact, pattern: NumberPattern): string {

@@ -1,5 +1,7 @@
+import { expect, test } from 'vitest';
 import { real } from '../values/index.ts';
-import { expectCases } from './testing/cases.ts';
+import { expectCases, testContext } from './testing/cases.ts';
+import { firstIndex, lastIndex } from './text-search.ts';
 
 const INDEX = { error: 'cascade.lang.index' };
 const RANGE = { error: 'cascade.lang.range' };
@@ -90,3 +92,19 @@ expectCases('builtins.md 2', [
   ['toString', [12], '12'],
   ['toString', [null], 'null'],
 ]);
+
+test('a long text is found where the engine finds it', () => {
+  let state = 5;
+  const random = (below: number): number => (state = (state * 48_271) % 2_147_483_647) % below;
+  const found = new Set<boolean>();
+  for (let i = 0; i < 500; i++) {
+    const unit = Array.from({ length: 1 + random(6) }, () => 'ab'[random(2)]).join('');
+    const text = unit.repeat(60) + (random(2) === 0 ? 'b' : '') + unit.repeat(random(60));
+    const from = random(40);
+    const sought = random(4) === 0 ? `${unit.repeat(30)}c` : text.slice(from, from + 65 + random(60)) + (random(3) === 0 ? 'a' : '');
+    const [first, last] = [text.indexOf(sought), text.lastIndexOf(sought)];
+    expect([firstIndex(testContext(), text, sought), lastIndex(testContext(), text, sought)]).toEqual([first, last]);
+    found.add(first >= 0 && first !== last);
+  }
+  expect(found.size).toBe(2);
+});

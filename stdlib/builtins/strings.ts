@@ -2,7 +2,8 @@
 import { fail } from '../errors.ts';
 import { LocalValue, originalOf, text, type Value } from '../values/index.ts';
 import type { Declaration } from './declaration.ts';
-import { made, refuseLength } from './growth.ts';
+import { made, refuseLength, turnsOf } from './growth.ts';
+import { firstIndex, lastIndex, searchTurns } from './text-search.ts';
 
 const LETTERS = /^[a-zA-Z]+$/;
 const LETTERS_AND_DIGITS = /^[a-zA-Z0-9]+$/;
@@ -42,7 +43,10 @@ export const strings: readonly Declaration[] = [
     errors: ['cascade.lang.range'],
     run: (context, str: string, others: Value[]) => {
       let result = str;
-      for (const other of others) refuseLength((result += text(isSequence(originalOf(other)) ? originalOf(other) : other)).length);
+      for (const other of others) {
+        context.spend(turnsOf(other));
+        refuseLength((result += text(isSequence(originalOf(other)) ? originalOf(other) : other)).length);
+      }
       return made(context, result);
     },
   },
@@ -50,15 +54,15 @@ export const strings: readonly Declaration[] = [
     call: 'contains(str: String, substr: String) => Boolean',
     forms: 'FM',
     about: 'Whether substr stands somewhere in str.',
-    turns: reading,
-    run: (_, str: string, substr: string) => str.includes(substr),
+    turns: searchTurns,
+    run: (context, str: string, substr: string) => firstIndex(context, str, substr) >= 0,
   },
   {
     call: 'includes(str: String, substr: String) => Boolean',
     forms: 'FM',
     about: 'Whether substr stands somewhere in str.',
-    turns: reading,
-    run: (_, str: string, substr: string) => str.includes(substr),
+    turns: searchTurns,
+    run: (context, str: string, substr: string) => firstIndex(context, str, substr) >= 0,
   },
   {
     call: 'endsWith(str: String, substr: String) => Boolean',
@@ -89,15 +93,15 @@ export const strings: readonly Declaration[] = [
     call: 'indexOf(str: String, substr: String) => Integer',
     forms: 'FM',
     about: 'The first position of substr, or -1.',
-    turns: reading,
-    run: (_, str: string, substr: string) => str.indexOf(substr),
+    turns: searchTurns,
+    run: firstIndex,
   },
   {
     call: 'lastIndexOf(str: String, substr: String) => Integer',
     forms: 'FM',
     about: 'The last position of substr, or -1.',
-    turns: reading,
-    run: (_, str: string, substr: string) => str.lastIndexOf(substr),
+    turns: searchTurns,
+    run: lastIndex,
   },
   {
     call: 'length(str: String) => Integer',
@@ -176,18 +180,21 @@ export const strings: readonly Declaration[] = [
     call: 'trim(str: String) => String',
     forms: 'FM',
     about: 'Without white space at both ends.',
+    turns: reading,
     run: (_, str: string) => trimmed(str, true, true),
   },
   {
     call: 'trimLeft(str: String) => String',
     forms: 'FM',
     about: 'Without white space in front.',
+    turns: reading,
     run: (_, str: string) => trimmed(str, true, false),
   },
   {
     call: 'trimRight(str: String) => String',
     forms: 'FM',
     about: 'Without white space at the end.',
+    turns: reading,
     run: (_, str: string) => trimmed(str, false, true),
   },
   {
@@ -195,6 +202,7 @@ export const strings: readonly Declaration[] = [
     forms: 'FM',
     about: 'Every white-space character becomes char, which has length 1.',
     errors: ['cascade.lang.range'],
+    turns: (str: string) => str.length,
     run: (context, str: string, char: string) => {
       if (char.length !== 1) fail('cascade.lang.range', 'char', char);
       return made(
@@ -251,6 +259,7 @@ export const strings: readonly Declaration[] = [
     about: 'The text of any value.',
     contents: true,
     errors: ['cascade.lang.range'],
+    turns: turnsOf,
     run: (context, v: Value) => made(context, text(v)),
   },
 ];

@@ -3,7 +3,7 @@ import { fail } from '../errors.ts';
 import { failDeep, getOwn, isObject, LocalValue, MAX_DEPTH, type ObjectValue, setOwn, text, typeOf, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
-import { made, refuseLength } from './growth.ts';
+import { made, refuseLength, turnsOf } from './growth.ts';
 
 type Part = string | { readonly path: readonly string[] } | { readonly repeat: readonly string[]; readonly body: readonly Part[] };
 
@@ -61,15 +61,22 @@ function elementsOf(value: Value): readonly Value[] | null {
   return (value instanceof LocalValue && (value as { entries?: () => readonly Value[] }).entries?.()) || null;
 }
 
-function fill(parts: readonly Part[], input: ObjectValue): string {
+function fill(context: BuiltinContext, parts: readonly Part[], input: ObjectValue): string {
   let result = '';
   for (const part of parts) {
+    context.spend(1);
     if (typeof part === 'string') result += part;
-    else if ('path' in part) result += text(variable(input, part.path));
-    else {
+    else if ('path' in part) {
+      const value = variable(input, part.path);
+      context.spend(turnsOf(value));
+      result += text(value);
+    } else {
       const list = variable(input, part.repeat);
       const elements = elementsOf(list) ?? fail('cascade.procedure.parameter.type', PROCEDURE, part.repeat.join('.'), 'List', typeOf(list));
-      for (const element of elements) refuseLength((result += fill(part.body, isObject(element) ? element : { value: element })).length);
+      for (const element of elements) {
+        context.spend(1);
+        refuseLength((result += fill(context, part.body, isObject(element) ? element : { value: element })).length);
+      }
     }
     refuseLength(result.length);
   }
@@ -79,8 +86,12 @@ function fill(parts: readonly Part[], input: ObjectValue): string {
 /** A text filled in, or a structure whose texts are. */
 function format(context: BuiltinContext, template: Value, input: ObjectValue, whole = template, depth = 0): Value {
   if (depth > MAX_DEPTH) failDeep('template', whole);
+  context.spend(1);
   const source = typeof template === 'string' ? template : documentText(template);
-  if (source !== null) return made(context, fill(parseTemplate(source), input));
+  if (source !== null) {
+    context.spend(source.length);
+    return made(context, fill(context, parseTemplate(source), input));
+  }
   if (Array.isArray(template)) return template.map((element) => format(context, element, input, whole, depth + 1));
   if (!isObject(template)) return template;
   const result: ObjectValue = {};
