@@ -32,7 +32,7 @@ export function releaseRequests(space: Namespace, run: string): void {
 /** `<service>/<event>`, also as the path `/services/<service>/<event>`. */
 const NAME = /^(?:\/services\/)?([^/]+)\/([^/]+)$/;
 
-const request: HostBuiltin = async (space, [name = null, data = null, timeout = null], actor) => {
+const request: HostBuiltin = async (space, [name = null, data = null, timeout = null, from = null], actor) => {
   const [, service, event] = NAME.exec(String(name)) ?? [];
   if (service === undefined || event === undefined) throw outOfRange('serviceEventName', name);
   if (timeout !== null && Number(timeout) < 0) throw outOfRange('timeout', timeout);
@@ -70,7 +70,7 @@ const request: HostBuiltin = async (space, [name = null, data = null, timeout = 
       }
       return actor.commit(unit);
     });
-    publishServiceEvent(space, service, event, data, listening).then(
+    publishServiceEvent(space, service, event, data, listening, typeof from === 'string' ? from : null).then(
       () => asked.length === 0 && timeout === null && giveUp(), // no rule listens, so that no reply will come
       (error: unknown) => settle(() => reject(asError(error))),
     );

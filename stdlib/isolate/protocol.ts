@@ -206,7 +206,8 @@ export interface OpPayloads {
   nodeNext: NodeAsked & { cursor: Inner };
   /** What is left of it is dropped. ok null */
   nodeClose: { cursor: Inner };
-  /** A built-in that only the host can answer (features/builtins); one argument a parameter. ResourceAPI.executeOp answers with `list`. */
+  /** A built-in that only the host can answer (features/builtins); one argument a parameter, and of Event.request the service whose code publishes.
+   * ResourceAPI.executeOp answers with `list`. */
   builtin: { name: string; args: Inner[] };
   /** Values that are to be as types of the namespace say, each with the type's name. ok: a Described for each. */
   describe: { values: [string, Inner][] };

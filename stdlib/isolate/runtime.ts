@@ -171,7 +171,9 @@ function* host(run: Run, site: number, name: string, args: Value[], named: Objec
   const { known, pages, binary, shared: step } = asked.host;
   if (known) return known(run);
   if (step) return yield* shared(run, `${site}`, name, step, asked.args);
-  const answer = yield* operation(run, site, 'builtin', { name, args: asked.args }, false);
+  // As for PUBLISH: whether the service's own code publishes is known only here (operations.ts).
+  const told = name === 'Event.request' ? [...asked.args, run.service] : asked.args;
+  const answer = yield* operation(run, site, 'builtin', { name, args: told }, false);
   if (binary) return new Binary(fromBase64(String(answer)) as Uint8Array);
   return pages ? loops.rowsAfter(run, site, answer as ObjectValue) : answer;
 }
