@@ -170,7 +170,8 @@ async function accountRows(space: Namespace, account: InstallationResource, requ
   const body = reply.body === undefined ? [] : parseJson(reply.body);
   const rows = Array.isArray(body) ? body : [body];
   if (reply.status >= 400) throw firstOf(rows, reply.status);
-  return reply.count === undefined ? rows : [{ count: reply.count }, ...rows];
+  const values = isOfResource(request.op) ? rows.map((row) => typed(account.type, row)) : rows;
+  return reply.count === undefined ? values : [{ count: reply.count }, ...values];
 }
 
 const isOfResource = (op: string): boolean => op.startsWith('select') || INSTANCE_OPERATIONS.has(op);
