@@ -52,22 +52,22 @@ const datePatternOf: (pattern: string) => DateToken[] = remembered(parseDatePatt
 /** What reading a message takes, in turns of a loop. */
 export const turnsOfMessage = (pattern: string): number => pattern.length * 16;
 
-type Told = Pick<BuiltinContext, 'spend'>;
+type Spending = Pick<BuiltinContext, 'spend'>;
 
 /**
  * The message with its values. A placeholder without a value stays as `{n}`; null is `null`.
- * @param told of each value: one may stand at many places
+ * @param spending of each value: one may stand at many places
  */
-export function formatMessage(pattern: string, values: readonly Value[], told: Told, depth = 0): string {
+export function formatMessage(pattern: string, values: readonly Value[], spending: Spending, depth = 0): string {
   let result = '';
   for (const part of partsOf(pattern)) {
-    result += typeof part === 'string' ? part : formatPlaceholder(part, values, told, depth);
+    result += typeof part === 'string' ? part : formatPlaceholder(part, values, spending, depth);
     refuseLength(result.length);
   }
   return result;
 }
 
-function formatPlaceholder(place: Placeholder, values: readonly Value[], told: Told, depth: number): string {
+function formatPlaceholder(place: Placeholder, values: readonly Value[], spending: Spending, depth: number): string {
   const value = values[place.index];
   switch (place.type) {
     case 'number': {
@@ -83,12 +83,12 @@ function formatPlaceholder(place: Placeholder, values: readonly Value[], told: T
       const choices = parseChoices(place.style ?? '');
       if (value === undefined || value === null) return absent(place, value);
       const chosen = choose(choices, isAnyNumber(value) ? numberOf(value) : misfit(place, value));
-      return chosen.includes('{') && depth < MOST_NESTED ? formatMessage(chosen, values, told, depth + 1) : chosen;
+      return chosen.includes('{') && depth < MOST_NESTED ? formatMessage(chosen, values, spending, depth + 1) : chosen;
     }
     default:
       if (value === undefined) return absent(place, value);
       if (typeof value === 'number' && Number.isSafeInteger(value)) return grouped(value);
-      told.spend(turnsOf(value));
+      spending.spend(turnsOf(value));
       return isNumber(value) || value instanceof Decimal ? formatNumber(value, numberPatternOf(PLAIN_NUMBER), place) : text(value);
   }
 }

@@ -68,7 +68,8 @@ function* grouped(run: Run, cursor: Cursor, groupBy: readonly string[], wanted: 
       groups.set(id, (group = begin(key)));
       run.charge(GROUP_BYTES + id.length * 2 + wanted.length * ACCUMULATOR_BYTES);
     }
-    for (const [index, [, , read]] of wanted.entries()) group.accumulators[index]?.add(read === null ? true : (taken(cursor.value, read) ?? null));
+    for (const [index, [, , read]] of wanted.entries())
+      group.accumulators[index]?.add(read === null ? true : (taken(cursor.value, read) ?? null));
   }
   return groups;
 }
