@@ -23,7 +23,19 @@ const rooms = {
     ...['documents', 'diagnostics', 'delivery', 'audits', 'accounts'],
   ],
   resources: [
-    ...['requests', 'operations', 'definitions', 'aggregate', 'instances', 'access', 'scalars', 'catalog', 'representation', 'quotas'],
+    ...[
+      'requests',
+      'operations',
+      'definitions',
+      'aggregate',
+      'instances',
+      'collections',
+      'access',
+      'scalars',
+      'catalog',
+      'representation',
+      'quotas',
+    ],
   ],
   runtime: [
     ...['correlation', 'cluster', 'runs', 'events', 'context', 'shared-state', 'programs', 'admission', 'triggers', 'transactions'],

@@ -4,7 +4,7 @@
 import { CascadeError } from '../stdlib/errors.ts';
 import type { ObjectValue } from '../stdlib/values/index.ts';
 import { versionOf } from '../resources/representation/index.ts';
-import { trimCapped } from '../resources/instances/index.ts';
+import { trimCapped } from '../resources/collections/index.ts';
 import { sweepContents } from '../features/documents/index.ts';
 import { trimDeliveryRecords } from '../features/delivery/index.ts';
 import { dropOrphans } from '../features/types/index.ts';

@@ -45,16 +45,8 @@ import {
 } from '../runtime/programs/index.ts';
 import { dropOrphans, loadTypes, undoHalfRenames } from '../features/types/index.ts';
 import { loadScalars } from '../features/scalars/index.ts';
-import {
-  CURSORS,
-  INDEX_BUILDS,
-  IndexBuilds,
-  indexBuildsOf,
-  resumeBuilds,
-  resumeRemovals,
-  refusalOf,
-  indexDependents,
-} from '../resources/instances/index.ts';
+import { CURSORS, refusalOf, indexDependents } from '../resources/instances/index.ts';
+import { INDEX_BUILDS, IndexBuilds, indexBuildsOf, resumeBuilds, resumeRemovals } from '../resources/collections/index.ts';
 import { pureBuiltins } from '../resources/host-context.ts';
 import { changeAtOnce, perform, present } from '../resources/operations/index.ts';
 import { acting, AUDITS, CONSTRAINT_CONSTANTS, RULE_RIGHTS, RuleRights } from '../resources/access/index.ts';

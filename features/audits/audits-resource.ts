@@ -7,7 +7,7 @@ import { raise } from '../../runtime/events/index.ts';
 import { admit, AUDIT_TYPE, AUDITS, auditWrite, newAudit } from '../../resources/access/index.ts';
 import type { InstanceResource, Namespace } from '../../resources/catalog/index.ts';
 import { checkFields, textField } from '../../resources/definitions/index.ts';
-import { ensureCollection } from '../../resources/instances/index.ts';
+import { ensureCollection } from '../../resources/collections/index.ts';
 
 export const AUDIT_RESOURCE: InstanceResource = {
   kind: 'instances',

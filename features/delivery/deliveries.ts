@@ -9,7 +9,8 @@ import { attemptOf, runIdOf, type StoredEvent, type Write } from '../../runtime/
 import { apiError } from '../../model/errors/index.ts';
 import { ACKNOWLEDGEMENTS } from './delivery-types.ts';
 import { asyncRun, type Sight } from '../../runtime/events/index.ts';
-import { changedInTurn, ensureCollection } from '../../resources/instances/index.ts';
+import { changedInTurn } from '../../resources/instances/index.ts';
+import { ensureCollection } from '../../resources/collections/index.ts';
 import { stampNew } from '../../resources/representation/index.ts';
 import { retryUntilAvailable } from '../../platform/mongo/index.ts';
 import { baseNameOf } from '../../model/types/index.ts';

@@ -10,7 +10,8 @@ import { idToBson, instanceToBson } from '../../model/values/index.ts';
 import { isAdmin } from '../../resources/access/index.ts';
 import { type InstanceResource, type Namespace, omit } from '../../resources/catalog/index.ts';
 import { checkFields, textField } from '../../resources/definitions/index.ts';
-import { changedInTurn, read, ensureCollection, updateOne } from '../../resources/instances/index.ts';
+import { changedInTurn, read, updateOne } from '../../resources/instances/index.ts';
+import { ensureCollection } from '../../resources/collections/index.ts';
 import { stampChanged, stampNew, idOf, versionOf } from '../../resources/representation/index.ts';
 import {
   abandon,

@@ -16,7 +16,7 @@ import { CONSTRAINT_CONSTANTS } from '../../resources/access/index.ts';
 import { accessLevelsOf } from './access-levels.ts';
 import { spellingChanged, typeChanged } from './changed.ts';
 import { checkCallersProperties } from '../../resources/definitions/index.ts';
-import { buildAfter, buildBefore, indexBuildsOf, addedBy, removeInBackground, removeValues } from '../../resources/instances/index.ts';
+import { buildAfter, buildBefore, indexBuildsOf, addedBy, removeInBackground, removeValues } from '../../resources/collections/index.ts';
 
 const CALLERS: readonly string[] = ['ars_properties', 'ars_group', 'ars_public', 'ars_relationships', 'ars_dependentResource'];
 

@@ -2,7 +2,6 @@
 export { atomically, changedInTurn } from './atomically.ts';
 export { decided } from './before.ts';
 export type { Failed } from './bulk.ts';
-export { trimCapped } from './capped.ts';
 export { computedIn, updateComputed } from './computed-change.ts';
 export { CURSORS, type WalkPage } from './cursors/index.ts';
 export { deleteMany, deleteOne, goingAlong } from './delete.ts';
@@ -20,7 +19,6 @@ export {
   storedAt,
   storedBy,
 } from './find.ts';
-export { INDEX_BUILDS, IndexBuilds, buildAfter, buildBefore, indexBuildsOf, resumeBuilds } from './index-builds.ts';
 export { convertedInserts, type ReadyInsert, insertAtOnce, insertInPieces, insertMany, insertOne, mustBeObject } from './insert.ts';
 export { innerText, innerValue, instanceIn, LONG_TEXT } from './in-pieces.ts';
 export { upsertKeys } from './natural-key.ts';
@@ -28,7 +26,6 @@ export { followedInstance } from './pending-instances.ts';
 export { asApiError, duplicateOf, tooFull } from './refusals.ts';
 export { type ProgramQuery, type Selected, mostRowsOf, pageOf, selectPage, selectPages, selectRows } from './select.ts';
 export { refusalOf } from './stale-writes.ts';
-export { addedBy, ensureCollection, removeInBackground, removeValues, resumeRemovals } from './type-storage.ts';
 export { changeOf, updateOne, versionIn } from './update.ts';
 export { updateMany } from './update-many.ts';
 export { upsertOne } from './upsert.ts';

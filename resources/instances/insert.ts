@@ -9,7 +9,7 @@ import { checkFinal, type InPieces, isLong, prepareInsert, prepareInsertInPieces
 import { instanceToBson } from '../../model/values/index.ts';
 import { runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/index.ts';
-import { trimCapped } from './capped.ts';
+import { ensureCollection, trimCapped } from '../collections/index.ts';
 import { isConverted, shownOne, storedMembers, toShown, toStored } from '../scalars/index.ts';
 import { stampNew } from '../representation/index.ts';
 import { accompanied, admit, requireWithin } from '../access/index.ts';
@@ -17,7 +17,6 @@ import type { InstanceResource, Namespace } from '../catalog/index.ts';
 import { entriesFor } from './dependents.ts';
 import { type LongParts, innerText, longParts, partsInPieces } from './in-pieces.ts';
 import { keysTaken } from './natural-key.ts';
-import { ensureCollection } from './type-storage.ts';
 import { noteType } from './stale-writes.ts';
 import { asApiError, sizeOf, sizeWithin } from './refusals.ts';
 

@@ -17,7 +17,8 @@ import {
   deleteInstance,
   deleteWithDependents,
 } from '../definitions/index.ts';
-import { indexBuildsOf, deleteMany, readAt, changeOf, updateOne } from '../instances/index.ts';
+import { deleteMany, readAt, changeOf, updateOne } from '../instances/index.ts';
+import { indexBuildsOf } from '../collections/index.ts';
 import { patchChanges } from '../representation/index.ts';
 import { isConverted, shownOne, toStored } from '../scalars/index.ts';
 import type { DefinitionResource, InstanceResource, Namespace, Resource } from '../catalog/index.ts';

@@ -51,8 +51,8 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'a type that is renamed leaves its instances behind',
     file: 'features/types/rename-type.ts',
-    text: 'space.catalog.definitions.besideType(loadType(before, space)));',
-    replacement: '{ collection: `t.${named}` });',
+    text: 'space.catalog.definitions.besideType(loadType(before, space)) : undefined;',
+    replacement: '{ collection: `t.${named}` } : undefined;',
   },
   {
     what: 'an effect is stored without its step',
@@ -535,7 +535,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   {
     what: 'a repeated request is carried out beside the first',
     file: 'resources/requests/idempotency.ts',
-    text: '  inWork.set(key, { digest, work });\n',
+    text: '  inWork.set(key, { digest, work, isLeft: () => request.isGone?.() === true || request.signal?.aborted === true });\n',
     replacement: '',
   },
   {

@@ -172,8 +172,8 @@ function* host(run: Run, site: number, name: string, args: Value[], named: Objec
   if (known) return known(run);
   if (step) return yield* shared(run, `${site}`, name, step, asked.args);
   // As for PUBLISH: whether the service's own code publishes is known only here (operations.ts).
-  const spending = name === 'Event.request' ? [...asked.args, run.service] : asked.args;
-  const answer = yield* operation(run, site, 'builtin', { name, args: spending }, false);
+  const passed = name === 'Event.request' ? [...asked.args, run.service] : asked.args;
+  const answer = yield* operation(run, site, 'builtin', { name, args: passed }, false);
   if (binary) return new Binary(fromBase64(String(answer)) as Uint8Array);
   return pages ? loops.rowsAfter(run, site, answer as ObjectValue) : answer;
 }

@@ -29,7 +29,7 @@ import { rules as rulesFeature } from '../../../features/rules/feature.ts';
 import { loadRule } from '../../../features/rules/rules-kind.ts';
 import { types as typesFeature } from '../../../features/types/feature.ts';
 import { loadType } from '../../../features/types/types-kind.ts';
-import { INDEX_BUILDS, IndexBuilds } from '../../../resources/instances/index-builds.ts';
+import { INDEX_BUILDS, IndexBuilds } from '../../../resources/collections/index.ts';
 import { ProgramStore } from '../../../runtime/programs/program-store.ts';
 import { programOf } from '../../../runtime/programs/programs.ts';
 import type { CompiledRule } from '../../../compiler/index.ts';
