@@ -19,8 +19,11 @@ const CONVERT: ReadonlySet<string> = new Set(['scalars', 'procedures']);
 /** Bound of the constants that are kept for definitions that are not stored yet. */
 const MOST_KEPT = 10_000;
 
-/** How long answers, and the opening of a namespace, wait for users' procedures. */
-const WAITED_MS = 5_000;
+/**
+ * How long answers, and the opening of a namespace, wait for users' procedures. An event that comes to a rule before the constants of its editor
+ * are known is none for it, so that this is more than a busy machine takes.
+ */
+const WAITED_MS = 10_000;
 
 /** Stand for what only a request knows: the caller, and the time. */
 const UNKNOWN_NAME = '\u0000';
@@ -184,8 +187,7 @@ async function inTime(work: Promise<unknown>): Promise<void> {
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, WAITED_MS);
   });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 /** Procedures of users convert, for whoever is restricted: they see nothing that not everybody may. */
