@@ -425,6 +425,7 @@ export async function openNamespace({
   const close = async (): Promise<void> => {
     isClosing = true;
     indexBuildsOf(space).close();
+    states.get(CONSTRAINT_CONSTANTS).close();
     await resuming.catch(() => undefined);
     backpressure.close();
     for (const one of opened) await one[Symbol.asyncDispose]();

@@ -10,7 +10,14 @@ import { type Actor, serviceActor } from '../../runtime/context/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { actionFor, type Constant, convertsConstants, type Outcome, storedConstants, withOpenConstants } from '../scalars/index.ts';
 import { StateKey } from '../states.ts';
+import type { Timer } from '../../platform/clock/index.ts';
 import { COMPILED_RESTRICTIONS } from './compiled.ts';
+
+/** Of refusals that are none of the value: the same conversion may succeed a moment later. */
+const PASSING: ReadonlySet<number> = new Set([429, 500, 503]);
+/** When a pass is repeated that met one. Each further one waits twice as long. */
+const REPEAT_AFTER_MS = 1_000;
+const MOST_REPEAT_AFTER_MS = 5 * 60_000;
 
 /** Kinds whose changes decide which constants there are, and those that decide their stored form. */
 const GIVE: ReadonlySet<string> = new Set(['profiles', 'types']);
@@ -46,6 +53,12 @@ export class ConstraintConstants {
   /** The last pass, and the one that follows it. */
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
+  /** Some met a fault of the moment in the last pass: they mean what they did before until all are asked for again. */
+  #isUnsure = false;
+  /** The pass that makes up for one that met such a fault. */
+  #repeat: Timer | null = null;
+  #repeatAfterMs = REPEAT_AFTER_MS;
+  #isClosed = false;
 
   /**
    * The condition with its constants in their stored form. Alternatives with one that is not known are left out.
@@ -135,12 +148,34 @@ export class ConstraintConstants {
   refresh(space: Namespace): Promise<void> {
     this.#next ??= this.#running.then(() => {
       this.#next = null;
-      this.#running = this.#convert(space).catch((err: unknown) =>
-        space.log.error({ err, namespace: space.name }, 'the constants of constraints could not be converted'),
-      );
+      this.#running = this.#pass(space);
       return this.#running;
     });
     return this.#next;
+  }
+
+  async #pass(space: Namespace): Promise<void> {
+    const isStale = this.#isStale;
+    this.#isUnsure = false;
+    let isFaulty = false;
+    try {
+      await this.#convert(space);
+      isFaulty = this.#isUnsure;
+    } catch (err) {
+      space.log.error({ err, namespace: space.name }, 'the constants of constraints could not be converted');
+      isFaulty = true;
+    }
+    if (this.#isUnsure || (isFaulty && isStale)) this.#isStale = true;
+    this.#repeat?.cancel();
+    this.#repeat = null;
+    if (isFaulty && !this.#isClosed) this.#repeat = space.clock.at(space.clock.now() + this.#repeatAfterMs, () => void this.refresh(space));
+    this.#repeatAfterMs = isFaulty ? Math.min(2 * this.#repeatAfterMs, MOST_REPEAT_AFTER_MS) : REPEAT_AFTER_MS;
+  }
+
+  /** Nothing is repeated any more. */
+  close(): void {
+    this.#isClosed = true;
+    this.#repeat?.cancel();
   }
 
   async #convert(space: Namespace): Promise<void> {
@@ -153,8 +188,13 @@ export class ConstraintConstants {
     const outcomes = await storedConstants(space, constants, withoutRights(space));
     const stored = new Map([...this.#stored].filter(([key]) => wanted.has(key)));
     for (const [index, [key]] of asked.entries()) {
-      stored.delete(key);
       const outcome = outcomes[index];
+      if (outcome && 'error' in outcome && PASSING.has(outcome.error.status)) {
+        this.#isUnsure = true;
+        space.log.warn({ err: outcome.error, namespace: space.name }, 'a constant of a constraint could not be converted now');
+        continue;
+      }
+      stored.delete(key);
       if (outcome && 'value' in outcome) stored.set(key, outcome.value);
       else space.log.warn({ err: outcome?.error, namespace: space.name }, 'a constant of a constraint is not converted: it allows nothing');
     }
