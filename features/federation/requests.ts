@@ -1,11 +1,12 @@
 // Converts statements to requests of the generic API (integrations.md 11.3): only values are sent, no text of the language.
-import { getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { encodeInner, getOwn, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { aggregated } from './aggregates.ts';
 import { whole } from './options.ts';
 import { CascadeError, apiError, isApiError } from '../../model/errors/index.ts';
 import { type InstanceQuery, instanceQuery, namedPath, parseWhere } from '../../model/query/index.ts';
 import { toTypedJson, Untransferable } from '../../model/values/index.ts';
 import { own } from '../../resources/operations/index.ts';
+import { keepOfRows } from '../../resources/representation/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { scheduleOfStatement } from '../schedules/index.ts';
 import { errorIn, type NodeAnswer, type NodeRequest } from './node-client.ts';
@@ -239,11 +240,14 @@ async function* selected(space: Namespace, asked: Asked, send: Send, from: numbe
   }
   if (gathers && from > 0) return; // all rows were its one page
   const most = limit ?? (streams || gathers ? Number.POSITIVE_INFINITY : USUAL_ROWS);
+  using kept = keepOfRows(space.storage.rows);
   const all: Value[] = [];
   for (let at = from * PAGE_ROWS; at < most; at += PAGE_ROWS) {
     const rows = await page(space, statement, send, skip + at, Math.min(PAGE_ROWS, most - at));
-    if (gathers) all.push(...rows);
-    else yield rows;
+    if (gathers) {
+      kept.add(encodeInner(rows).length);
+      all.push(...rows);
+    } else yield rows;
     if (rows.length < PAGE_ROWS) break;
   }
   if (gathers) yield [all];

@@ -6,6 +6,7 @@ import { apiError } from '../../model/errors/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
 import { calledAs } from '../../resources/access/index.ts';
 import { perform, own } from '../../resources/operations/index.ts';
+import { keepOfRows } from '../../resources/representation/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
 import { CURSORS } from '../../resources/instances/index.ts';
 import { whole } from './options.ts';
@@ -51,6 +52,7 @@ async function* walked(space: Namespace, { statement, gathers }: Asked, actor: A
   const skip = (whole(statement, 'skip') ?? 0) + from * PAGE_ROWS;
   let page = (await performed(space, 'open', { ...statement, skip }, actor)) as ObjectValue;
   const cursor = String(getOwn(page, 'cursor'));
+  using kept = keepOfRows(space.storage.rows);
   const rows: Value[] = [];
   try {
     for (;;) {
@@ -58,7 +60,9 @@ async function* walked(space: Namespace, { statement, gathers }: Asked, actor: A
       if (getOwn(page, 'done') === true) break;
       // Pages of this many, as those of other nodes: after a crash the statement goes on behind those that were taken.
       while (!gathers && rows.length >= PAGE_ROWS) yield rows.splice(0, PAGE_ROWS);
-      page = decodeInner(await cursors.next(cursor)) as ObjectValue;
+      const text = await cursors.next(cursor);
+      if (gathers) kept.add(text.length);
+      page = decodeInner(text) as ObjectValue;
     }
     if (gathers) yield [rows];
     else while (rows.length > 0) yield rows.splice(0, PAGE_ROWS);
