@@ -1,6 +1,6 @@
 // The history of a durable run: its committed effects and the reads before them, from which a replay is answered (integrations.md 12.2). A
 // request is answered only if it is the same one: its digest is kept with the answer, and so are the versions that the answer showed to the
-// program, so that a replay holds its updates to them (language.md U7). Pure bookkeeping: durable-run.ts asks, and stores new steps.
+// program, so that a replay holds its updates to them (language.md U7). Pure bookkeeping: durable/ asks, and stores new steps.
 
 import { createHash } from 'node:crypto';
 import type { Answer, Read, Step } from '../transactions/index.ts';

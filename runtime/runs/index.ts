@@ -5,7 +5,7 @@ export { ErrorBreaker } from './error-breaker.ts';
 export { ExecutionTimes } from './execution-times.ts';
 export { choose, type Given, GivenContext, holds } from './decision.ts';
 export { type DirectCall, runDirect } from './direct-run.ts';
-export { DurableRun } from './durable-run.ts';
+export { DurableRun } from './durable/index.ts';
 export { describe } from './error-location.ts';
 export { HIGH, Backpressure } from './backpressure.ts';
 export type { Recording, RecordedStep } from './run-recorder.ts';

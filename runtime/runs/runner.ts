@@ -4,7 +4,7 @@
 
 import type { RunReference, StoredEvent } from '../transactions/index.ts';
 import { Fifo } from '../../platform/structures/index.ts';
-import { DurableRun } from './durable-run.ts';
+import { DurableRun } from './durable/index.ts';
 import type { Backpressure } from './backpressure.ts';
 import { STATEMENT, StatementRun } from './statement-run.ts';
 import type { RunHost } from './types.ts';

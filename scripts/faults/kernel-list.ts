@@ -287,7 +287,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   },
   {
     what: 'a run does not look at its record',
-    file: 'runtime/runs/durable-run.ts',
+    file: 'runtime/runs/durable/durable-run.ts',
     text: 'this.#history = new RunHistory(steps);',
     replacement: 'this.#history = new RunHistory([]);',
   },
@@ -305,13 +305,13 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   },
   {
     what: 'the next attempt does not wait for what the last one has under way',
-    file: 'runtime/runs/durable-run.ts',
+    file: 'runtime/runs/durable/attempts.ts',
     text: '    if (this.#underWay === 0) next();\n    else this.#whenIdle = next;',
     replacement: '    next();',
   },
   {
     what: 'a run that ends without an effect is not marked',
-    file: 'runtime/runs/durable-run.ts',
+    file: 'runtime/runs/durable/durable-run.ts',
     text: '      this.#host.committer.markDone(this.id);\n',
     replacement: '',
   },
@@ -413,19 +413,19 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   },
   {
     what: 'an effect does not wait for the change that its run went on from',
-    file: 'runtime/runs/durable-run.ts',
+    file: 'runtime/runs/durable/durable-run.ts',
     text: ', after: this.#reads.unstored() };',
     replacement: ', after: [] };',
   },
   {
     what: 'other requests do not wait for the change that their run went on from',
-    file: 'runtime/runs/durable-run.ts',
+    file: 'runtime/runs/durable/durable-run.ts',
     text: '      if (!FOLLOWING.has(kind)) await this.#reads.standing();\n',
     replacement: '',
   },
   {
     what: 'a run goes on from a change that was not stored',
-    file: 'runtime/runs/attempt-reads.ts',
+    file: 'runtime/runs/durable/attempt-reads.ts',
     text: '    if (lost) throw new RestartRun(lost.key);\n',
     replacement: '    void lost;\n',
   },

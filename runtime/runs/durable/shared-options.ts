@@ -1,7 +1,7 @@
 // The options that all runs of a rule share: one object until one of them changes, by which the sandbox knows that the isolate has them.
-import type { RunOptions } from '../../sandbox/index.ts';
-import { isolateLimits, type RunLimits } from './run-limits.ts';
-import type { Executable } from '../programs/index.ts';
+import type { RunOptions } from '../../../sandbox/index.ts';
+import { isolateLimits, type RunLimits } from '../run-limits.ts';
+import type { Executable } from '../../programs/index.ts';
 
 const LAST = new WeakMap<Executable, { readonly options: RunOptions; readonly limits: RunLimits }>();
 

@@ -1,10 +1,10 @@
 // The read set of one request: the versions that its answer shows to the program are kept with the answer, and count for later updates of
 // the run as long as the attempt that made the request goes on.
 
-import { type ReadForChange, type ReadSet, RestartRun } from '../context/index.ts';
-import type { Pending } from '../transactions/index.ts';
+import { type ReadForChange, type ReadSet, RestartRun } from '../../context/index.ts';
+import type { Pending } from '../../transactions/index.ts';
+import { seenText } from '../history.ts';
 import type { AttemptReads } from './attempt-reads.ts';
-import { seenText } from './history.ts';
 
 export class RequestReadSet implements ReadSet {
   readonly #run: AttemptReads;

@@ -4,19 +4,24 @@
 // integrations.md 12).
 
 import type { Long } from 'mongodb';
-import { type Actor, ChildRunIds, type Initiator, RestartRun, type StepStore, type Since, sinceOf, type Stage } from '../context/index.ts';
-import type { Identity } from '../../identity/index.ts';
+import {
+  type Actor,
+  ChildRunIds,
+  type Initiator,
+  RestartRun,
+  type StepStore,
+  type Since,
+  sinceOf,
+  type Stage,
+} from '../../context/index.ts';
+import type { Identity } from '../../../identity/index.ts';
 import {
   type Answer,
-  attemptOf,
-  isRedelivered,
   type CausalChain,
-  type Completion,
   Fenced,
   keptAnswer,
   keyOf,
   Pending,
-  readCompletion,
   type RunId,
   runIdOf,
   type RunReference,
@@ -25,35 +30,30 @@ import {
   type UnitOfWork,
   VersionConflict,
   type Write,
-} from '../transactions/index.ts';
-import type { Frame, WireError } from '../../stdlib/isolate/index.ts';
-import { Backoff, isRetryable } from '../../platform/mongo/index.ts';
-import { toWireError } from './wire-error.ts';
-import { apiError, type CascadeError, isApiError } from '../../model/errors/index.ts';
-import { eventObjectJson } from '../events/index.ts';
-import type { OpenRun, RunObserver, RunRequest } from '../../sandbox/index.ts';
-import { whenAdmitted } from './admission.ts';
+} from '../../transactions/index.ts';
+import type { Frame, WireError } from '../../../stdlib/isolate/index.ts';
+import { Backoff, isRetryable } from '../../../platform/mongo/index.ts';
+import { toWireError } from '../wire-error.ts';
+import { apiError, type CascadeError, isApiError } from '../../../model/errors/index.ts';
+import type { OpenRun, RunObserver } from '../../../sandbox/index.ts';
+import { whenAdmitted } from '../admission.ts';
 import { AttemptReads, type ReadingRun } from './attempt-reads.ts';
-import { choose, type Given as Held } from './decision.ts';
-import { digestOf, isRepeatable, type Known, MOST_FROM_OUTSIDE, RunHistory, type Seen, seenIn, seenText } from './history.ts';
-import { Messages } from './messages.ts';
-import { callsAt } from './call-sites.ts';
-import { checkpointSite, Checkpoints } from './checkpoints.ts';
-import { type Given, RunRecorder } from './run-recorder.ts';
+import { Attempts } from './attempts.ts';
+import { choose } from '../decision.ts';
+import { digestOf, isRepeatable, type Known, MOST_FROM_OUTSIDE, RunHistory, type Seen, seenIn, seenText } from '../history.ts';
+import { Messages } from '../messages.ts';
+import { callsAt } from '../call-sites.ts';
+import { checkpointSite, Checkpoints } from '../checkpoints.ts';
+import { type Given, RunRecorder } from '../run-recorder.ts';
 import { RequestReadSet } from './request-read-set.ts';
-import { EventText } from './event-text.ts';
-import { describe, locate } from './error-location.ts';
-import type { RunLimits } from './run-limits.ts';
-import { sharedOptions } from './shared-options.ts';
-import type { RunError, RunHost } from './types.ts';
-import type { Executable } from '../programs/index.ts';
+import { RunInput } from './run-input.ts';
+import { describe, locate } from '../error-location.ts';
+import type { RunLimits } from '../run-limits.ts';
+import type { RunError, RunHost } from '../types.ts';
+import type { Executable } from '../../programs/index.ts';
 
 /** Rule names of a chain that its events carry: enough to recognize a cycle. */
 const NAMES_KEPT = 20;
-/** How often a run may exceed its CPU time or memory, or take the sandbox down (integrations.md 12.5). */
-const MOST_LIMIT_VIOLATIONS = 3;
-/** A run that never wins its races has a fault that repetition does not mend. */
-const MOST_ATTEMPTS = 1_000;
 /** The site under which the choice of the version is recorded. */
 const CHOICE = 'version';
 
@@ -68,28 +68,18 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
   #messages: Messages;
   readonly #history: RunHistory;
   readonly #reads: AttemptReads;
-  /** EXECUTE ASYNC: the caller, once looked up. */
-  #caller: Identity | null = null;
   readonly #parts = new Checkpoints();
   /** Recorded steps of BEFORE rules and procedures that its statements have started; null: none yet. */
   #children: Map<RunId, readonly Step[]> | null = null;
   #startedAt: Date;
   readonly #limits: RunLimits;
-  #attempt = 0;
+  readonly #attempts = new Attempts();
+  readonly #input: RunInput;
   /** The present attempt, in the sandbox. */
   #open: OpenRun | null = null;
-  /** Requests in flight of any attempt: their commits belong to the run, so the next attempt waits for their end. */
-  #underWay = 0;
-  /** Called when no request is in flight. */
-  #whenIdle: (() => void) | null = null;
-  /** How often it exceeded a limit that protects other runs. */
-  #limitViolations = 0;
-  /** How often it lost its isolate while its record was too long to repeat it there. */
-  #losses = 0;
   readonly #recorder = new RunRecorder();
   /** Null: nothing was retried yet. */
   #backoff: Backoff | null = null;
-  #closed = false;
   #isChosen = false;
   #hasFailed = false;
   #hasEnded = false;
@@ -103,6 +93,8 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
     this.#host = host;
     this.#event = event;
     this.#executable = executable;
+    this.#limits = host.limits();
+    this.#input = new RunInput(host, event, reference, this.#limits);
     this.since = sinceOf(event, reference.rule);
     this.#reference = reference;
     this.#ended = ended;
@@ -112,7 +104,6 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
     this.#history = new RunHistory(steps);
     for (const step of steps) this.#parts.add(step);
     this.#startedAt = steps[0]?.startedAt ?? this.#now();
-    this.#limits = host.limits();
     this.#reads = new AttemptReads(this, host.contention);
   }
 
@@ -145,18 +136,18 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
   }
 
   #admit(): void {
-    const attempt = this.#attempt;
+    const attempt = this.#attempts.present;
     whenAdmitted(
       this.#host,
       this.#identity,
       () => {
-        if (attempt === this.#attempt) this.#attemptNow();
+        if (attempt === this.#attempts.present) this.#attemptNow();
       },
       (error) => {
-        if (attempt !== this.#attempt) return;
+        if (attempt !== this.#attempts.present) return;
         if (isRetryable(error))
           void this.#pause().then(() => {
-            if (attempt === this.#attempt) this.#admit();
+            if (attempt === this.#attempts.present) this.#admit();
           });
         else this.fail(this.#asWire(error));
       },
@@ -164,67 +155,21 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
   }
 
   #attemptNow(): void {
-    if (this.#reference.asks && !this.#isChosen) this.#track(this.#choose(this.#attempt));
+    if (this.#reference.asks && !this.#isChosen) this.#attempts.track(this.#choose(this.#attempts.present));
     else this.#begin();
   }
 
   #begin(): void {
     const at = this.#startedAt.getTime();
-    const alone = (this.#limitViolations > 0 || this.#losses > 1) && { alone: true };
-    this.#open = this.#host.sandbox.start({ ...this.#request(), at, seed: this.id, observer: this, ...alone });
-  }
-
-  #request(): Omit<RunRequest, 'at' | 'seed' | 'observer'> {
-    const { namespace } = this.#host;
-    const completion = this.#reference.binds === 'arguments' ? readCompletion(this.#event.value) : null;
-    const opts = sharedOptions(
-      this.#executable,
-      {
-        level: this.#host.logLevel(this.#executable.resource),
-        namespace,
-        username: this.#identity.username,
-        service: this.#host.serviceOf(this.#event, this.#executable),
-      },
-      this.#limits,
-    );
-    const { cpuTimeMs } = this.#limits;
-    return {
-      id: this.#attemptId,
-      namespace,
-      ...this.#body(completion),
-      opts: completion
-        ? { ...opts, eventArgs: completion.eventArgs }
-        : this.#executable.procedure
-          ? { ...opts, ...statementOf(this.#event) }
-          : opts,
-      ...(cpuTimeMs !== undefined && { cpuTimeMs }),
-    };
+    const input = this.#input.of(this.#executable);
+    const alone = this.#attempts.areAlone && { alone: true };
+    this.#open = this.#host.sandbox.start({ id: this.#attemptId, ...input, at, seed: this.id, observer: this, ...alone });
   }
 
   #given(): Given {
-    const { event, ...request } = this.#request();
+    const { event, ...input } = this.#input.of(this.#executable);
     const kept = event && { event: { key: event.key, binds: event.binds, json: event.json } };
-    return { ...request, ...kept, opts: { ...request.opts, at: this.#startedAt.getTime(), seed: this.id } };
-  }
-
-  #body(completion: Completion | null): Pick<RunRequest, 'program' | 'procedure' | 'entry' | 'argsJson' | 'namedJson' | 'event'> {
-    const event = this.#event;
-    const { program, procedure } = this.#executable;
-    if (procedure !== undefined) return { program: null, procedure, ...argumentsOf(event) };
-    if (completion) return { program, entry: completion.entry, argsJson: completion.argsJson };
-    const binds = this.#reference.binds === 'value' ? 'value' : 'event';
-    const key = binds === 'value' ? event.uuid : `${event.uuid}/${attemptOf(event)}${event.redelivered ? 'r' : ''}`;
-    const json = (): string => (binds === 'value' ? event.value : this.#eventJson());
-    return { program, argsJson: '[]', event: new EventText(key, binds, event, json) };
-  }
-
-  #eventJson(): string {
-    const event = this.#event;
-    const deliveryCount = attemptOf(event);
-    const redelivered = isRedelivered(event);
-    const { uuid, path, at, transport } = event;
-    const facts = { uuid, path, atMs: at.getTime(), redelivered, deliveryCount, ...(transport && { transport }) };
-    return eventObjectJson(facts, event.value, this.#host.namespace);
+    return { id: this.#attemptId, ...input, ...kept, opts: { ...input.opts, at: this.#startedAt.getTime(), seed: this.id } };
   }
 
   // ------------------------------------------------------------ whether it runs
@@ -236,16 +181,16 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
     try {
       chosen = kept
         ? this.#version(JSON.parse((kept as { ok: string }).ok) as string | null)
-        : await choose(this.#host, this.#reference, this.#held(), actor);
+        : await choose(this.#host, this.#reference, this.#input.held, actor);
       if (!kept) await actor.commit({ writes: [], events: [] }, { ok: JSON.stringify(chosen?.rule ?? null) });
       if (!chosen) await this.#host.declined(this.#actor({ site: CHOICE, nth: 1 }));
     } catch (error) {
       if (error instanceof Fenced) return; // the next owner replays the run
       if (!isRetryable(error) && !(error instanceof RestartRun)) return this.fail(this.#asWire(error));
       await this.#pause();
-      return attempt === this.#attempt ? this.#choose(attempt) : undefined;
+      return attempt === this.#attempts.present ? this.#choose(attempt) : undefined;
     }
-    if (attempt !== this.#attempt) return;
+    if (attempt !== this.#attempts.present) return;
     if (!chosen) return this.done();
     const executable = this.#host.executable(chosen.rule, chosen.program);
     if (!executable) {
@@ -265,15 +210,6 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
     return one;
   }
 
-  /** The values of its variables. */
-  #held(): Held {
-    const { binds } = this.#reference;
-    if (binds === 'value') return { args: [this.#event.value], events: [] };
-    if (binds === 'event') return { args: [this.#eventJson()], events: [0] };
-    const { argsJson, eventArgs } = readCompletion(this.#event.value);
-    return { args: (JSON.parse(argsJson) as unknown[]).map((arg) => JSON.stringify(arg)), events: eventArgs };
-  }
-
   #newMessages(): Messages {
     return new Messages(this.id, this.#executable.resource, this.#identity.username, this.#host.clock);
   }
@@ -284,7 +220,7 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
     const known = this.#history.answerTo(site, nth, () => digestOf(kind, payloadJson));
     if (known) this.#repeat(known);
     else if (!(tail && this.#endBy(site, nth, kind, payloadJson)))
-      this.#track(this.#perform(site, nth, kind, payloadJson, tail, this.#attempt));
+      this.#attempts.track(this.#perform(site, nth, kind, payloadJson, tail, this.#attempts.present));
   }
 
   log(k: number, level: string, text: string): void {
@@ -298,16 +234,16 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
 
   /** Continues when the pending changes are stored that the decision was based on. */
   #whenStanding(then: () => void): void {
-    const attempt = this.#attempt;
-    this.#underWay++;
+    const attempt = this.#attempts.present;
+    this.#attempts.began();
     this.#reads.standing().then(
       () => {
-        this.#settled();
-        if (attempt === this.#attempt) then();
+        this.#attempts.settled();
+        if (attempt === this.#attempts.present) then();
       },
       (error: unknown) => {
-        this.#settled();
-        if (attempt === this.#attempt && error instanceof RestartRun) this.#again(error.contended, error.missed);
+        this.#attempts.settled();
+        if (attempt === this.#attempts.present && error instanceof RestartRun) this.#again(error.contended, error.missed);
       },
     );
   }
@@ -321,14 +257,14 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
 
   fail(error: WireError & { frames?: readonly Frame[]; poison?: boolean }): void {
     if (this.#hasEnded) return;
-    if (!this.#reads.hasFollowed) this.#stop(() => this.#failed(error));
-    else this.#whenStanding(() => this.#stop(() => this.#failed(error)));
+    if (!this.#reads.hasFollowed) this.#attempts.end(() => this.#failed(error));
+    else this.#whenStanding(() => this.#attempts.end(() => this.#failed(error)));
   }
 
   /** Its isolate is gone and its record is too long to be repeated there: it restarts from its history. */
   lost(): void {
-    this.#losses++;
-    this.#stop(() => this.#restart(null));
+    this.#attempts.lostIsolate();
+    this.#attempts.end(() => this.#restart(null));
   }
 
   /** Ends the run: it has been open for too long (language.md 10). */
@@ -339,12 +275,12 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
     if (this.#open) this.#host.sandbox.drop(this.#open);
     this.#host.release(this.id); // it may wait for a lock
     this.#host.contention.leave(this.id);
-    this.#stop(() => this.#giveUp(toWireError(error), false));
+    this.#attempts.end(() => this.#giveUp(toWireError(error), false));
   }
 
   #failed(error: WireError & { frames?: readonly Frame[]; poison?: boolean }): void {
     const violatesLimit = isLimitViolation(error);
-    if (violatesLimit && !error.poison && ++this.#limitViolations < MOST_LIMIT_VIOLATIONS) return this.#retryIsolated(error);
+    if (violatesLimit && !error.poison && this.#attempts.violatedLimit()) return this.#retryIsolated(error);
     this.#giveUp(error, violatesLimit);
   }
 
@@ -405,9 +341,7 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
   }
 
   get #identity(): Identity {
-    const { identity, procedure } = this.#executable;
-    if (procedure === undefined) return identity;
-    return (this.#caller ??= callerOf(this.#event, identity));
+    return this.#input.identityOf(this.#executable);
   }
 
   #now(): Date {
@@ -415,34 +349,12 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
   }
 
   get #attemptId(): string {
-    return this.#attempt === 0 ? this.id : `${this.id}#${this.#attempt}`;
-  }
-
-  #track(work: Promise<void>): void {
-    this.#underWay++;
-    void work.finally(() => this.#settled());
-  }
-
-  #settled(): void {
-    if (--this.#underWay > 0) return;
-    const next = this.#whenIdle;
-    this.#whenIdle = null;
-    next?.();
-  }
-
-  /** Ends the present attempt after its requests in flight, since one may be the commit of an effect or of the run's end. */
-  #stop(then: () => void): void {
-    const attempt = ++this.#attempt;
-    const next = (): void => {
-      if (attempt === this.#attempt && !this.#closed) then();
-    };
-    if (this.#underWay === 0) next();
-    else this.#whenIdle = next;
+    return this.#attempts.present === 0 ? this.id : `${this.id}#${this.#attempts.present}`;
   }
 
   /** Answers a request from the history. */
   #repeat({ answer, at, seen, stale }: Known): void {
-    if (stale !== null) this.#track(this.#show(stale, answer, at, this.#attempt));
+    if (stale !== null) this.#attempts.track(this.#show(stale, answer, at, this.#attempts.present));
     else {
       for (const [instance, version] of seen) this.#reads.remember(instance, version);
       this.#answer(answer, at);
@@ -454,26 +366,26 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
     try {
       await this.#reads.standing();
       const present = await this.#host.present(instance, this.#actor({ site: '', nth: 0 }));
-      if (attempt !== this.#attempt) return;
+      if (attempt !== this.#attempts.present) return;
       // What it has read in this attempt must be what its own change shows, or an update by that read would overwrite another's change.
       if (present && this.#reads.hasReadOther(instance, present.version)) throw new RestartRun(instance);
       if (present) this.#reads.remember(instance, present.version);
       this.#answer(present ? { ok: present.json } : answer, at);
     } catch (error) {
-      if (attempt !== this.#attempt || error instanceof Fenced) return;
+      if (attempt !== this.#attempts.present || error instanceof Fenced) return;
       if (error instanceof RestartRun) return this.#again(error.contended, error.missed);
       if (!isRetryable(error)) return this.#answer({ error: this.#asWire(error) }, at);
       await this.#pause();
-      if (attempt === this.#attempt) await this.#show(instance, answer, at, attempt);
+      if (attempt === this.#attempts.present) await this.#show(instance, answer, at, attempt);
     }
   }
 
   async #perform(site: string, nth: number, kind: string, payloadJson: string, tail: boolean, attempt: number): Promise<void> {
-    if (attempt !== this.#attempt) return;
+    if (attempt !== this.#attempts.present) return;
     const at = this.#now();
     const state = { committed: false };
     const request = digestOf(kind, payloadJson);
-    const readSet = new RequestReadSet(this.#reads, () => attempt === this.#attempt);
+    const readSet = new RequestReadSet(this.#reads, () => attempt === this.#attempts.present);
     let answer: Answer;
     for (const [key, version] of seenIn(this.#parts.seenOf(site, nth))) this.#reads.remember(key, version);
     try {
@@ -481,7 +393,7 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
       if (kind === 'update' && this.#host.contention.isEngaged(this.id)) await this.#host.contention.turnOf(this.id);
       answer = await this.#host.perform(kind, payloadJson, this.#actor({ site, nth, tail, at, state, request, readSet }));
     } catch (error) {
-      if (attempt !== this.#attempt) return;
+      if (attempt !== this.#attempts.present) return;
       if (error instanceof VersionConflict) return this.#again(`${error.collection}/${error.id.toHexString()}`);
       if (error instanceof RestartRun) return this.#again(error.contended, error.missed);
       if (error instanceof Fenced) return; // the next owner replays the run
@@ -492,8 +404,8 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
       }
       answer = { error: this.#asWire(error) };
     }
-    if (this.#closed) return this.#leave();
-    if (attempt !== this.#attempt) return;
+    if (this.#attempts.areOver) return this.#leave();
+    if (attempt !== this.#attempts.present) return;
     if (!state.committed && isRepeatable(kind, answer)) {
       const seen = readSet.text;
       this.#history.add({ site, nth, at, answer, request, ...(seen !== undefined && { seen }) });
@@ -522,16 +434,16 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
       this.#reached('effect_committed');
       this.#messages.stored(logs);
       if (this.#host.contention.isEngaged(this.id)) this.#host.contention.changed(writes.map(keyOf), this.id);
-      this.#closed = true;
+      this.#attempts.over();
       this.#leave();
-      this.#settled();
+      this.#attempts.settled();
     };
-    const attempt = this.#attempt;
+    const attempt = this.#attempts.present;
     const failed = (error: unknown): void => {
-      if (!(error instanceof Fenced)) this.#track(this.#perform(site, nth, kind, payloadJson, true, attempt));
-      this.#settled();
+      if (!(error instanceof Fenced)) this.#attempts.track(this.#perform(site, nth, kind, payloadJson, true, attempt));
+      this.#attempts.settled();
     };
-    this.#underWay++;
+    this.#attempts.began();
     this.#host.committer.enqueue({ writes, events: change.events, done: [this.id], logs }, true, stored, failed);
     return true;
   }
@@ -603,7 +515,7 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
         this.#parts.add(step);
         for (const [key, version] of taken) readSet.mark(key, version);
         if (last) state.committed = true;
-        if (ends) this.#closed = true;
+        if (ends) this.#attempts.over();
       },
     };
   }
@@ -623,15 +535,15 @@ export class DurableRun implements RunObserver, ReadingRun, StepStore {
 
   /** Retries it in an isolate of its own: another run may have caused the failure (integrations.md 12.5). */
   #retryIsolated({ code }: WireError): void {
-    this.#host.log.warn({ run: this.id, code, tries: this.#limitViolations }, 'a run did harm and is tried again alone');
+    this.#host.log.warn({ run: this.id, code, tries: this.#attempts.limitViolations }, 'a run did harm and is tried again alone');
     this.#restart(null);
   }
 
   /** Restarts it in the queue of the contended instance: nobody waits for its requests before its turn. */
   #again(contended: string, missed: string | null = null): void {
     if (this.#open) this.#host.sandbox.drop(this.#open);
-    this.#stop(() => {
-      if (this.#attempt > MOST_ATTEMPTS) return this.#failed(this.#asWire(new Error(`${contended} changed too often`)));
+    this.#attempts.end(() => {
+      if (this.#attempts.areTooMany) return this.#failed(this.#asWire(new Error(`${contended} changed too often`)));
       // A computed change waits in the service, not in the program's turn.
       if (this.#reads.computesAgain(contended)) return this.#restart(contended, missed);
       const { contention } = this.#host;
@@ -730,22 +642,3 @@ const shownBy = ({ writes }: UnitOfWork): Seen =>
   writes.flatMap((write) => (write.op === 'replace' ? [[keyOf(write), (write.document['ars_version'] as Long).toBigInt()] as const] : []));
 
 const startsRuns = (unit: UnitOfWork): boolean => unit.events.some((event) => event.runs.length > 0);
-
-/** The caller of EXECUTE ASYNC, with the profiles that limit the call; its event holds both. */
-function callerOf({ by, value }: StoredEvent, { namespace }: Identity): Identity {
-  const { profiles = [], restricted, lent, ofToken } = JSON.parse(value) as Partial<Identity>;
-  const limits = { ...(restricted && { restricted }), ...(lent && { lent }) };
-  return { username: by, namespace, profiles, ...limits, ...(ofToken !== undefined && { ofToken }) };
-}
-
-/** Where the statement EXECUTE ASYNC stood, and the partition that it names; nothing for other calls, which have no statement. */
-function statementOf({ value }: StoredEvent): Partial<Pick<RunRequest['opts'], 'service' | 'executed'>> {
-  const { service = null, executed } = JSON.parse(value) as Pick<RunRequest['opts'], 'executed'> & { service?: string | null };
-  return executed ? { service, executed } : {};
-}
-
-/** The arguments of EXECUTE ASYNC; its event holds them. */
-function argumentsOf(event: StoredEvent): { argsJson: string; namedJson: string | null } {
-  const { args, named } = JSON.parse(event.value) as { args: unknown; named: unknown };
-  return { argsJson: JSON.stringify(args ?? []), namedJson: named === null ? null : JSON.stringify(named) };
-}

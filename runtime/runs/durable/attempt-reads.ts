@@ -1,9 +1,9 @@
 // What the present attempt of a run has read, and the changes that are not stored yet and that it went on from: the versions that its updates must
 // meet (language.md U7), and its turns for contended instances.
 
-import { type ReadForChange, type ReadSet, RestartRun, type TurnToChange } from '../context/index.ts';
-import type { Pending } from '../transactions/index.ts';
-import type { Contention } from './contention.ts';
+import { type ReadForChange, type ReadSet, RestartRun, type TurnToChange } from '../../context/index.ts';
+import type { Pending } from '../../transactions/index.ts';
+import type { Contention } from '../contention.ts';
 
 /** How often a run tries a computed change before it takes turns for the row. */
 const MOST_LOST_COMPUTING = 3;

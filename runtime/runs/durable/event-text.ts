@@ -1,8 +1,8 @@
 // An event in the form that the sandbox gets: its text is made on demand, from the decoded value where that is in memory.
-import type { Value } from '../../stdlib/values/index.ts';
-import type { StoredEvent } from '../transactions/index.ts';
-import { keptValue } from '../events/index.ts';
-import type { RunEvent } from '../../sandbox/index.ts';
+import type { Value } from '../../../stdlib/values/index.ts';
+import type { StoredEvent } from '../../transactions/index.ts';
+import { keptValue } from '../../events/index.ts';
+import type { RunEvent } from '../../../sandbox/index.ts';
 
 export class EventText implements RunEvent {
   readonly key: string;
