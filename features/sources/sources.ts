@@ -14,6 +14,7 @@ import { callerOf } from './documents.ts';
 import { Inbox, isNoted, logLine, logOnce } from './inbound.ts';
 import { closedWhenIdle } from './lifecycle/in-use.ts';
 import { Life, type LifeState, type StateError } from './lifecycle/life.ts';
+import { outletUntil } from './lifecycle/outlet-until.ts';
 import { noConnection, shownState, statusOf } from './lifecycle/shown-state.ts';
 import { secretNamed } from '../secrets/index.ts';
 import { withNamedSecrets } from './named-secrets.ts';
@@ -276,7 +277,7 @@ export class Sources {
       config,
       openConfig: isObject(open) ? open : {},
       consumes,
-      outlet,
+      outlet: outletUntil(outlet, abandoned),
       tls: await tlsOptions(config),
       signal: unwanted,
       abandoned,
