@@ -79,9 +79,14 @@ export async function changeUser(
     const changed = await users.findOneAndUpdate({ _id: before._id }, [{ $set }], { session, returnDocument: 'after' });
     await along?.(session, before._id.toHexString());
     const { exceptToken } = change;
-    if (!changed || password === null || exceptToken === undefined) return;
-    const kept = { _id: ObjectId.createFromHexString(exceptToken), userId: changed._id };
-    await tokens.updateOne(kept, { $set: { passwordVersion: changed.passwordVersion } }, { session });
+    if (!changed || password === null) return;
+    const { _id: userId, passwordVersion } = changed;
+    if (exceptToken !== undefined) {
+      const kept = { _id: ObjectId.createFromHexString(exceptToken), userId };
+      await tokens.updateOne(kept, { $set: { passwordVersion } }, { session });
+    }
+    // They have ended with the password, and would go on counting.
+    await tokens.deleteMany({ userId, kind: 'session', origin: null, passwordVersion: { $ne: passwordVersion } }, { session });
   });
 }
 

@@ -200,8 +200,11 @@ export function openIdentity(
       const verified = await sessions.verify(text);
       if (verified?.token.kind !== 'session') throw apiError('cascade.security.token.invalid');
       const { user, token } = verified;
-      return sessions.issue(user, token.namespace, token, await sessions.renewedUntil(token));
+      const until = await sessions.renewedUntil(token);
+      await requireRoomFor(user, token, token.namespace); // the present one goes on beside it
+      return sessions.issue(user, token.namespace, token, until);
     },
+    endSession: ({ token, basis }) => sessions.end(token, basis),
     async revoke(text) {
       if (!isToken(text)) return;
       const session = await tokens.findOne({ hash: hashToken(text), kind: 'session' }, { projection: { username: 1 } });
@@ -314,6 +317,7 @@ export function openIdentity(
         const gone = await tokens.findOneAndDelete(wanted, { session });
         if (!gone) return;
         requireVersion(`/tokens/${id}`, gone, version);
+        await tokens.deleteMany({ origin: gone._id }, { session }); // they have ended with it, and would go on counting
         await along?.(session, id);
       });
       await ending(username, removal);

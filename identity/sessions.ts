@@ -152,6 +152,18 @@ export class Sessions {
     return this.#notAfter(token.expiresAt);
   }
 
+  /**
+   * Ends a session, and those that were made from it. They expire, and are not deleted: each deletion has all processes look up the rights of
+   * all their sockets, and sockets close often.
+   */
+  async end(text: string, { _id }: TokenDocument): Promise<void> {
+    this.#revocations++;
+    this.#verified.delete(text);
+    this.#reading.delete(text);
+    await this.#collections.tokens.updateMany({ $or: [{ _id }, { ancestors: _id }] }, { $min: { expiresAt: new Date(this.#now()) } });
+    this.#verified.delete(text);
+  }
+
   /** Forgets what is remembered: to be called after each write that may end a token. */
   forget(): void {
     this.#revocations++;

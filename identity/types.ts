@@ -128,6 +128,8 @@ export interface IdentityStore {
    * @throws authentication.failed, namespace.not.authorized
    */
   loginWithToken(token: string, targetNamespace?: string, address?: string | null, session?: 'new' | 'same'): Promise<Session>;
+  /** Ends the session of a connection that has closed. Unlike a revocation it is no reason for others to look up their rights. */
+  endSession(session: Session): Promise<void>;
   /**
    * Who a session or long-lived token stands for, in its own namespace or in another that the user may enter; null when the
    * token is unknown, revoked or expired, or its user gone or inactive. @throws namespace.not.authorized

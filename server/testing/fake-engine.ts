@@ -26,6 +26,8 @@ export interface FakeServer extends AsyncDisposable {
   subscribe: Engine['subscribe'];
   /** Addresses of logins, as the limit counts them. */
   readonly addresses: string[];
+  /** The sessions that were ended; those of logins with a password are called own1, own2 and so on. */
+  readonly ended: string[];
   /** Resolves when logins with a password go on. */
   logins: Promise<void>;
   /** Whether the token is revoked. */
@@ -78,6 +80,7 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
     answer: () => ({ status: 200, body: '[]' }),
     count: () => undefined,
     subscribe: async () => ({ close: () => undefined }),
+    ended: [],
     logins: Promise.resolve(),
     revoked: false,
     sockets: Number.POSITIVE_INFINITY,
@@ -91,7 +94,7 @@ export async function openFakeServer(options: Partial<ListenOptions> = {}): Prom
 }
 
 /** The user Ann with the password `pass:word`, whose home is `main`, authorized in `plant`. */
-function fakeIdentity(state: () => Pick<FakeServer, 'revoked' | 'logins'>, addresses: string[]): IdentityStore {
+function fakeIdentity(state: () => Pick<FakeServer, 'revoked' | 'logins' | 'ended'>, addresses: string[]): IdentityStore {
   const session = (namespace = 'main'): Session => ({
     token: TOKEN,
     expiresAt: new Date('2031-02-02T10:00:00.000Z'),
@@ -104,13 +107,14 @@ function fakeIdentity(state: () => Pick<FakeServer, 'revoked' | 'logins'>, addre
       throw apiError('cascade.namespace.not.authorized', namespace);
     return namespace;
   };
+  let logins = 0;
   const store: Partial<IdentityStore> = {
     login: async (username, password, address, target) => {
       addresses.push(address);
       await state().logins;
       if (username === 'locked') throw apiError('cascade.security.rate.limited', 60);
       if (username !== 'ann' || password !== 'pass:wörd') throw apiError('io.service.security.authentication.failed');
-      return session(entering(target));
+      return { ...session(entering(target)), basis: { name: `own${++logins}` } as Session['basis'] };
     },
     loginWithToken: async (token, target) => {
       if (token !== TOKEN) throw apiError('io.service.security.authentication.failed');
@@ -122,6 +126,7 @@ function fakeIdentity(state: () => Pick<FakeServer, 'revoked' | 'logins'>, addre
       return session();
     },
     revoke: async () => undefined,
+    endSession: async ({ basis }) => void state().ended.push(basis.name ?? 'given'),
     outlived: async () => null,
     onChanged: () => () => undefined,
   };

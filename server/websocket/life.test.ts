@@ -175,3 +175,48 @@ test('other transports, other addresses and plain requests are 404', async () =>
   for (const path of [tooLong, `/api/v1/wsock/a/${'s'.repeat(65)}/websocket`, '/api/v1/resources/topics'])
     await expect(openTestSocket(server.port, path)).rejects.toThrow(/^40[14]$/);
 });
+
+// spec: resources-and-api.md 6.7
+test('a session that was made for a socket ends with it or with the next login; that of a token that was given goes on', async () => {
+  await using server = await openFakeServer();
+  const PASSWORD = JSON.stringify({
+    op: 'authenticate',
+    resourceName: 'system.credentials',
+    object: { username: 'ann', password: 'pass:wörd' },
+  });
+  const SUBSCRIBE = { op: 'subscribe', resourceName: 'events', resourceId: '/topics/a' };
+  await using given = await openTestSocket(server.port);
+  await login(given);
+  await login(given, PASSWORD); // the first is that of the token
+  const answers = async (count: number): Promise<void> => {
+    given.send(PASSWORD);
+    await expect.poll(() => given.messages().length).toBe(count);
+  };
+  await expect.poll(() => given.messages().length).toBe(2);
+  expect(server.ended).toEqual([]);
+  await answers(3);
+  expect(server.ended).toEqual(['own1']);
+  await given.ask(SUBSCRIBE);
+  await answers(5);
+  expect(server.ended).toEqual(['own1']); // the second is still subscribed
+  await given[Symbol.asyncDispose]();
+  await expect.poll(() => [...server.ended].sort()).toEqual(['own1', 'own2', 'own3']);
+});
+
+test('a session whose socket has no place ends, and the sockets of a service that stops end theirs before it does', async () => {
+  const server = await openFakeServer();
+  server.sockets = 1;
+  const PASSWORD = JSON.stringify({
+    op: 'authenticate',
+    resourceName: 'system.credentials',
+    object: { username: 'ann', password: 'pass:wörd' },
+  });
+  await using first = await openTestSocket(server.port);
+  await login(first, PASSWORD);
+  await using second = await openTestSocket(server.port);
+  second.send(PASSWORD);
+  expect(await second.closed()).toBe(4429);
+  expect(server.ended).toEqual(['own2']);
+  await server[Symbol.asyncDispose]();
+  expect(server.ended).toEqual(['own2', 'own1']);
+});

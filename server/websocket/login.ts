@@ -2,7 +2,7 @@
 import { CascadeError, apiError } from '../../model/errors/index.ts';
 import type { IdentityStore, Session } from '../../identity/index.ts';
 import type { Identity } from '../../engine/index.ts';
-import { isObject } from '../../stdlib/values/index.ts';
+import { isObject, type Value } from '../../stdlib/values/index.ts';
 import { sessionBody } from '../http/index.ts';
 import { type Message, textIn, textOfItsOwn } from './message.ts';
 import { isLoginOperation } from './operations.ts';
@@ -12,22 +12,30 @@ export const isLogin = ({ op }: Message): boolean => isLoginOperation(op);
 /** The token was revoked while its socket was open: the socket closes with 4401. */
 export class Ended extends Error {}
 
+type Store = Pick<IdentityStore, 'verify' | 'outlived' | 'endSession'>;
+
 /** One successful login. What a subscription may hear is decided by the one it was made under, also when another one has followed. */
 export class LoggedIn {
-  readonly #store: Pick<IdentityStore, 'verify' | 'outlived'>;
+  readonly #store: Store;
   readonly #session: Session;
-  readonly #token: string;
+  readonly #given: string | null;
   readonly #home: string | undefined;
 
-  constructor(store: Pick<IdentityStore, 'verify' | 'outlived'>, session: Session, token: string, home: string | undefined) {
+  /** @param given the token that it was made with; null: a password */
+  constructor(store: Store, session: Session, given: string | null, home: string | undefined) {
     this.#store = store;
     this.#session = session;
-    this.#token = token;
+    this.#given = given;
     this.#home = home;
   }
 
   get username(): string {
     return this.#session.identity.username;
+  }
+
+  /** Ends the session if it is this login's own: that of the token that was given goes on. */
+  async end(): Promise<void> {
+    if (this.#session.token !== this.#given) await this.#store.endSession(this.#session);
   }
 
   /**
@@ -37,7 +45,7 @@ export class LoggedIn {
   async identify(target?: string): Promise<Identity> {
     const session = this.#session;
     try {
-      const identity = await this.#store.verify(this.#token, target ?? this.#home);
+      const identity = await this.#store.verify(this.#given ?? session.token, target ?? this.#home);
       if (identity) return identity;
       if (Date.now() < session.expiresAt.getTime()) throw new Ended('the token was ended');
       const outlived = await this.#store.outlived(session, target ?? this.#home);
@@ -53,11 +61,17 @@ export class LoggedIn {
 export class Login {
   readonly #store: IdentityStore;
   readonly #address: string;
+  readonly #isUsed: (login: LoggedIn) => boolean;
   #current: LoggedIn | null = null;
+  /** Former ones that were still used when another one followed. */
+  readonly #former = new Set<LoggedIn>();
+  #isClosed = false;
 
-  constructor(store: IdentityStore, address: string) {
+  /** @param isUsed whether a login is needed when another one has followed */
+  constructor(store: IdentityStore, address: string, isUsed: (login: LoggedIn) => boolean) {
     this.#store = store;
     this.#address = address;
+    this.#isUsed = isUsed;
   }
 
   get isDone(): boolean {
@@ -84,22 +98,37 @@ export class Login {
     const target = targetNamespace === undefined ? undefined : textOfItsOwn(targetNamespace);
     if (resourceName?.replace(/^system\./, '') !== 'credentials')
       throw apiError('cascade.request.parameter.invalid', 'resourceName', resourceName ?? null);
-    if (op === 'validate') {
-      if (typeof object !== 'string') throw apiError('cascade.security.credentials.missing');
-      const token = textOfItsOwn(object);
-      const session = await this.#store.loginWithToken(token, target, this.#address, 'same'); // or each reconnection would be one session more
+    const given = op === 'validate' ? tokenIn(object) : null;
+    const session =
+      given === null ? await this.#withPassword(object, target) : await this.#store.loginWithToken(given, target, this.#address, 'same'); // or each reconnection would be one session more
+    const login = new LoggedIn(this.#store, session, given, target);
+    try {
       await admit(session.identity.namespace);
-      this.#current = new LoggedIn(this.#store, session, token, target);
-      return sessionBody(session);
+      if (this.#isClosed) throw new Ended('the socket was closed');
+    } catch (error) {
+      await login.end();
+      throw error;
     }
+    const former = this.#current;
+    this.#current = login;
+    if (former && this.#isUsed(former)) this.#former.add(former);
+    else await former?.end();
+    return sessionBody(session);
+  }
+
+  #withPassword(object: Value | undefined, target: string | undefined): Promise<Session> {
     const credentials = object !== undefined && isObject(object) ? object : {};
     const username = textIn(credentials, 'username');
     const password = textIn(credentials, 'password');
     if (username === undefined || password === undefined) throw apiError('cascade.security.credentials.missing');
-    const session = await this.#store.login(username, password, this.#address, target);
-    await admit(session.identity.namespace);
-    this.#current = new LoggedIn(this.#store, session, session.token, target);
-    return sessionBody(session);
+    return this.#store.login(username, password, this.#address, target);
+  }
+
+  /** The sessions that were made for the socket end with it (interface.md, Authentication 6). */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const all = this.#current ? [...this.#former, this.#current] : [];
+    await Promise.all(all.map((login) => login.end()));
   }
 
   /** The identity of a request. @throws security.credentials.missing, namespace.not.authorized, security.token.invalid; Ended */
@@ -107,6 +136,11 @@ export class Login {
     if (!this.#current) throw apiError('cascade.security.credentials.missing');
     return this.#current.identify(target);
   }
+}
+
+function tokenIn(object: Value | undefined): string {
+  if (typeof object !== 'string') throw apiError('cascade.security.credentials.missing');
+  return textOfItsOwn(object);
 }
 
 const isUnauthorized = (error: unknown): boolean => error instanceof CascadeError && error.code === 'cascade.namespace.not.authorized';

@@ -50,7 +50,7 @@ export class Session {
   constructor(options: SessionOptions) {
     const { engine, wire, loginMs, framing, messageLimitBytes, kept } = options;
     this.#options = options;
-    this.#login = new Login(engine.identity, wire.address);
+    this.#login = new Login(engine.identity, wire.address, (login) => this.#subscriptions.uses(login));
     this.#subscriptions = new Subscriptions({
       engine,
       login: () => this.#login.current!, // nobody subscribes before a login
@@ -186,8 +186,8 @@ export class Session {
     this.#draining = true;
   }
 
-  /** Called when the connection is gone. */
-  closed(): void {
+  /** Called when the connection is gone. Resolves when its sessions have ended, too. */
+  async closed(): Promise<void> {
     this.#isClosed = true;
     this.#receiving.close();
     this.#place?.release();
@@ -198,6 +198,11 @@ export class Session {
     this.#waitingBytes = 0;
     for (const ending of this.#abortable.values()) ending.abort();
     for (const counted of [...this.#counted.keys()]) this.#uncount(counted);
+    await this.#login
+      .close()
+      .catch((error: unknown) =>
+        this.#options.log.warn({ err: error }, 'the session of a socket could not be ended: it expires by itself'),
+      );
   }
 
   #begin(message: Message): void {

@@ -1,6 +1,6 @@
 // The WebSocket binding: sockets, their frames, heartbeats and bounds (resources-and-api.md 2.15, 2.16). A socket is not used once it is
 // closed.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Pieces } from '../../resources/api.ts';
 import {
@@ -26,6 +26,8 @@ const OUTGOING_BYTES = 16 * 1024 * 1024;
 /** Bytes in the buffer from which on no further part of a message is made. */
 const PAUSED_FROM_BYTES = 256 * 1024;
 const HEARTBEAT_MS = 25_000;
+/** Longest wait for the sessions of all sockets to end when the service stops: those that are left expire by themselves. */
+const ENDING_MS = 5_000;
 /** Bounds of the sockets without a login: of all, and of one address. */
 const MOST_UNKNOWN = 10_000;
 const MOST_UNKNOWN_EACH = 1_000;
@@ -86,6 +88,11 @@ export function bindWebSocket(transport: Transport, options: WebSocketOptions): 
     unknown = new Budget('unknownSockets', MOST_UNKNOWN, MOST_UNKNOWN_EACH),
   } = options;
   const connections = new Set<Connection>();
+  const ending = new Set<Promise<void>>();
+  const end = (connection: Connection): void => {
+    const ended = connection.closed().finally(() => ending.delete(ended));
+    ending.add(ended);
+  };
   let settled = (): void => undefined;
   const stopListening = options.engine.identity.onChanged((username) => {
     for (const { session } of connections) session.changed(username);
@@ -111,7 +118,7 @@ export function bindWebSocket(transport: Transport, options: WebSocketOptions): 
           drained: () => connection.drained(),
           closed() {
             connections.delete(connection);
-            connection.closed();
+            end(connection);
             settled();
           },
         };
@@ -138,7 +145,11 @@ export function bindWebSocket(transport: Transport, options: WebSocketOptions): 
       });
       clearTimeout(timer);
       stopListening();
-      for (const connection of [...connections]) connection.goAway();
+      for (const connection of [...connections]) {
+        connection.goAway();
+        end(connection);
+      }
+      await Promise.race([Promise.all(ending), sleep(ENDING_MS, undefined, { ref: false })]);
     },
   };
 }
@@ -164,6 +175,7 @@ class Connection {
   #drained = (): void => undefined;
   #awaitRoom: (() => void)[] = [];
   #gone = false;
+  #ended: Promise<void> | null = null;
 
   constructor(
     socket: PeerSocket,
@@ -218,14 +230,19 @@ class Connection {
     this.#notifyRoom();
   }
 
-  /** Either side has closed the socket. */
-  closed(): void {
+  /** Either side has closed the socket. Resolves when its sessions have ended. */
+  closed(): Promise<void> {
+    this.#ended ??= this.#close();
+    return this.#ended;
+  }
+
+  #close(): Promise<void> {
     this.#gone = true;
     for (const timer of this.#timers) clearInterval(timer);
     this.#dropWaiting();
     this.#drained();
     this.#notifyRoom();
-    this.session.closed();
+    return this.session.closed();
   }
 
   #ping(): void {

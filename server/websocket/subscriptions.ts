@@ -224,6 +224,12 @@ export class Subscriptions {
     return false;
   }
 
+  /** Whether any was made under this login. */
+  uses(login: By): boolean {
+    for (const last of this.#entries.values()) for (const entry of chainOf(last)) if (entry.login === login) return true;
+    return false;
+  }
+
   /**
    * Ends those that the login they were made under has no right to any more. Where nothing can be found out, as the store is away, they go on,
    * since an end loses events, and are looked at again.
