@@ -4,6 +4,7 @@ import type { ClientSession } from 'mongodb';
 import { inTransaction, requireVersion } from './accounts.ts';
 import { apiError } from '../model/errors/index.ts';
 import type { IdentityCollections } from './documents.ts';
+import { organizationWithRoot } from './organization-root.ts';
 import type { Ending } from './types.ts';
 
 /**
@@ -11,11 +12,9 @@ import type { Ending } from './types.ts';
  *   namespaces
  */
 export async function deleteNamespace(collections: IdentityCollections, namespace: string, { version, along }: Ending = {}): Promise<void> {
-  const { client, users, tokens, namespaces, organizations, invitations, deleted, keys } = collections;
+  const { client, users, tokens, namespaces, invitations, deleted, keys } = collections;
   await inTransaction(client, async (session) => {
-    const root = await organizations.findOne({ namespace }, { session });
-    const other = root && (await namespaces.findOne({ organization: root.name, namespace: { $ne: namespace } }, { session }));
-    if (other) throw apiError('cascade.organization.in.use', root.name, other.namespace);
+    await requireNoOthers(collections, namespace, session);
     const gone = await namespaces.findOneAndDelete({ namespace }, { session });
     if (!gone) throw apiError('cascade.resource.not.found', `/namespaces/${namespace}`);
     requireVersion(`/namespaces/${namespace}`, gone, version);
@@ -28,6 +27,13 @@ export async function deleteNamespace(collections: IdentityCollections, namespac
     await deleted.insertOne({ _id: namespace }, { session });
     await along?.(session, gone._id.toHexString());
   });
+}
+
+/** The root of an organization stays as long as that has other namespaces. @throws organization.in.use */
+async function requireNoOthers(collections: IdentityCollections, namespace: string, session?: ClientSession): Promise<void> {
+  const root = await organizationWithRoot(collections, namespace, session);
+  const other = root && (await collections.namespaces.findOne({ organization: root, namespace: { $ne: namespace } }, { session }));
+  if (other) throw apiError('cascade.organization.in.use', root, other.namespace);
 }
 
 /** A name is free again when nothing is left of who had it. @throws resource.duplicate.key */

@@ -12,6 +12,7 @@ import {
   type UserDocument,
 } from './documents.ts';
 import { apiError } from '../model/errors/index.ts';
+import { organizationWithRoot } from './organization-root.ts';
 import { generatePassword } from './passwords.ts';
 import { hashToken } from './tokens.ts';
 import type { Along } from './types.ts';
@@ -196,7 +197,7 @@ export function openDirectory(db: Db): Directory {
         quota: one.quota ?? '{}',
       }));
     },
-    organizationWithRoot: async (namespace) => (await organizations.findOne({ namespace }))?.name ?? null,
+    organizationWithRoot: (namespace) => organizationWithRoot(collections, namespace),
     async quotaOf(namespace) {
       const name = (await namespaces.findOne({ namespace }))?.organization;
       const found = name ? await organizations.findOne({ name }) : null;
