@@ -29,6 +29,14 @@ export async function deleteNamespace(collections: IdentityCollections, namespac
   });
 }
 
+/** What may refuse the deletion, looked at before what goes before it. @throws as `deleteNamespace` */
+export async function requireDeletable(collections: IdentityCollections, namespace: string, version: Ending['version']): Promise<void> {
+  await requireNoOthers(collections, namespace);
+  const found = await collections.namespaces.findOne({ namespace });
+  if (!found) throw apiError('cascade.resource.not.found', `/namespaces/${namespace}`);
+  requireVersion(`/namespaces/${namespace}`, found, version);
+}
+
 /** The root of an organization stays as long as that has other namespaces. @throws organization.in.use */
 async function requireNoOthers(collections: IdentityCollections, namespace: string, session?: ClientSession): Promise<void> {
   const root = await organizationWithRoot(collections, namespace, session);

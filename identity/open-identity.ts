@@ -1,6 +1,6 @@
 // The identity store over the installation's database: logins, renewals, and the accounts behind them.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deleteNamespace } from './delete-namespace.ts';
+import { deleteNamespace, requireDeletable } from './delete-namespace.ts';
 import { type ClientSession, type Db, ObjectId } from 'mongodb';
 import type { Along, Identity } from './types.ts';
 import { CascadeError, apiError } from '../model/errors/index.ts';
@@ -246,6 +246,7 @@ export function openIdentity(
         changed(null);
       }
     },
+    requireDeletable: (namespace, version) => requireDeletable(collections, namespace, version),
     deletedNamespaces: async () => (await collections.deleted.find().toArray()).map(({ _id }) => _id),
     async namespaceDropped(namespace) {
       await collections.deleted.deleteOne({ _id: namespace });

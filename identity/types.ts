@@ -162,6 +162,8 @@ export interface IdentityStore {
    * `namespaceDropped`. @throws resource.not.found, organization.in.use
    */
   deleteNamespace(namespace: string, options?: Ending): Promise<void>;
+  /** Refuses what `deleteNamespace` would refuse. */
+  requireDeletable(namespace: string, version: Ending['version']): Promise<void>;
   /** Namespaces that were deleted, whose data may still be there. */
   deletedNamespaces(): Promise<string[]>;
   /** Nothing of it is left. */

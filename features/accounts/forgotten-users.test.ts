@@ -72,6 +72,57 @@ test('a user that the system admin deletes leaves the groups of its own namespac
   expect(await deleted('bob', SYSTEM, there)).toEqual(inherited);
 });
 
+test('the users of a namespace that is deleted leave the groups of others, whoever is left there, and not where it is refused', async () => {
+  const doomed = `Doomed_${mark}`;
+  const [branch, lonely] = [`Branch_${mark}`, `Lonely_${mark}`];
+  const own = bossOf(doomed);
+  const { identity } = here!.engine;
+  const admit = (username: string, namespace: string, profiles: string[]) =>
+    identity.authorizeUser(username, namespace, profiles, { isConsented: true });
+  await send(here, FIRST, 'insert', 'namespaces', {
+    object: { namespace: doomed, username: own.username, password: PASSWORD, organization: { name: `org_${mark}` } },
+  });
+  await send(here, own, 'insert', 'namespaces', {
+    object: { namespace: branch, username: `boss.${branch}`.toLowerCase(), password: PASSWORD },
+  });
+  const admin = { username: own.username, profiles: ADMIN, isConsented: true };
+  await identity.createNamespace({ namespace: lonely, createdBy: own.username, admin });
+  await send(here, own, 'insert', 'users', { object: { username: 'moe', password: PASSWORD } });
+  for (const username of [own.username, 'moe']) await admit(username, other, ADMIN);
+  await admit('moe', lonely, ADMIN);
+  const group = (namespace: string, by: Identity, name: string, owner: string) =>
+    send(there, { ...by, namespace }, 'insert', 'groups', { object: { name, owner, members: [own.username, 'moe'] } });
+  await group(other, bossOf(other), 'night', 'moe');
+  await group(other, bossOf(other), 'early', own.username);
+  await group(lonely, own, 'late', 'moe');
+  const seen = async (): Promise<unknown[]> => {
+    const found = [];
+    for (const [namespace, name] of [
+      [other, 'night'],
+      [other, 'early'],
+      [lonely, 'late'],
+    ] as const) {
+      const { body } = await send(here, { ...bossOf(namespace), namespace }, 'select', 'groups', { resourceId: name });
+      const { owner, members } = JSON.parse(body ?? '') as { owner: string; members: string[] };
+      found.push([owner, members]);
+    }
+    return found;
+  };
+  const before = await seen();
+  const end = (more: object = {}) => send(here, own, 'delete', 'namespaces', { resourceId: doomed, ...more });
+  await expect(end({ ifMatch: '"7"' })).rejects.toMatchObject({ status: 409 });
+  await expect(end()).rejects.toMatchObject({ code: 'cascade.organization.in.use' });
+  expect(await seen()).toEqual(before);
+  await identity.deleteNamespace(branch);
+  await end();
+  const heir = bossOf(other).username;
+  expect(await seen()).toEqual([
+    [heir, [heir]],
+    [heir, [heir]],
+    ['system', ['system']],
+  ]);
+});
+
 test('a user that is changed while it leaves its groups is not deleted on the strength of its former version', async () => {
   const boss = bossOf(home);
   await send(here, boss, 'insert', 'users', { object: { username: 'rob', password: PASSWORD } });

@@ -14,7 +14,7 @@ import { isAdmin, requireAdmin } from '../../resources/access/index.ts';
 import { propertiesIn, systemPropertiesOf } from './shown.ts';
 import { transferResources } from './transfer.ts';
 import { objectOf, requireKnown, requiredText, textIn } from '../../resources/requests/index.ts';
-import { forgetAt, manages, requireAnotherAdmin, requireRoom } from './users.ts';
+import { forgetAt, forgetElsewhere, manages, requireAnotherAdmin, requireRoom } from './users.ts';
 
 const DEFAULT_PROFILES = ['user', 'user__system'];
 const INVITATION_MS = 2 * 24 * 60 * 60 * 1000;
@@ -84,6 +84,8 @@ export const NAMESPACES: AccountResource = {
     const namespace = String(getOwn(stored, 'namespace'));
     if (namespace !== space.name || UNDELETABLE.has(namespace)) throw apiError('cascade.authorization.denied', 'delete', 'namespaces');
     requireAdmin(caller, 'delete', 'namespaces');
+    await space.installation.identity.requireDeletable(namespace, version);
+    await forgetElsewhere(space, caller);
     await space.installation.identity.deleteNamespace(namespace, { version, along: (session) => along(session, namespace) });
     await space.installation.drop(namespace);
   },

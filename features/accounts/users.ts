@@ -102,12 +102,28 @@ async function forgetIn(space: Namespace, username: string, caller: Identity): P
     if (namespace !== space.name) await forgetAt(space, namespace, username, caller);
 }
 
-/** The same in one namespace: its groups, devices, and messages that wait for it. */
-export async function forgetAt(space: Namespace, namespace: string, username: string, caller: Identity): Promise<void> {
+/** The same of all users at home in a namespace that is to be deleted, in the others. */
+export async function forgetElsewhere(space: Namespace, caller: Identity): Promise<void> {
+  const { directory } = space.installation;
+  const leaving = new Set((await directory.users(space.name)).filter(({ home }) => home === space.name).map(({ username }) => username));
+  for (const username of leaving)
+    for (const { namespace } of await directory.namespaces(username, false))
+      if (namespace !== space.name) await forgetAt(space, namespace, username, caller, leaving);
+}
+
+/** The same of one user in one namespace: its groups, devices, and messages that wait for it. @param leaving who is deleted along with it */
+export async function forgetAt(
+  space: Namespace,
+  namespace: string,
+  username: string,
+  caller: Identity,
+  leaving: ReadonlySet<string> = new Set([username]),
+): Promise<void> {
   if (namespace === space.name) return space.catalog.features.forgetUser(space, username, caller);
   // What passes to somebody passes to one who administers the namespace, which the caller need not do.
-  const admin = (await adminsOf(space, namespace)).find((one) => one.username !== username);
-  const successor = admin ? { username: admin.username, profiles: [...admin.profiles] } : { username: caller.username, profiles: [] };
+  const admin = (await adminsOf(space, namespace)).find((one) => !leaving.has(one.username));
+  const other = leaving.has(caller.username) ? SYSTEM : caller.username;
+  const successor = admin ? { username: admin.username, profiles: [...admin.profiles] } : { username: other, profiles: [] };
   await space.installation.forgetUser(namespace, username, { ...successor, namespace });
 }
 
@@ -126,6 +142,7 @@ const PERSONAL = ['password', 'oldPassword', 'active', 'lastLogin', 'ars_propert
 const placeOf = (space: Namespace, caller: Identity): string | null =>
   caller.system === true && space.name === caller.namespace && space.name === SYSTEM ? null : space.name;
 
+/** The system admin's namespace, and its name. */
 const SYSTEM = 'system';
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { AttemptReads } from './attempt-reads.ts';
-import type { Contention } from './contention.ts';
+import type { Contention } from '../contention.ts';
 
 const reads = (): AttemptReads =>
   new AttemptReads({ id: 'e/r/1', ruleName: 'r', isTraced: false, holdsLocks: false }, {} as unknown as Contention);
