@@ -62,6 +62,7 @@ async function chain(
   actor: Actor,
   keepForm: ((left: ObjectValue) => Promise<void>) | null,
 ): Promise<ObjectValue | null> {
+  const group = actor.childRunIds && actor.childRunIds.group(); // rules that ran before may be gone when this is repeated
   let current = instance;
   let last: string | null = null; // without its version: one version runs for a change, whatever it makes of the others' WHERE
   for (;;) {
@@ -72,9 +73,10 @@ async function chain(
       .sort((a, b) => compareNames(a.rule.baseName, b.rule.baseName));
     if (!next) return current;
     last = next.rule.baseName;
-    const executable = next.asks ? await decided(space, next, path, current, actor) : programIn(next.rule).executable;
+    const by = group ? { ...actor, childRunIds: group.of(last) } : actor;
+    const executable = next.asks ? await decided(space, next, path, current, by) : programIn(next.rule).executable;
     if (!executable) continue;
-    const result = await runOne(space, executable, current, actor);
+    const result = await runOne(space, executable, current, by);
     if (result === null) return null;
     if (result !== current) await keepForm?.(result);
     current = result;

@@ -5,7 +5,7 @@
 import type { Document } from 'mongodb';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/index.ts';
+import { type Actor, startingAs } from '../../runtime/context/index.ts';
 import { DocumentRefused, DuplicateKey, type StoredEvent, type UnitOfWork, VersionConflict } from '../../runtime/transactions/index.ts';
 import { apiError, isApiError } from '../../model/errors/index.ts';
 import { timeLimit } from '../../platform/mongo/index.ts';
@@ -121,8 +121,7 @@ export class BulkWalk {
    * whatever came before.
    */
   on(instance: ObjectValue): Actor {
-    const { childRunIds } = this.#actor;
-    return childRunIds ? { ...this.#actor, childRunIds: childRunIds.of(`${idOf(instance)}.${versionOf(instance)}`) } : this.#actor;
+    return startingAs(this.#actor, `${idOf(instance)}.${versionOf(instance)}`);
   }
 
   fail(error: CascadeError, instance: ObjectValue): void {

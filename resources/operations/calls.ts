@@ -2,7 +2,7 @@
 
 import { langError } from '../../stdlib/errors.ts';
 import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } from '../../stdlib/values/index.ts';
-import type { Actor } from '../../runtime/context/index.ts';
+import { type Actor, startingAs } from '../../runtime/context/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { asyncCall } from '../../runtime/events/index.ts';
 import { runDirect } from '../../runtime/runs/index.ts';
@@ -69,7 +69,7 @@ export async function executeAll(space: Namespace, payload: ObjectValue, actor: 
       argsJson: encodeInner(args ?? []),
       namedJson: named === null ? null : encodeInner(named),
       identity,
-      caller: actor,
+      caller: startingAs(actor, name),
       snapshot: 'never',
     }),
   );

@@ -77,9 +77,13 @@ export const committing = (actor: Actor, commit: Actor['commit'], others: Partia
 /** The actor for an operation within a statement: its units are stored, and the statement's own answer is recorded elsewhere. */
 export const withoutAnswers = (actor: Actor): Actor => committing(actor, (unit) => actor.commit(unit));
 
+/** The runs that it starts have ids by this name, not by how many came before it: a repetition may leave some of these out. */
+export const startingAs = (actor: Actor, name: string): Actor =>
+  actor.childRunIds ? { ...actor, childRunIds: actor.childRunIds.of(name) } : actor;
+
 /** Acts for one part of a statement: what would be the statement's answer is the part's note. */
 export function checkpointing({ checkpoints: _, ...actor }: Actor, number: number): Actor {
-  return committing(actor, (unit, answer) =>
+  return committing(startingAs(actor, `#${number}`), (unit, answer) =>
     answer && 'ok' in answer ? actor.commit(unit, undefined, { number, note: answer.ok }) : actor.commit(unit, answer),
   );
 }
@@ -142,6 +146,11 @@ export class ChildRunIds {
 
   next(): string {
     return `${this.#prefix}/${this.#next++}`;
+  }
+
+  /** Those of the next group of runs, which have names in it. */
+  group(): ChildRunIds {
+    return new ChildRunIds(this.next(), this.stepStore);
   }
 
   /** Those of one part of the operation, by its name: the same in whatever order the parts come, and whichever are left. */

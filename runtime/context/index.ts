@@ -10,6 +10,7 @@ export {
   type StepStore,
   type TurnToChange,
   checkpointing,
+  startingAs,
   committing,
   withoutAnswers,
 } from './actor.ts';
