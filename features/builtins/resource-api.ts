@@ -1,7 +1,7 @@
 // The resource API for programs (builtins.md 21): the requests of clients, carried out like the run's own statements, so that their effects
 // are recorded with the run. Results are result lists (language.md Q7).
 import { decodeInner, encodeInner, isObject, numberOf, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
-import { type Actor, committing, withoutAnswers } from '../../runtime/context/index.ts';
+import { type Actor, committing } from '../../runtime/context/index.ts';
 import type { ApiRequest } from '../../resources/api.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { parseProps, parseSort } from '../../model/query/index.ts';
@@ -14,7 +14,7 @@ import {
   type Resource,
   type HostBuiltins,
 } from '../../resources/catalog/index.ts';
-import { CURSORS, remember, insertMany, selectPages } from '../../resources/instances/index.ts';
+import { CURSORS, hasRulesBefore, remember, insertMany, selectPages } from '../../resources/instances/index.ts';
 import { carryOut, executeProcedure, idOf as requestedId } from '../../resources/requests/index.ts';
 import { ownOnly, refuseInPart, requireRight, withOwn } from '../../resources/access/index.ts';
 import { idOf } from '../../resources/representation/index.ts';
@@ -95,18 +95,24 @@ async function answerTo(space: Namespace, request: ApiRequest, actor: Actor, sha
 }
 
 /**
- * Several instances in one message. If all are accepted, the effects are stored in one unit, so that a replay does not store some of them
- * again; otherwise each instance is stored on its own, as for clients (resources-and-api.md 2.12).
+ * Several instances in one message. If all are accepted, and no BEFORE rules run, the effects are stored in one unit; otherwise each instance
+ * is stored on its own, as for clients (resources-and-api.md 2.12).
  */
 async function answerToMany(space: Namespace, request: ApiRequest, actor: Actor, shape: Shape): Promise<Answer> {
   const resource = resolve(space, request.resourceName, request.custom);
   const bodies = request.object as Value[];
   requireRight(space, resource, request.op, actor.identity);
-  if (actor.childRunIds !== null && request.op === 'insert' && resource.kind === 'instances' && resource.operations.has('insert')) {
+  const isAtOnce =
+    request.op === 'insert' &&
+    resource.kind === 'instances' &&
+    resource.operations.has('insert') &&
+    !hasRulesBefore(space, resource.type, 'insert');
+  if (actor.childRunIds !== null && isAtOnce) {
     const stored = await atOnce(space, resource, bodies, actor, shape, request.parameters['count'] === true);
     if (stored) return stored;
   }
-  const separately = withoutAnswers(actor);
+  // Each is a part of the statement, which a repetition goes on behind.
+  const separately = committing(actor, (unit, _, part) => actor.commit(unit, undefined, part));
   const answer = shape(encodeInner(await rowsOf(space, request, separately)), []);
   if (actor.childRunIds !== null) await actor.commit({ writes: [], events: [] }, answer);
   return answer;

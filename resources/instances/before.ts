@@ -14,6 +14,10 @@ import { returned, shownOne, storedMembers } from '../scalars/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { keepStoredForm, programIn, referenceOf } from '../../runtime/events/index.ts';
 
+/** Whether rules may run, and have effects, before an instance is stored. */
+export const hasRulesBefore = (space: Namespace, type: TypeDefinition, operation: 'insert' | 'update' | 'delete'): boolean =>
+  !type.rulesSuppressed && space.events.before.has(`/types/${type.name}/${operation}`);
+
 /** The instance after the rules; null when one of them cancels the operation. */
 export function runBefore(
   space: Namespace,

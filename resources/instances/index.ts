@@ -1,6 +1,6 @@
 // The door of resources/instances: reading and changing instances of types.
 export { atomically, changedInTurn } from './atomically.ts';
-export { decided } from './before.ts';
+export { decided, hasRulesBefore } from './before.ts';
 export type { Failed } from './bulk.ts';
 export { computedIn, updateComputed } from './computed-change.ts';
 export { CURSORS, type WalkPage } from './cursors/index.ts';

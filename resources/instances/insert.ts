@@ -7,7 +7,7 @@ import { apiError } from '../../model/errors/index.ts';
 import { asError, finishInSlices, type MaybePromise } from '../../platform/structures/index.ts';
 import { checkFinal, type InPieces, isLong, prepareInsert, prepareInsertInPieces, type TypeDefinition } from '../../model/types/index.ts';
 import { instanceToBson } from '../../model/values/index.ts';
-import { runBefore } from './before.ts';
+import { hasRulesBefore, runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/index.ts';
 import { ensureCollection, trimCapped } from '../collections/index.ts';
 import { isConverted, shownOne, storedMembers, toShown, toStored } from '../scalars/index.ts';
@@ -134,7 +134,7 @@ export function* insertInPieces(
 function isAtOnce(space: Namespace, resource: InstanceResource): boolean {
   const { type } = resource;
   if (type.maxStorage > 0 || resource.isLazy || resource.guard?.insert || isConverted(type)) return false;
-  return type.rulesSuppressed || !space.events.before.has(`/types/${type.name}/insert`);
+  return !hasRulesBefore(space, type, 'insert');
 }
 
 /**
@@ -176,8 +176,8 @@ export async function convertedInserts(
   );
 }
 /**
- * A program's INSERT of an array (language.md I3): in order; instances before a failing one stay. All are stored as one unit if possible,
- * which only the store can decide. The parts of the statement are numbered by their last instance; a repetition goes on behind them.
+ * A program's INSERT of an array of a type without BEFORE rules (language.md I3): in order; instances before a failing one stay. All are
+ * stored as one unit if possible, which only the store can decide. The parts of the statement are numbered by their last instance; a repetition goes on behind them.
  */
 export async function insertMany(
   space: Namespace,

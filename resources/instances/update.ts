@@ -7,7 +7,7 @@ import { deepEquals } from '../../stdlib/operators/index.ts';
 import { apiError } from '../../model/errors/index.ts';
 import { checkFinal, coerceSystemProperty, prepareUpdate, type TypeDefinition } from '../../model/types/index.ts';
 import { idToBson, instanceToBson } from '../../model/values/index.ts';
-import { runBefore } from './before.ts';
+import { hasRulesBefore, runBefore } from './before.ts';
 import { instanceEvent, raise } from '../../runtime/events/index.ts';
 import { shownOne, storedMembers } from '../scalars/index.ts';
 import { idOf, stampChanged, versionOf } from '../representation/index.ts';
@@ -140,8 +140,9 @@ export async function changed(
   requireWithin(space, resource, 'update', stored, actor);
   const submitted = await change(stored);
   if (space.catalog.features.ofType(type.name)) requireSameKey(resource, stored, submitted);
-  const hasRules = !type.rulesSuppressed && space.events.before.has(`/types/${type.name}/update`);
-  const done = hasRules ? await afterRules(space, resource, { stored, submitted }, actor, find) : { left: stored, made: AS_IT_WAS };
+  const done = hasRulesBefore(space, type, 'update')
+    ? await afterRules(space, resource, { stored, submitted }, actor, find)
+    : { left: stored, made: AS_IT_WAS };
   if (!done) return null;
   const apply = async (left: ObjectValue): Promise<Step> => {
     const before = left === stored ? submitted : await change(left);

@@ -18,6 +18,7 @@ import {
   read,
   readById,
   followedInstance,
+  hasRulesBefore,
   insertAtOnce,
   insertMany,
   mustBeObject,
@@ -139,8 +140,11 @@ async function insert(space: Namespace, payload: ObjectValue, actor: Actor): Pro
     if (!Array.isArray(values)) return { ok: encodeInner(await putDefinition(space, resource, values, actor, false)) };
     return { ok: encodeInner(await inOrder(values, actor, (value, part) => putDefinition(space, resource, value, part, false))) };
   }
-  if (Array.isArray(values) && resource.guard?.insert)
-    return { ok: encodeInner(await inOrder(values, actor, (value, part) => insertOne(space, resource, value, part))) };
+  // A rule before an instance sees those before it, and none runs for those behind a refused one (I3, O1).
+  if (Array.isArray(values) && (resource.guard?.insert || hasRulesBefore(space, resource.type, 'insert'))) {
+    const stored = await inOrder(values, actor, (value, part) => insertOne(space, resource, value, part), isStored);
+    return { ok: await innerText(space, stored) };
+  }
   if (Array.isArray(values)) return { ok: await innerText(space, await insertMany(space, resource, values, actor)) };
   return { ok: await innerText(space, await insertOne(space, resource, values, actor)) };
 }
@@ -163,13 +167,22 @@ async function upsert(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   return { ok: await innerText(space, Array.isArray(values) ? await inOrder(values, actor, one) : await one(values, actor)) };
 }
 
+/** Null: a BEFORE rule cancelled it. */
+const isStored = (value: Value): boolean => value !== null;
+
 /** Carries out changes one after the other, each as a part of the statement: a repetition after a crash takes stored parts as they are. */
-async function inOrder(values: readonly Value[], actor: Actor, one: (value: Value, actor: Actor) => Promise<Value>): Promise<Value[]> {
+async function inOrder(
+  values: readonly Value[],
+  actor: Actor,
+  one: (value: Value, actor: Actor) => Promise<Value>,
+  isResult: (value: Value) => boolean = () => true,
+): Promise<Value[]> {
   const results: Value[] = [];
   for (const [number, value] of values.entries()) {
     mustBeObject(value, number);
     const note = actor.checkpoints?.get(number);
-    results.push(note === undefined ? await one(value, checkpointing(actor, number)) : decodeInner(note));
+    const result = note === undefined ? await one(value, checkpointing(actor, number)) : decodeInner(note);
+    if (isResult(result)) results.push(result);
   }
   if (values.length > 0) await actor.commit({ writes: [], events: [] }, { ok: encodeInner(results) });
   return results;

@@ -11,6 +11,7 @@ import { instanceToJsonInPieces, toJson } from '../../model/values/index.ts';
 import { definitionJson, putDefinition, shown } from '../definitions/index.ts';
 import {
   convertedInserts,
+  hasRulesBefore,
   insertAtOnce,
   insertInPieces,
   insertOne,
@@ -59,7 +60,7 @@ export async function insert(space: Namespace, resource: Resource, request: ApiR
     resource.guard?.insert !== undefined ||
     (resource.type.maxStorage > 0 && isConverted(resource.type)) ||
     upsert ||
-    space.events.before.has(`/types/${resource.name}/insert`);
+    hasRulesBefore(space, resource.type, 'insert');
   // Each instance is a part of the request: the result of an earlier attempt is used as it was.
   const part: Part = async (object, number, handedOver) => {
     mustBeObject(object, number);
