@@ -217,12 +217,13 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
       ),
     );
   };
-  if (query?.by === 'id' && !onError) {
+  if (query?.by === 'id' && (!onError || version === undefined)) {
     const id = idIn(query);
+    const find = async (): Promise<ObjectValue> => followedInstance(resource, id, actor) ?? readById(space, resource, id, actor);
+    if (onError) return { ok: await asCounted(find, (found, by) => updateOne(space, resource, found, change, by), resultOf, actor) };
     const computed = version === undefined ? computedIn(payload) : null;
     const shown = computed && (await updateComputed(space, resource, id, { values: received, change, computed }, actor));
     if (shown) return { ok: encodeInner(shown.instance) };
-    const find = async (): Promise<ObjectValue> => followedInstance(resource, id, actor) ?? readById(space, resource, id, actor);
     return { ok: await innerText(space, await updateOne(space, resource, find, change, actor, { version })) };
   }
   if (version !== undefined) {
