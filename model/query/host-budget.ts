@@ -8,7 +8,7 @@ import { encodeInner, Pattern, type SearchBounds, stepsFor, type Value } from '.
 /** A call of a built-in, or an operator between two values: `a regex b` where none is named. */
 export interface DeferredCall {
   readonly builtin: string | null;
-  readonly operator?: 'regex' | 'geonear' | 'geointersects' | 'geowithin';
+  readonly operator?: 'in' | 'regex' | 'geonear' | 'geointersects' | 'geowithin';
   readonly args: readonly Value[];
 }
 
@@ -41,6 +41,7 @@ export class BudgetExceeded extends CascadeError {
 export const dataOf = ({ args }: DeferredCall): Value[] => args.map((arg) => (arg instanceof Pattern ? arg.source : arg));
 
 function keyOf(work: DeferredCall): string | null {
+  if (work.operator === 'in') return null; // of paths, where any of several values may be it
   try {
     return `${work.builtin === null ? ' ' : ''}${nameOf(work)} ${encodeInner(dataOf(work))}`;
   } catch (error) {

@@ -5,6 +5,7 @@ export { distance, geometryOf, intersects, within } from '../../stdlib/geo/index
 export { type InstanceQuery, instanceQuery, namedPath } from './instance-query.ts';
 export { withinBudget, dataOf, hostBounds, BudgetExceeded, withAllowance, withAnswers, type DeferredCall } from './host-budget.ts';
 export { type Leaves, leavesThrough, plainValue } from './leaves.ts';
+export { areFew, Lookup } from './lookup.ts';
 export { matches, passes, passesValue } from './matches.ts';
 export { parseTest, parseWhere, requireModest, parseWhereIn } from './parse.ts';
 export { dataScope, instanceScope, isSecret, type Scope } from './path.ts';

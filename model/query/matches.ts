@@ -5,6 +5,7 @@ import { equalsConstant, order } from './compare.ts';
 import { distance, geoJsonOf, geometryOf, intersects, within } from '../../stdlib/geo/index.ts';
 import { type DeferredCall, hostBounds, withinBudget } from './host-budget.ts';
 import { type Leaves, leavesOf } from './leaves.ts';
+import { areFew, Lookup } from './lookup.ts';
 import type { Condition, Constant, Kind, Predicate, RangeOperator, Test } from './types.ts';
 
 export const matches = (predicate: Predicate, object: ObjectValue): boolean => holds(predicate.condition, object);
@@ -43,11 +44,11 @@ export function passes(test: Test, kind: Kind, leaves: Leaves, reach: Reach): bo
     case 'ne':
       return !isAny(test.value, kind, leaves, reach);
     case 'in':
-      return test.values.some((value) => isAny(value, kind, leaves, reach));
+      return among(test.values, kind, leaves, reach, 'some');
     case 'nin':
-      return !test.values.some((value) => isAny(value, kind, leaves, reach));
+      return !among(test.values, kind, leaves, reach, 'some');
     case 'all':
-      return test.values.length > 0 && test.values.every((value) => isElement(value, kind, leaves, reach));
+      return test.values.length > 0 && among(test.values, kind, leaves, reach, 'every');
     case 'gt':
     case 'gte':
     case 'lt':
@@ -132,6 +133,30 @@ function isAny(constant: Constant, kind: Kind, leaves: Leaves, reach: Reach): bo
     return some(leaves, reach, (value) => value === null);
   }
   return some(leaves, reach, (value) => equalsConstant(kind, value, constant));
+}
+
+/** Whether some constant, or every one (of `$all`), is among the values. */
+function among(constants: readonly Constant[], kind: Kind, leaves: Leaves, reach: Reach, how: 'some' | 'every'): boolean {
+  const isOne = how === 'some' ? isAny : isElement;
+  const found: Value[] = [];
+  some(leaves, reach, (value) => {
+    found.push(value);
+    return false;
+  });
+  if (areFew(found.length * constants.length)) return constants[how]((constant) => isOne(constant, kind, leaves, reach));
+  const isNull = constants.includes(null) && isOne(null, kind, leaves, reach);
+  const equality = {
+    keyOf: (value: Value) => plainKey(kind, value),
+    isEqual: (value: Value, constant: Value) => equalsConstant(kind, value, constant),
+  };
+  return Lookup.within(found, equality, (lookup) => constants[how]((constant) => (constant === null ? isNull : lookup.has(constant))));
+}
+
+/** Of values that `===` tells apart; numbers of other forms may equal a plain one. */
+function plainKey(kind: Kind, value: Value): string | number | undefined {
+  if (typeof value === 'string') return kind === 'String' || kind === 'Id' ? value : undefined;
+  if (typeof value === 'number') return kind === 'Integer' || kind === 'Real' ? value : undefined;
+  return undefined;
 }
 
 /** For `$all`, to which null and missing never are equal; a null that is an element is. */

@@ -300,3 +300,16 @@ test('members named like those of every object are names like any other', () => 
   expect(matches(where, instanceOf(type, '{"info":{"constructor":1}}'))).toBe(true);
   expect(matches(where, instanceOf(type, '{"info":{"constructor":1,"__proto__":1}}'))).toBe(false);
 });
+
+test('many constants and many values are not compared each with each', () => {
+  const words = (letter: string): string[] => Array.from({ length: 9_000 }, (_, i) => `${letter}${i}`);
+  const tags = (...lists: string[][]): string => JSON.stringify({ tags: lists.flat() });
+  const where = (operator: string, ...lists: (string | null)[][]): string => JSON.stringify({ tags: { [operator]: lists.flat() } });
+  const [a, b] = [words('a'), words('b')];
+  expect([isMatch(where('$in', a), tags(b)), isMatch(where('$in', a), tags(b, ['a8999']))]).toEqual([false, true]);
+  expect([isMatch(where('$nin', a), tags(b)), isMatch(where('$nin', a), tags(b, ['a8999']))]).toEqual([true, false]);
+  expect([isMatch(where('$all', a), tags(a)), isMatch(where('$all', a), tags(a.slice(1), b))]).toEqual([true, false]);
+  expect([isMatch(where('$in', a, [null]), '{}'), isMatch(where('$in', a, [null]), tags(b))]).toEqual([true, false]);
+  const sizes = Array.from({ length: 2_000 }, (_, i) => i);
+  expect(isMatch(JSON.stringify({ 'rows.n': { $in: sizes } }), JSON.stringify({ rows: [{ n: 3_000 }, { n: 1_999 }] }))).toBe(true);
+});

@@ -4,7 +4,8 @@ import type { CompareOperator } from '../../compiler/types.ts';
 import { fail } from '../../stdlib/errors.ts';
 import { eq, ge, gt, le, lt } from '../../stdlib/operators/index.ts';
 import { typeOf, type Value } from '../../stdlib/values/index.ts';
-import type { Leaves } from '../../model/query/index.ts';
+import { areFew, type Leaves, Lookup } from '../../model/query/index.ts';
+import { ANY, keyOfValue } from './keys.ts';
 
 /** @param byPosition a step of the path was a position in an array, so that only a path without any value counts as null */
 export function compareData(operator: CompareOperator, leaves: Leaves, right: Value, byPosition: boolean): boolean {
@@ -15,7 +16,7 @@ export function compareData(operator: CompareOperator, leaves: Leaves, right: Va
       return !isEqual(leaves, right, byPosition);
     case 'in':
       if (!Array.isArray(right)) return fail('cascade.lang.class.cast', 'in', 'value', typeOf(right));
-      return right.some((element) => isEqual(leaves, element, byPosition));
+      return isAnyOf(leaves, right, byPosition);
     case '<':
       return isOrdered(leaves, right, lt);
     case '<=':
@@ -28,6 +29,22 @@ export function compareData(operator: CompareOperator, leaves: Leaves, right: Va
       throw new Error(`${operator} is no comparison of data`);
   }
 }
+
+/** `in` of a path with several values: any of them may be any element. */
+function isAnyOf(leaves: Leaves, list: readonly Value[], byPosition: boolean): boolean {
+  const found = [...leaves.values, ...leaves.values.flatMap((value) => (Array.isArray(value) ? value : [])), ...leaves.positioned];
+  if (areFew(found.length * list.length)) return list.some((element) => isEqual(leaves, element, byPosition));
+  if (list.includes(null) && isNothing(leaves, byPosition)) return true;
+  return Lookup.within(found, EQUALITY, (lookup) => list.some((element) => lookup.has(element)));
+}
+
+const EQUALITY = {
+  keyOf: (value: Value) => {
+    const key = keyOfValue(value);
+    return key === ANY ? undefined : key;
+  },
+  isEqual: eq,
+};
 
 function isEqual(leaves: Leaves, right: Value, byPosition: boolean): boolean {
   if (right === null && isNothing(leaves, byPosition)) return true;

@@ -307,3 +307,41 @@ test.each<[string, ConditionData]>([
   expect(index.matchTriggers(TOPIC, { inner: ring(600), outer: ring(1_200) }, () => ({}))).toEqual([]);
   expect(errors.at(-1)).toMatchObject({ code: 'cascade.builtin.timeout', params: ['geowithin', 1_000] });
 });
+
+describe('many values in many', () => {
+  const numbers = (from: number, count = 40_000) => Array.from({ length: count }, (_, i) => from + i);
+  const both = compare('a', 'in', path('b'));
+  const objects = (from: number, count: number): Value => numbers(from, count).map((n) => ({ n }));
+  test.each<[string, ConditionData, Value, boolean]>([
+    ['numbers', both, { a: numbers(0), b: numbers(100_000) }, false],
+    ['numbers, one in both', both, { a: numbers(0), b: numbers(39_999) }, true],
+    ['a number as a text', both, { a: numbers(0).map(String), b: [...numbers(100_000), 7] }, true],
+    ['texts', both, { a: numbers(0).map((n) => `a${n}`), b: numbers(0).map((n) => `b${n}`) }, false],
+    ['null, which is missing', compare('c', 'in', path('b')), { a: 1, b: [...numbers(0), null] }, true],
+    ['null among nulls', both, { a: numbers(0).map(() => null), b: numbers(0) }, false],
+    ['an Object', both, { a: [...numbers(0, 400), { n: 5 }], b: [...numbers(1_000, 400), { n: 5 }] }, true],
+    ['Objects', both, { a: objects(0, 100), b: objects(100, 100) }, false],
+    ['of a declared type', compare('rows.n', 'in', [...numbers(0)]), { rows: objects(50_000, 40_000) }, false],
+    [
+      'of a type with keys',
+      compare(
+        'tags',
+        'in',
+        numbers(0).map((n) => `a${n}`),
+      ),
+      { tags: numbers(0).map((n) => `b${n}`) },
+      false,
+    ],
+  ])('%s', (_, condition, payload, expected) => {
+    expect(meets(TOPIC, condition, payload)).toBe(expected);
+    const where: ConditionData = { op: 'not', term: { op: 'not', term: condition } };
+    expect(meets(INSERT, where, payload)).toBe(expected);
+  });
+
+  test('Objects in Objects beyond what a condition may take count as false, and are recorded', () => {
+    const index = new TriggerIndex(options());
+    index.add(ruleOf('r', TOPIC, both));
+    expect(index.matchTriggers(TOPIC, { a: objects(0, 1_000), b: objects(5_000, 1_000) }, () => ({}))).toEqual([]);
+    expect(errors.at(-1)).toMatchObject({ code: 'cascade.builtin.timeout', params: ['in', 1_000], key: null });
+  });
+});

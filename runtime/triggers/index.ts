@@ -13,5 +13,6 @@ export type {
   TriggerIndexOptions,
   TriggerMatch,
 } from './types.ts';
-export { ANY, type Join, type JoinKey, joinOf } from './join.ts';
+export { type Join, joinOf } from './join.ts';
+export { ANY, type JoinKey } from './keys.ts';
 export { byVersionDescending } from './versions.ts';

@@ -8,7 +8,8 @@ import { typeOf } from '../../model/query/testing.ts';
 import { coerceProperty } from '../../model/types/index.ts';
 import { SCALARS, TYPED, UNTYPED } from './testing/arbitrary.ts';
 import { conditionOf } from './condition.ts';
-import { ANY, joinOf } from './join.ts';
+import { joinOf } from './join.ts';
+import { ANY } from './keys.ts';
 import type { ConditionEnvironment, EvaluationContext } from './types.ts';
 
 const type = typeOf('Any', { ...PROPERTIES });

@@ -1,27 +1,13 @@
 // A hash join of two sides of a condition: from `a.value.room == b.value.room` (terms of the top-level AND) each side gets a key, such that
 // equal values have equal keys. Unequal values may share a key, so the whole condition is tested afterwards.
 import type { ConditionData, ExpressionData, TriggerSpec } from '../../compiler/types.ts';
-import {
-  Currency,
-  DateTime,
-  Decimal,
-  isNumber,
-  isReference,
-  numberOf,
-  parseDateTime,
-  text,
-  type Value,
-} from '../../stdlib/values/index.ts';
+import type { Value } from '../../stdlib/values/index.ts';
 import { leavesAt, rootOf } from './compare-term.ts';
-import { type Key, NULL, numbersIn } from './keys.ts';
+import { ANY, type JoinKey, keyOfValue } from './keys.ts';
 import { type ConditionPath, plainValue } from '../../model/query/index.ts';
 import { compileCondition, type Node, type PathTerm, type Term } from './terms.ts';
 import type { ConditionEnvironment, EvaluationContext } from './types.ts';
 import { variablesOf } from './variables.ts';
-
-/** The key of a value that may equal values with other keys, too: arrays, Objects, and values that could not be computed. */
-export const ANY = Symbol('any');
-export type JoinKey = Key | typeof ANY;
 
 /** The key function for the events of one side. */
 interface JoinSide {
@@ -172,32 +158,3 @@ function onlyLeaf(term: Relation, context: EvaluationContext): Value | typeof AN
   if (values.length === 0 && positioned.length === 0) return null;
   return missing || values.length !== 1 || positioned.length > 0 ? ANY : (values[0] ?? null);
 }
-
-/** One key for all values that any row of language.md 4.7, or a conversion to a declared type, may find equal. */
-function keyOfValue(value: Value): JoinKey {
-  if (value === null) return NULL;
-  if (typeof value === 'string') return keyOfText(value);
-  if (typeof value === 'boolean') return String(value);
-  if (isNumber(value)) return numberKey(numberOf(value));
-  if (value instanceof DateTime) return value.ms;
-  if (value instanceof Decimal) return decimalKey(value);
-  if (value instanceof Currency) return decimalKey(value.amount);
-  return isReference(value) ? keyOfText(text(value)) : ANY;
-}
-
-/** Beginnings of a text that is a word, and neither a number, an instant nor an amount of money. */
-const WORD = /^(?:[A-Za-z_/](?![A-Z]{2}:)|[^\s\d+\-.A-Za-z_/])/;
-
-function keyOfText(written: string): JoinKey {
-  if (WORD.test(written) || written === '') return written;
-  const trimmed = written.trim();
-  const instant = parseDateTime(trimmed);
-  if (instant) return instant.ms;
-  const { amount, currency } = numbersIn(trimmed);
-  const number = amount ?? currency?.amount;
-  return number ? decimalKey(number) : written;
-}
-
-/** The key of the nearest double: the condition distinguishes unequal numbers with one key. */
-const decimalKey = (value: Decimal): JoinKey => numberKey(Number(value.toString()));
-const numberKey = (double: number): JoinKey => (Number.isFinite(double) ? double : String(double));

@@ -8,6 +8,7 @@ import {
   decimalOfNumber,
   isNumber,
   isReference,
+  numberOf,
   parseCurrency,
   parseDateTime,
   parseDecimal,
@@ -151,3 +152,36 @@ export function numbersIn(trimmed: string): { amount: Decimal | null; currency: 
     throw error;
   }
 }
+
+/** The key of a value that may equal values with other keys, too: arrays, Objects, and values that could not be computed. */
+export const ANY = Symbol('any');
+export type JoinKey = Key | typeof ANY;
+
+/** One key for all values that any row of language.md 4.7, or a conversion to a declared type, may find equal. */
+export function keyOfValue(value: Value): JoinKey {
+  if (value === null) return NULL;
+  if (typeof value === 'string') return keyOfText(value);
+  if (typeof value === 'boolean') return String(value);
+  if (isNumber(value)) return doubleKey(numberOf(value));
+  if (value instanceof DateTime) return value.ms;
+  if (value instanceof Decimal) return decimalKey(value);
+  if (value instanceof Currency) return decimalKey(value.amount);
+  return isReference(value) ? keyOfText(text(value)) : ANY;
+}
+
+/** Beginnings of a text that is a word, and neither a number, an instant nor an amount of money. */
+const WORD = /^(?:[A-Za-z_/](?![A-Z]{2}:)|[^\s\d+\-.A-Za-z_/])/;
+
+function keyOfText(written: string): JoinKey {
+  if (WORD.test(written) || written === '') return written;
+  const trimmed = written.trim();
+  const instant = parseDateTime(trimmed);
+  if (instant) return instant.ms;
+  const { amount, currency } = numbersIn(trimmed);
+  const number = amount ?? currency?.amount;
+  return number ? decimalKey(number) : written;
+}
+
+/** The key of the nearest double: the condition distinguishes unequal numbers with one key. */
+const decimalKey = (value: Decimal): JoinKey => doubleKey(Number(value.toString()));
+const doubleKey = (double: number): JoinKey => (Number.isFinite(double) ? double : String(double));
