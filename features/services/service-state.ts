@@ -77,6 +77,9 @@ export function openState(space: () => Namespace): StateStore {
 /** The environment of a Cache: a clock, and topics for evicted entries. */
 function environmentOf(space: () => Namespace): StateEnvironment {
   return {
+    get owner() {
+      return space().name;
+    },
     clock: { now: () => space().clock.now(), at: (timeMs, call) => space().clock.at(timeMs, call) },
     evicted: (topic, key, value) => {
       const { log, name } = space();

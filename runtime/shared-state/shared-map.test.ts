@@ -2,18 +2,23 @@
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../../platform/clock/index.ts';
 import { valueOf } from './stored-value.ts';
+import { isWalk, type Walk } from './walks.ts';
 import { Entries, type Eviction, evictionOf, NO_EVICTION } from './shared-map.ts';
 
 function entries(eviction: Eviction = NO_EVICTION) {
   const clock = new VirtualClock(1_000);
   const reported: unknown[] = [];
-  const map = new Entries({ clock, evicted: (topic, key, value) => reported.push([topic, key, valueOf(value)]) }, eviction);
+  const map = new Entries({ owner: 'n', clock, evicted: (topic, key, value) => reported.push([topic, key, valueOf(value)]) }, eviction);
   const call = (method: string, ...args: unknown[]): unknown => {
     const result = map.call(
       method,
       args.map((arg) => ({ json: JSON.stringify(arg), refs: [] })),
     );
-    return result && valueOf(result);
+    if (!isWalk(result)) return result && valueOf(result);
+    for (;;) {
+      const { done, value } = result.next();
+      if (done) return valueOf(value);
+    }
   };
   return { map, call, clock, reported };
 }
@@ -119,4 +124,37 @@ test('a call of a large Cache of which entries expire all the time costs little 
   const [calm, busy] = [await filled(1_000_000), await filled(10_000)];
   expect([calm.size, busy.size]).toEqual([12_000, 10_000]);
   expect(busy.ms / calm.ms).toBeLessThan(15);
+});
+
+test('what goes through all entries gives way, and shows them as they were at the call', () => {
+  const { map, call } = entries();
+  for (let i = 0; i < 1_000; i++) call('put', `k${i}`, { n: i });
+  const walks = (['keySet', 'values', 'entrySet', 'containsValue'] as const).map(
+    (method) => map.call(method, method === 'containsValue' ? [{ json: '{"n":999}', refs: [] }] : []) as Walk,
+  );
+  call('clear');
+  call('put', 'late', 1);
+  const results = walks.map((walk) => {
+    let pauses = 0;
+    for (;;) {
+      const { done, value } = walk.next();
+      if (done) return [pauses, valueOf(value)] as const;
+      pauses++;
+    }
+  });
+  expect(results.map(([pauses]) => pauses)).toEqual([3, 3, 3, 3]);
+  expect(results.map(([, value]) => (Array.isArray(value) ? [value.length, value.at(-1)] : value))).toEqual([
+    [1_000, 'k999'],
+    [1_000, { n: 999 }],
+    [1_000, { key: 'k999', value: { n: 999 } }],
+    true,
+  ]);
+});
+
+test('large values give way one by one, and too many of them are refused on the way', () => {
+  const { map, call } = entries();
+  for (let i = 0; i < 70; i++) call('put', `k${i}`, 'x'.repeat(1024 * 1024));
+  const walk = map.call('values', []) as Walk;
+  for (let i = 0; i < 60; i++) expect(walk.next().done).toBe(false);
+  expect(() => [...walk]).toThrow(expect.objectContaining({ code: 'cascade.execution.memory', params: ['Map', 64 * 1024 * 1024] }));
 });

@@ -8,6 +8,7 @@ import type { Clock, Timer } from '../../platform/clock/index.ts';
 import { DueHeap } from '../timers/index.ts';
 import { type StoredValue, NOTHING, valueOf } from './stored-value.ts';
 import type { Behaviour } from './shared-objects.ts';
+import { containing, listing, type Walk } from './walks.ts';
 
 /** Characters that an entry counts besides its own. */
 const ENTRY = 64;
@@ -29,12 +30,14 @@ export interface Eviction {
 export const NO_EVICTION: Eviction = { maximumSize: -1, expireAfterAccessMs: -1, expireAfterWriteMs: -1 };
 
 export interface StateEnvironment {
+  /** Whose the long works are: the name of the namespace. */
+  readonly owner: string;
   readonly clock: Clock;
   /** Publishes an evicted entry on a topic. */
   evicted(topic: string, key: string, value: StoredValue): void;
 }
 
-type Method = (this: Entries, args: readonly StoredValue[]) => StoredValue;
+type Method = (this: Entries, args: readonly StoredValue[]) => StoredValue | Walk;
 
 export class Entries implements Behaviour {
   readonly #eviction: Eviction;
@@ -68,7 +71,7 @@ export class Entries implements Behaviour {
     return LOCKED.has(method) && key ? keyOf(key) : null;
   }
 
-  call(method: string, args: readonly StoredValue[]): StoredValue | undefined {
+  call(method: string, args: readonly StoredValue[]): StoredValue | Walk | undefined {
     if (!Object.hasOwn(METHODS, method)) return undefined;
     this.#expire();
     const result = (METHODS[method] as Method).call(this, args);
@@ -138,8 +141,9 @@ export class Entries implements Behaviour {
     this.#clears++;
   }
 
-  *all(): Generator<[key: string, value: StoredValue]> {
-    for (const [key, { value }] of this.#entries) yield [key, value];
+  /** The entries as they are now. */
+  all(): { keys: string[]; values: StoredValue[] } {
+    return { keys: [...this.#entries.keys()], values: Array.from(this.#entries.values(), ({ value }) => value) };
   }
 
   notifyOnEviction(topic: string | null): void {
@@ -213,9 +217,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     return held(String(this.find(keyOf(key)) !== null));
   },
   containsValue([wanted = NOTHING]) {
-    const value = valueOf(wanted);
-    for (const [, one] of this.all()) if (one.json === wanted.json || deepEquals(valueOf(one), value)) return held('true');
-    return held('false');
+    return containing(this.all(), wanted);
   },
   get([key = NOTHING]) {
     return this.find(keyOf(key)) ?? NOTHING;
@@ -241,13 +243,13 @@ const METHODS: Readonly<Record<string, Method>> = {
     return held(String(equal));
   },
   keySet() {
-    return listOf([...this.all()].map(([key]) => held(textJson(key))));
+    return listing(this.all(), (key) => held(textJson(key)));
   },
   values() {
-    return listOf([...this.all()].map(([, value]) => value));
+    return listing(this.all(), (_, value) => value);
   },
   entrySet() {
-    return listOf([...this.all()].map(([key, { json, refs }]) => ({ json: `{"key":${textJson(key)},"value":${json}}`, refs })));
+    return listing(this.all(), (key, { json, refs }) => ({ json: `{"key":${textJson(key)},"value":${json}}`, refs }));
   },
   clear() {
     this.clear();
@@ -262,10 +264,6 @@ const METHODS: Readonly<Record<string, Method>> = {
 };
 
 const held = (json: string): StoredValue => ({ json, refs: [] });
-const listOf = (values: readonly StoredValue[]): StoredValue => ({
-  json: `[${values.map(({ json }) => json).join(',')}]`,
-  refs: values.flatMap(({ refs }) => refs),
-});
 
 /** As inner JSON: a text that looks like an escape is escaped. */
 const textJson = (text: string): string => JSON.stringify(text.startsWith('\u0001') ? `\u0001s${text}` : text);

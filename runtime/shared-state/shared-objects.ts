@@ -5,14 +5,15 @@ import type { StoredValue, SharedRef } from './stored-value.ts';
 import { sharedLock } from './shared-lock.ts';
 import { Entries, evictionOf, type StateEnvironment } from './shared-map.ts';
 import { sharedValue } from './shared-value.ts';
+import type { Walk } from './walks.ts';
 
 export interface Behaviour {
   /** Characters that its content takes. */
   readonly size: number;
   /** The lock that a call must have: '' for the whole object, a key's text for an entry; null for a call that needs none. */
   lockOf(method: string, args: readonly StoredValue[]): string | null;
-  /** One call; undefined when there is no such method. @throws CascadeError */
-  call(method: string, args: readonly StoredValue[]): StoredValue | undefined;
+  /** One call; undefined when there is no such method. What goes through all of the content is a walk through it. @throws CascadeError */
+  call(method: string, args: readonly StoredValue[]): StoredValue | Walk | undefined;
   /** How often all entries were removed at once. A lambda that was given one before that counts as called before it. */
   readonly clears: number;
   /** What a lambda is given, under the lock; null when there is no such entry. */

@@ -9,7 +9,7 @@ const any = {
   initial: () => ({ json: '0', refs: [] }),
   accept: (value: { json: string }) => (value.json === '"x"' ? null : { ...NOTHING, json: value.json }),
 };
-const ENVIRONMENT = { clock: systemClock, evicted: () => undefined };
+const ENVIRONMENT = { owner: 'n', clock: systemClock, evicted: () => undefined };
 const STATE: ServiceState = { version: '1', global: new Map([['n', any]]), partitioned: new Map([['n', any]]) };
 
 /** A run that remembers what it was told to keep. */
@@ -186,3 +186,21 @@ async function valueIn(store: StateStore, run: StateUser, name = 'v0'): Promise<
   const got = (await ask(store, run, { op: 'get', service: 'S', partition: null, name, version: 0 })) as { value: string };
   return fromInner(got.value);
 }
+
+test('all entries of a large Map, for a run that goes on and for one that has ended meanwhile', async () => {
+  const store = new StateStore(() => STATE, ENVIRONMENT);
+  const [a, b] = [user('a'), user('b')];
+  const call = (run: StateUser, method: string, ...args: unknown[]): Promise<unknown> =>
+    ask(store, run, { op: 'call', object: fromInner(map), method, args });
+  const map = await ask(store, a, { op: 'create', kind: 'Map', options: [] });
+  for (let i = 0; i < 600; i++) await call(a, 'put', `k${i}`, i);
+  const all = call(a, 'values');
+  await call(a, 'put', 'late', 1);
+  expect(await all).toHaveLength(600);
+  expect(a.kept.length).toBe(603);
+  const [ended, goesOn] = [call(a, 'values'), call(a, 'size')];
+  await goesOn;
+  store.release('a');
+  expect(await ended).toBe(null);
+  expect(await ask(store, b, { op: 'partitions', service: 'S' })).toEqual([]);
+});

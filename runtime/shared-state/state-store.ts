@@ -1,6 +1,6 @@
 // The state store of a namespace: the state of its services, and the objects that several runs share. It is in the host, so that all lanes
 // see one state and the end of a sandbox process loses nothing (mechanisms.md b). Each request is one synchronous step, but for waiting for
-// a lock.
+// a lock, and for reading all of what was there at the step.
 import { langError } from '../../stdlib/errors.ts';
 import type { StatePayload } from '../../stdlib/isolate/index.ts';
 import { encodeShared, type ObjectValue, type SharedKind, type Value } from '../../stdlib/values/index.ts';
@@ -11,6 +11,8 @@ import { handleOf, storedValue, type StoredValue, NOTHING, type SharedRef } from
 import { chainOf, Locks, type LockUser } from './locks.ts';
 import type { StateEnvironment } from './shared-map.ts';
 import { behaviourOf, SharedObject } from './shared-objects.ts';
+import { finishInSlices } from '../../platform/structures/index.ts';
+import { isWalk, type Walk } from './walks.ts';
 
 /** Bound of the state of one namespace, in characters. */
 const MOST_CHARACTERS = 256 * 1024 * 1024;
@@ -219,13 +221,22 @@ export class StateStore {
     if (lock !== null) await this.#locks.take(lock, user);
     try {
       const { clears } = shared.behaviour;
-      const value = this.#counted(shared, () => shared.behaviour.call(method, given));
+      const result = this.#counted(shared, () => shared.behaviour.call(method, given));
       if (shared.behaviour.clears > clears) this.#clearedWithin(shared, clears, user);
-      if (value === undefined) throw langError('cascade.builtin.method.unknown', method, shared.kind);
+      if (result === undefined) throw langError('cascade.builtin.method.unknown', method, shared.kind);
+      const known = this.#known.get(user.run);
+      const value = isWalk(result) ? await this.#walked(result) : result;
+      if (this.#known.get(user.run) !== known) return { ok: 'null' }; // the run has ended or restarts: it gets no handles any more
       return kept(user, { ok: this.#shown(value, user) });
     } finally {
       if (lock !== null) this.#locks.free(lock, user.run);
     }
+  }
+
+  /** A short walk is over at once. */
+  #walked(walk: Walk): StoredValue | Promise<StoredValue> {
+    const { done, value } = walk.next();
+    return done ? value : finishInSlices(this.#environment.owner, walk);
   }
 
   /** A lambda that clears the object itself has done so before it gives its entry. */

@@ -55,7 +55,7 @@ function oneRun(
   terminal: Terminal,
 ): Promise<{ value: Value } | { failure: RunFailure }> {
   const id = randomUUID();
-  const state = new StateStore(() => null, { clock: systemClock, evicted: () => undefined });
+  const state = new StateStore(() => null, { owner: 'main', clock: systemClock, evicted: () => undefined });
   return new Promise((resolve) => {
     const open = sandbox.start({
       id,
