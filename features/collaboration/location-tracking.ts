@@ -8,7 +8,8 @@ import { checkTopic } from '../topics/index.ts';
 import { read, readAt, insertOne, atomically } from '../../resources/instances/index.ts';
 import { TRACKS } from './service-types.ts';
 import { endTrack, requestPositions } from './track-notices.ts';
-import { awaitPositions, isPoint } from './tracking.ts';
+import { isPoint } from './places.ts';
+import { awaitPositions } from './tracking.ts';
 import type { Namespace, HostBuiltins } from '../../resources/catalog/index.ts';
 import { outOfRange } from '../../resources/operations/index.ts';
 

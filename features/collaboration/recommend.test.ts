@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { getOwn, numberOf, type ObjectValue } from '../../stdlib/values/index.ts';
 import { openTestEngine, type TestEngine } from '../../engine/testing/engine.ts';
-import { best, byLikeness } from './rankings.ts';
+import { best, byLikeness, byPlace, type Ranked } from './rankings.ts';
 import { evaluator } from '../builtins/testing/value.ts';
 
 let t: TestEngine;
@@ -16,6 +16,14 @@ afterAll(() => t[Symbol.asyncDispose]());
 
 const value = evaluator(() => t);
 type Row = Record<string, unknown>;
+
+/** The result of a work in pieces, and how often it gave way. */
+function finished(work: Generator<undefined, Ranked[]>): { result: Ranked[]; pauses: number } {
+  for (let pauses = 0; ; pauses++) {
+    const { done, value: result } = work.next();
+    if (done) return { result, pauses };
+  }
+}
 
 test('the example of builtins.md 27 ranks the nearer value first', async () => {
   await t.ask('insert', 'C', { body: '[{"n":"x","v":0},{"n":"y","v":10}]' });
@@ -86,14 +94,55 @@ test('a relevance is between 0 and 1, never increases along the list, and is 1 f
   fc.assert(
     fc.property(fc.array(object), fc.record({ a: fc.integer(), b: fc.constantFrom('x', 'y') }), (candidates, pattern) => {
       const all = { most: 1_000, excluded: new Set<string>(), maxDistance: null };
-      const found = best(
-        byLikeness(pattern, [...candidates, { _id: 'same', ...pattern }] as ObjectValue[], ['a', 'b'], () => 0),
-        all,
-      );
+      const found = finished(
+        best(finished(byLikeness(pattern, [...candidates, { _id: 'same', ...pattern }] as ObjectValue[], ['a', 'b'], () => 0)).result, all),
+      ).result;
       const relevances = found.map(({ added }) => numberOf(getOwn(added, 'ars_relevance')));
       expect(relevances).toHaveLength(candidates.length + 1);
       expect(relevances.every((one, i) => one >= 0 && one <= 1 && one <= (relevances[i - 1] ?? 1))).toBe(true);
       expect(relevances[0]).toBe(1);
     }),
   );
+});
+
+test('many candidates, or many properties, are ranked in pieces, and in one order', () => {
+  const names = Array.from({ length: 20 }, (_, i) => `p${i}`);
+  const rows = (count: number): ObjectValue[] =>
+    Array.from({ length: count }, (_, n) =>
+      Object.fromEntries([['_id', `${n}`.padStart(5, '0')], ...names.map((name) => [name, (n * 7) % 1_000])]),
+    );
+  const pattern = Object.fromEntries(names.map((name) => [name, 0]));
+  const alike = finished(byLikeness(pattern, rows(3_000), names, () => 0));
+  expect(alike.pauses).toBeGreaterThan((3_000 * 20) / 256);
+  const all = { most: 10_000, excluded: new Set<string>(), maxDistance: null };
+  const ordered = [...alike.result].sort(
+    (a, b) => a.distance - b.distance || (String(getOwn(a.candidate, '_id')) < String(getOwn(b.candidate, '_id')) ? -1 : 1),
+  );
+  const sorted = finished(best(alike.result, all));
+  expect(sorted.pauses).toBeGreaterThan(3_000 / 256);
+  expect(sorted.result).toEqual(ordered);
+  expect(finished(best(alike.result, { ...all, most: 7 })).result).toEqual(ordered.slice(0, 7));
+  const place = { type: 'Point', coordinates: [1, 2] };
+  const near = byPlace(
+    { at: place },
+    rows(3_000).map((row) => ({ ...row, at: place })),
+    ['at'],
+    all,
+    () => 5,
+  );
+  expect(finished(near).pauses).toBeGreaterThan(10);
+});
+
+test('what is of the type Point by name only is no place', async () => {
+  await t.type('Pinned', { o: { type: 'Object' } });
+  await t.ask('insert', 'Pinned', { body: '[{"o":{"type":"Point","pin":4}},{"o":{"type":"Point","pin":3}}]' });
+  const found = (await value('Recommend.defaultRecommendations(null, {o: {type: "Point", pin: 3}}, "Pinned")')) as {
+    o: Row;
+    ars_relevance: number;
+  }[];
+  expect(found.map(({ o, ars_relevance }) => [o['pin'], ars_relevance])).toEqual([
+    [3, 1],
+    [4, 0],
+  ]);
+  expect(await value('Recommend.nearbyRecommendations(null, {o: {type: "Point", coordinates: [0, 0]}}, "Pinned")')).toEqual([]);
 });

@@ -11,13 +11,13 @@ import {
   type Value,
 } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
-import { systemClock } from '../../platform/clock/index.ts';
+import { finishInSlices } from '../../platform/structures/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import { pureBuiltins } from '../../resources/host-context.ts';
 import { selectPages } from '../../resources/instances/index.ts';
 import { type Namespace, instancesOf, type HostBuiltin, type HostBuiltins } from '../../resources/catalog/index.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
-import { best, byLikeness, byPlace, type Directives, isPoint, type Metres, type Ranked, withAdded } from './rankings.ts';
+import { best, byLikeness, byPlace, type Directives, type Ranked, withAdded } from './rankings.ts';
+import { isPoint, metres } from './places.ts';
 import { typed } from '../builtins/index.ts';
 
 const DEFAULT_MOST = 10;
@@ -34,8 +34,9 @@ const defaultRecommendations: HostBuiltin = async (space, args, actor) => {
   const names = Object.keys(pattern).filter(
     (name) => type.properties.has(name) && !directives.excluded.has(name) && getOwn(pattern, name) !== null,
   );
-  const ranked = byLikeness(pattern, await candidatesOf(space, question, names, actor), names, metres);
-  return { ok: encodeInner(await whole(space, type, best(ranked, directives), actor)) };
+  const candidates = await candidatesOf(space, question, names, actor);
+  const ranked = await finishInSlices(space.name, byLikeness(pattern, candidates, names, metres));
+  return { ok: encodeInner(await whole(space, type, await bestOf(space, ranked, directives), actor)) };
 };
 
 const nearbyRecommendations: HostBuiltin = async (space, args, actor) => {
@@ -46,8 +47,9 @@ const nearbyRecommendations: HostBuiltin = async (space, args, actor) => {
   const { type, pattern, directives } = question;
   const names = Object.keys(pattern).filter((name) => isPoint(getOwn(pattern, name)) && !directives.excluded.has(name));
   if (names.length === 0) throw langError('cascade.lang.range', 'pattern', 'an Object without a Point');
-  const ranked = byPlace(pattern, await candidatesOf(space, question, names, actor), names, directives, metres);
-  return { ok: encodeInner(await whole(space, type, best(ranked, directives), actor)) };
+  const candidates = await candidatesOf(space, question, names, actor);
+  const ranked = await finishInSlices(space.name, byPlace(pattern, candidates, names, directives, metres));
+  return { ok: encodeInner(await whole(space, type, await bestOf(space, ranked, directives), actor)) };
 };
 
 export const recommend: HostBuiltins = {
@@ -55,8 +57,8 @@ export const recommend: HostBuiltins = {
   'Recommend.nearbyRecommendations': nearbyRecommendations,
 };
 
-const geoDistance = pureBuiltins(systemClock)('geoDistance');
-const metres: Metres = (a, b) => numberOf(geoDistance?.(a, b) ?? 0);
+const bestOf = (space: Namespace, ranked: readonly Ranked[], directives: Directives): Promise<Ranked[]> =>
+  finishInSlices(space.name, best(ranked, directives));
 
 interface Asked {
   readonly type: TypeDefinition;

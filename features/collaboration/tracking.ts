@@ -14,10 +14,9 @@ import {
 } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
-import { systemClock } from '../../platform/clock/index.ts';
-import { pureBuiltins } from '../../resources/host-context.ts';
 import { read, changeOf, updateOne, atomically } from '../../resources/instances/index.ts';
 import { idOf } from '../../resources/representation/index.ts';
+import { isPoint, metres } from './places.ts';
 import { TRACKS } from './service-types.ts';
 import { endTrack } from './track-notices.ts';
 import type { Namespace, Publish } from '../../resources/catalog/index.ts';
@@ -133,21 +132,6 @@ function timeIn(value: Value): DateTime | null {
   if (typeof value === 'string') return parseDateTime(value);
   return value instanceof DateTime ? value : isInteger(value) ? dateTimeOf(Number(value)) : null;
 }
-
-export const isPoint = (value: Value): value is ObjectValue => isObject(value) && getOwn(value, 'type') === 'Point' && isGeoJson(value);
-
-const pure = pureBuiltins(systemClock); // these built-ins do not use the clock
-const toGeoJson = pure('toGeoJSON');
-function isGeoJson(value: Value): boolean {
-  try {
-    return toGeoJson?.(value) !== undefined;
-  } catch {
-    return false; // an invalid value is no place
-  }
-}
-
-const geoDistance = pure('geoDistance');
-const metres = (a: Value, b: Value): number => numberOf(geoDistance?.(a, b) ?? 0);
 
 function movedEnough(track: ObjectValue, location: ObjectValue): boolean {
   const last = getOwn(track, 'lastLocation');
