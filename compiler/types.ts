@@ -13,6 +13,8 @@ export interface BuiltinInfo {
   readonly params: readonly BuiltinParameter[];
   /** 'suspends': only the host can answer it. */
   readonly effect: 'pure' | 'suspends';
+  /** It takes something of the run that calls it: chance, messages, a Sequence. Where there is no run, it cannot be called. */
+  readonly ofRun?: boolean;
   /** As a method it asks the host where the receiver is a shared object. */
   readonly maySuspend?: boolean;
   /** Names of arguments by which the host is asked, in place of the built-in itself. */

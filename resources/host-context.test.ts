@@ -77,6 +77,35 @@ test('each built-in that goes through all of a long argument tells of it', () =>
   expect([...returned].filter((name) => !QUICK.includes(name))).toEqual([]);
 });
 
+/** One of each type. */
+const SMALL: Readonly<Record<string, Value>> = {
+  Number: 1,
+  Integer: 1,
+  String: 'a',
+  any: 'a',
+  List: [1],
+  Object: { a: [1], b: [2] },
+  Boolean: true,
+};
+
+test('conditions ask a run for each built-in that takes something of one', () => {
+  const ofRun = new Set<string>();
+  for (const { info, overloads } of allBuiltins()) {
+    if (info.effect !== 'pure' || info.params.some(({ lambda }) => lambda)) continue;
+    for (const { params } of overloads) {
+      const args = params.map(({ types }) => Object.entries(SMALL).find(([type]) => types.includes(type))?.[1] ?? null);
+      try {
+        builtins(info.name)?.(...args);
+      } catch (error) {
+        if (error instanceof TypeError) ofRun.add(info.name);
+      }
+    }
+  }
+  expect([...ofRun]).toContain('Math.random');
+  const marked = [...allBuiltins()].flatMap(({ info }) => (info.ofRun && info.name !== 'merge' ? info.name : [])); // merge may take a lambda
+  expect([...ofRun].toSorted()).toEqual(marked.toSorted());
+});
+
 test.each(['includes', 'contains', 'indexOf', 'lastIndexOf'])(
   '%s of a long text in a long one, which the engine takes the product for',
   (name) => {

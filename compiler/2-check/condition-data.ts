@@ -73,7 +73,7 @@ export class ConditionWriter {
     if (target.kind === 'user') return this.#ask(node, bound);
     const { info, receiver } = target;
     const takesLambda = info.params.some((parameter) => parameter.lambda);
-    if (info.effect === 'suspends' || takesLambda || args.named.length > 0) return this.#ask(node, bound);
+    if (info.effect === 'suspends' || info.ofRun || takesLambda || args.named.length > 0) return this.#ask(node, bound);
     const values = [...(receiver ? [receiver] : []), ...(args.positional as readonly Expression[])];
     return { k: 'call', name: info.name, args: values.map((value) => this.expression(value, bound)) };
   }

@@ -15,6 +15,8 @@ interface Described {
   readonly about: string;
   /** Codes that it raises beside those that `isOfArguments` knows. */
   readonly errors?: readonly DeclaredCode[];
+  /** It takes something of its run: chance, messages, a Sequence. */
+  readonly ofRun?: true;
   /** It writes what is in shared Maps among its arguments (compiler/types.ts). */
   readonly contents?: true;
 }

@@ -70,7 +70,7 @@ export const general: readonly Declaration[] = [
     about: 'The name of the type; null for null.',
     run: (_, target: Value) => (target === null ? null : typeOf(target)),
   },
-  { call: 'uuid() => String', forms: 'F', about: 'A random UUID.', run: (context) => context.uuid() },
+  { call: 'uuid() => String', forms: 'F', about: 'A random UUID.', ofRun: true, run: (context) => context.uuid() },
   {
     call: 'stringify(target: any|null|Sequence, prettyPrint: Boolean = false) => String',
     forms: 'FM',
@@ -100,6 +100,7 @@ export const general: readonly Declaration[] = [
   },
   {
     call: 'range(from: Number, to: Number, increment: Number = 1) => Sequence',
+    ofRun: true,
     forms: 'F',
     about: 'The Integers from, from + increment … before to.',
     errors: ['cascade.lang.range'],
@@ -120,12 +121,14 @@ export const general: readonly Declaration[] = [
   },
   {
     call: 'toSequence(v: any|null) => Sequence',
+    ofRun: true,
     forms: 'FM',
     about: 'The elements of a List, {key, value} of an Object, else the one value.',
     run: (context, v: Value) => (typeOf(v) === 'Sequence' ? v : context.sequence(elements(v))),
   },
   {
     call: 'merge(sequences: Object) => Sequence',
+    ofRun: true,
     forms: 'F',
     about: 'The elements of all the collections as {label: element}, each collection in its order.',
     run: (context, sequences: ObjectValue) => {

@@ -34,6 +34,7 @@ export const logging: readonly Declaration[] = Object.entries(LEVELS).map(([name
   forms: 'S',
   about: `Records a message of level ${name.toUpperCase()}; each {} takes the next of args.`,
   contents: true as const,
+  ofRun: true as const,
   errors: ['cascade.lang.range'] as const,
   run: (context: BuiltinContext, message: Value, args: Value) => {
     if (context.logs(level)) context.log(level, formatLogMessage(message, args));

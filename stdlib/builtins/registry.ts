@@ -17,6 +17,7 @@ export interface Overload {
   readonly about: string;
   readonly errors: readonly DeclaredCode[];
   readonly contents: boolean;
+  readonly ofRun: boolean;
   readonly mutates: boolean;
   /** Of a built-in that the host answers: gives the checked arguments. */
   readonly run: Implementation;
@@ -50,6 +51,7 @@ export class Builtin {
       params: mergedParameters(overloads),
       ...(overloads.some(({ contents }) => contents) ? { contents: true } : {}),
       effect: this.host ? 'suspends' : 'pure',
+      ...(overloads.some(({ ofRun }) => ofRun) ? { ofRun: true } : {}),
       ...(asks > 0 && !this.host ? { maySuspend: true } : {}),
       ...(this.host ? {} : askedFor(overloads)),
     };
@@ -269,7 +271,7 @@ export class Registry {
 
 /** A signature or type that does not exist is a mistake of ours and throws. */
 function overloadOf(declaration: Declaration): Overload {
-  const { call, forms, about, errors = [], contents = false } = declaration;
+  const { call, forms, about, errors = [], contents = false, ofRun = false } = declaration;
   const { name, params, result } = parseSignature(call);
   const host = 'effect' in declaration ? declaration : null;
   const run = 'run' in declaration ? spending(declaration) : gathered;
@@ -284,6 +286,7 @@ function overloadOf(declaration: Declaration): Overload {
     about,
     errors,
     contents,
+    ofRun,
     mutates,
     run,
     host,
