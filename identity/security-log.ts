@@ -1,5 +1,6 @@
 // What the log of the service has about security: who did what, from which address, and never a secret. Lines that strangers can cause at will are
 // bounded, so that a flood of them neither fills the disk nor hides the others.
+import { cutText } from '../stdlib/values/index.ts';
 import type { Logger } from 'pino';
 import { apiError } from '../model/errors/index.ts';
 import { TaskTracker } from '../platform/structures/index.ts';
@@ -84,7 +85,7 @@ export class SecurityLog {
    * @param reason `password` also stands for a user that does not exist
    */
   loginFailed(username: string, address: string | null, reason: 'password' | 'inactive' | 'token' | 'namespace'): void {
-    const name = username.slice(0, LONGEST_NAME);
+    const name = cutText(username, LONGEST_NAME);
     const isWritten = this.#warn('loginFailed', { username: name, address, reason }, 'a login has failed');
     if (isWritten && (reason === 'password' || reason === 'inactive'))
       this.#auditLater({ kind: 'loginFailed', username: name, namespace: null, address });
@@ -92,13 +93,13 @@ export class SecurityLog {
 
   /** So many passwords were wrong that no further one is looked at for a while. */
   locked(username: string, address: string | null): void {
-    this.#warn('locked', { username: username.slice(0, LONGEST_NAME), address }, 'logins are locked after too many wrong passwords');
+    this.#warn('locked', { username: cutText(username, LONGEST_NAME), address }, 'logins are locked after too many wrong passwords');
   }
 
   /** An operation was refused with 403. */
   refused(refusal: Refusal): void {
-    const namespace = refusal.namespace.slice(0, LONGEST_NAME);
-    const resource = refusal.resource.slice(0, LONGEST_NAME);
+    const namespace = cutText(refusal.namespace, LONGEST_NAME);
+    const resource = cutText(refusal.resource, LONGEST_NAME);
     if (this.#warn('refused', { ...refusal, namespace, resource }, 'an operation was refused'))
       this.#auditLater({ kind: 'refused', ...refusal, namespace, resource });
   }

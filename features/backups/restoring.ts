@@ -2,7 +2,7 @@
 // aside; the end of the restore puts these in force in one transaction. An interrupted restore has no effect: the next one starts over.
 import { randomUUID } from 'node:crypto';
 import { Binary, BSON, type ClientSession, type Db, type Document, Long, MongoServerError, ObjectId } from 'mongodb';
-import { getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
+import { cutText, getOwn, isObject, type ObjectValue } from '../../stdlib/values/index.ts';
 import { apiError, type CascadeError } from '../../model/errors/index.ts';
 import { mongoIndexes, type TypeDefinition } from '../../model/types/index.ts';
 import { fromBson, parseJson, toBson } from '../../model/values/index.ts';
@@ -267,7 +267,7 @@ async function insert(db: Db, collection: string, documents: readonly Document[]
   } catch (error) {
     if ((error as { code?: unknown }).code === DUPLICATE) throw invalid(`it has a row of ${collection} twice`);
     if (!(error instanceof MongoServerError) || isRetryable(error)) throw error;
-    throw invalid(`a row of ${collection} cannot be stored: ${error.message.slice(0, LONGEST_REASON)}`);
+    throw invalid(`a row of ${collection} cannot be stored: ${cutText(error.message, LONGEST_REASON)}`);
   }
 }
 

@@ -4,7 +4,7 @@
 import type { Long } from 'mongodb';
 import { type Document } from 'mongodb';
 import { type Removed, removeOldest } from '../../platform/mongo/index.ts';
-import { DateTime, decodeInner, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { cutText, DateTime, decodeInner, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { type StoredEvent, type UnitOfWork, withEventTexts } from '../../runtime/transactions/index.ts';
 import { instanceToBson, openText, sealText } from '../../model/values/index.ts';
 import { omit, type Namespace } from '../../resources/catalog/index.ts';
@@ -56,7 +56,7 @@ export function deadLetter(space: Namespace, dead: Dead, actor: Actor = serviceA
   const open = withoutEncrypted(space, path, value);
   const truncated = open.length > LONGEST_VALUE;
   const now = new DateTime(space.clock.now());
-  const shown: Value = truncated ? open.slice(0, LONGEST_VALUE) : decodeInner(open);
+  const shown: Value = truncated ? cutText(open, LONGEST_VALUE) : decodeInner(open);
   const instance: ObjectValue = {
     event: { uuid, path, value: shown, createdAt: new DateTime(at.getTime()) },
     target: dead.target,

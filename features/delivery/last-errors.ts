@@ -1,6 +1,7 @@
 // The errors with which rules have ended on events that wait for an acknowledgement, for their dead letters (integrations.md 12.4). An error
 // is kept in memory until the next delivery stores it; what is beyond the bound, or is newer than the last delivery when the process ends, is
 // not told of.
+import { cutText } from '../../stdlib/values/index.ts';
 import type { ObjectId } from 'mongodb';
 
 export interface LastError {
@@ -17,7 +18,7 @@ export class LastErrors {
   add(id: ObjectId, { code, message }: LastError): void {
     const key = id.toHexString();
     this.#errors.delete(key); // moves it to the end
-    this.#errors.set(key, { code, message: message.slice(0, LONGEST_MESSAGE) });
+    this.#errors.set(key, { code, message: cutText(message, LONGEST_MESSAGE) });
     if (this.#errors.size > MOST) for (const oldest of this.#errors.keys()) return void this.#errors.delete(oldest);
   }
 

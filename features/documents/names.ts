@@ -1,4 +1,5 @@
 // Names and content types of documents (resources-and-api.md 1.8, 4.8). Pure.
+import { cutText } from '../../stdlib/values/index.ts';
 import mime from 'mime';
 import { apiError } from '../../model/errors/index.ts';
 
@@ -14,7 +15,7 @@ const LONGEST_MEDIA_TYPE = 255;
 
 /** @throws document.name.invalid, document.name.reserved */
 export function checkDocumentName(name: string): void {
-  const invalid = (reason: string) => apiError('cascade.document.name.invalid', name.slice(0, MOST_BYTES), reason);
+  const invalid = (reason: string) => apiError('cascade.document.name.invalid', cutText(name, MOST_BYTES), reason);
   if (name === '') throw invalid('it is empty');
   if (Buffer.byteLength(name) > MOST_BYTES) throw invalid(`more than ${MOST_BYTES} bytes`);
   if (name.startsWith('/')) throw invalid('it begins with /');

@@ -1,7 +1,7 @@
 // Sends stored messages to push services: a queued delivery of a message is sent to its device, retried with back-off, and recorded as sent
 // or failed. The owner of the namespace does so. After a crash an unrecorded delivery is still queued: a note may arrive twice, but is
 // never lost.
-import { isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { cutText, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import { serviceActor } from '../../runtime/context/index.ts';
 import { Fenced } from '../../runtime/transactions/index.ts';
 import type { Namespace } from '../../resources/catalog/index.ts';
@@ -263,7 +263,7 @@ function noteOf(message: ObjectValue): PushNote {
   const payload = own(message, 'payload');
   const text = (source: ObjectValue, name: string): string => {
     const value = own(source, name);
-    return typeof value === 'string' ? value.slice(0, MOST_TEXT) : '';
+    return typeof value === 'string' ? cutText(value, MOST_TEXT) : '';
   };
   const body = isObject(payload) ? text(payload, 'body') || text(payload, 'subtitle') : '';
   const category = text(message, 'category');

@@ -1,6 +1,6 @@
 // Messages to the devices of users (integrations.md 7.3), stored as ArsPayloadMessage. A message is stored for its users; the source that
 // it names sends it from there.
-import { encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
+import { cutText, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { Answer } from '../../runtime/transactions/index.ts';
 import { apiError } from '../../model/errors/index.ts';
@@ -87,7 +87,7 @@ function unknownText(users: readonly string[]): string {
   return `a message names users that do not exist: ${named.join(', ')}${more}.`;
 }
 
-export const cut = (value: Value): string => (value === null ? '' : String(value).slice(0, LONGEST_TITLE));
+export const cut = (value: Value): string => (value === null ? '' : cutText(String(value), LONGEST_TITLE));
 
 /** Stores a message in a unit of its own, and has its notes sent. @param line see `atomically` */
 export async function sendMessage(

@@ -1,6 +1,7 @@
 // The messages of a run (language.md H5): entries of the collection `logs`, with ids made from the run and the number of the
 // message, so that a second writing meets the first.
 
+import { cutText } from '../../stdlib/values/index.ts';
 import { hash } from 'node:crypto';
 import { Long, ObjectId } from 'mongodb';
 import { type Clock, systemClock } from '../../platform/clock/index.ts';
@@ -50,7 +51,7 @@ export class Messages {
   }
 
   #keep(k: number, level: string, whole: string): void {
-    const text = whole.length > LONGEST_TEXT ? `${whole.slice(0, LONGEST_TEXT)}…` : whole;
+    const text = whole.length > LONGEST_TEXT ? `${cutText(whole, LONGEST_TEXT)}…` : whole;
     this.#next = Math.max(this.#next, k + 1);
     this.#characters += text.length;
     this.#waiting.push({

@@ -56,18 +56,18 @@ type Spending = Pick<BuiltinContext, 'spend'>;
 
 /**
  * The message with its values. A placeholder without a value stays as `{n}`; null is `null`.
- * @param spending of each value: one may stand at many places
+ * @param context is told of each value: one may stand at many places
  */
-export function formatMessage(pattern: string, values: readonly Value[], spending: Spending, depth = 0): string {
+export function formatMessage(pattern: string, values: readonly Value[], context: Spending, depth = 0): string {
   let result = '';
   for (const part of partsOf(pattern)) {
-    result += typeof part === 'string' ? part : formatPlaceholder(part, values, spending, depth);
+    result += typeof part === 'string' ? part : formatPlaceholder(part, values, context, depth);
     refuseLength(result.length);
   }
   return result;
 }
 
-function formatPlaceholder(place: Placeholder, values: readonly Value[], spending: Spending, depth: number): string {
+function formatPlaceholder(place: Placeholder, values: readonly Value[], context: Spending, depth: number): string {
   const value = values[place.index];
   switch (place.type) {
     case 'number': {
@@ -83,12 +83,12 @@ function formatPlaceholder(place: Placeholder, values: readonly Value[], spendin
       const choices = parseChoices(place.style ?? '');
       if (value === undefined || value === null) return absent(place, value);
       const chosen = choose(choices, isAnyNumber(value) ? numberOf(value) : misfit(place, value));
-      return chosen.includes('{') && depth < MOST_NESTED ? formatMessage(chosen, values, spending, depth + 1) : chosen;
+      return chosen.includes('{') && depth < MOST_NESTED ? formatMessage(chosen, values, context, depth + 1) : chosen;
     }
     default:
       if (value === undefined) return absent(place, value);
       if (typeof value === 'number' && Number.isSafeInteger(value)) return grouped(value);
-      spending.spend(turnsOf(value));
+      context.spend(turnsOf(value));
       return isNumber(value) || value instanceof Decimal ? formatNumber(value, numberPatternOf(PLAIN_NUMBER), place) : text(value);
   }
 }

@@ -1,6 +1,6 @@
 // `log` (builtins.md 17): what a message becomes; where it goes is the driver's.
 import { CascadeError } from '../errors.ts';
-import { shown, text, type Value } from '../values/index.ts';
+import { cutText, shown, text, type Value } from '../values/index.ts';
 import type { BuiltinContext } from './context.ts';
 import type { Declaration } from './declaration.ts';
 
@@ -26,7 +26,7 @@ export function formatLogMessage(message: Value, args: Value): string {
     if (next >= values.length) return place;
     return (backslashes === '' ? '' : '\\') + textOf(values[next++] ?? null);
   });
-  return filled.length > MOST_CHARACTERS ? `${filled.slice(0, MOST_CHARACTERS - 1)}…` : filled;
+  return filled.length > MOST_CHARACTERS ? `${cutText(filled, MOST_CHARACTERS - 1)}…` : filled;
 }
 
 export const logging: readonly Declaration[] = Object.entries(LEVELS).map(([name, level]) => ({

@@ -1,5 +1,6 @@
 // One run: what emitted code gets as `$` and built-ins as their context. Emitted code may touch `k` and `fuel` only (runtime-names.ts);
 // everything else is between the files of this folder.
+import { cutText } from '../values/index.ts';
 import type { BuiltinContext, RunFacts } from '../builtins/index.ts';
 import type { Value } from '../values/index.ts';
 import { LIMITS, limitError, MOST_MESSAGE } from './limits.ts';
@@ -189,7 +190,7 @@ export class Run implements BuiltinContext, RunFacts {
   log(level: number, message: string): void {
     if (!this.logs(level)) return;
     const name = LEVELS.find(([bound]) => level >= bound)?.[1] ?? 'TRACE';
-    const text = message.length > MOST_MESSAGE ? message.slice(0, MOST_MESSAGE) : message;
+    const text = cutText(message, MOST_MESSAGE);
     this.charge(text.length); // many in one slice are no more than one large one
     this.outbox.push(`["log",${this.idJson},${this.#logs++},"${name}",${JSON.stringify(text)}]`);
   }

@@ -1,7 +1,7 @@
 // Errors as they cross the border, and as CATCH sees them (language.md T2, H1).
 import { toExceptionObject } from '../builtins/index.ts';
 import { CascadeError } from '../errors.ts';
-import { encodeInner, fromInner, type ObjectValue, shownAll, type Value } from '../values/index.ts';
+import { cutText, encodeInner, fromInner, type ObjectValue, shownAll, type Value } from '../values/index.ts';
 import { LIMITS, limitError, limitIn, MOST_MESSAGE } from './limits.ts';
 import type { Frame, WireError } from './protocol.ts';
 import type { Run } from './run.ts';
@@ -34,7 +34,7 @@ export function failItem(run: Run, error: unknown, params?: Value[]): string {
 
 /** Params are the program's values: one that cannot be sent must not hide the error, nor may it be as large or deep as the program likes. */
 const wireText = ({ code, message, params: own, status }: CascadeError, params = own): string =>
-  `"code":${JSON.stringify(code.slice(0, MOST_MESSAGE))},"message":${JSON.stringify(message.slice(0, MOST_MESSAGE))},"params":${encodeInner(shownAll(params))},"status":${status}`;
+  `"code":${JSON.stringify(cutText(code, MOST_MESSAGE))},"message":${JSON.stringify(cutText(message, MOST_MESSAGE))},"params":${encodeInner(shownAll(params))},"status":${status}`;
 
 const FRAME = /^\s*at (?:(.*?) \()?cascade:([^:)]*):(\d+):(\d+)\)?$/;
 const MOST_FRAMES = 50;

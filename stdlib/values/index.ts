@@ -29,7 +29,7 @@ export type { Patience } from './backtracking/index.ts';
 export { type Match, Pattern, type SearchBounds, stepsFor } from './pattern.ts';
 export { formatReal } from './real-text.ts';
 export { originalOf, pictureOf, Shared, type SharedKind } from './shared.ts';
-export { shown, shownAll, VALUE_WEIGHT, wholeUntil } from './shown.ts';
+export { cutText, shown, shownAll, VALUE_WEIGHT, wholeUntil } from './shown.ts';
 export { codePointsWithin, compareCodeUnits, text, typeOf } from './text.ts';
 export { withoutTrailing } from './trailing.ts';
 export { XmlDocument, XmlElement, XmlList, XmlNode } from './xml.ts';

@@ -5,7 +5,7 @@ import { Currency, DateTime, Decimal, Real, type Value } from './kinds.ts';
 import { encodeInner } from './inner-json.ts';
 import { Pattern } from './pattern.ts';
 import { Shared } from './shared.ts';
-import { shown, shownAll } from './shown.ts';
+import { cutText, shown, shownAll } from './shown.ts';
 
 const nested = (levels: number): Value => (levels === 0 ? 'in' : [nested(levels - 1)]);
 const levelsOf = (value: Value): number => (Array.isArray(value) ? 1 + levelsOf(value[0] as Value) : 0);
@@ -57,4 +57,10 @@ test('what is too large is cut where it is, and each of several has its share', 
   expect(shownAll(Array.from({ length: 1_000_000 }, () => 1)).at(-1)).toBe('…');
   expect((shown('😀'.repeat(1_000_000)) as string).isWellFormed()).toBe(true);
   expect((shown(`x${'😀'.repeat(1_000_000)}`) as string).isWellFormed()).toBe(true);
+});
+
+test('a text is cut between characters', () => {
+  expect(['ab', 'abc', 'a😀', '😀😀', 'a😀b'].map((text) => cutText(text, 2))).toEqual(['ab', 'ab', 'a', '😀', 'a']);
+  expect(cutText('a😀', 3)).toBe('a😀');
+  expect(cutText('😀', 1)).toBe('');
 });

@@ -172,6 +172,6 @@ async function readable(owner: string, answer: HttpAnswer): Promise<Value> {
   try {
     return await decodeContent(owner, 'application/json', answer.body);
   } catch {
-    return answer.body.toString('utf8').slice(0, 10_000); // the body of an error may be anything
+    return answer.body.toString('utf8').slice(0, 10_000).toWellFormed(); // the body of an error may be anything
   }
 }

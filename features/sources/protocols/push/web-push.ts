@@ -1,6 +1,7 @@
 // Web Push to browsers (RFC 8030): notes are encrypted for one subscription (RFC 8291, aes128gcm of RFC 8188) and signed with the service's
 // key (VAPID, RFC 8292). The library `web-push` opens connections of its own; this code uses the controlled egress, and needs little more
 // than node:crypto.
+import { cutText } from '../../../../stdlib/values/index.ts';
 import { createCipheriv, createECDH, createPrivateKey, generateKeyPairSync, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import type { HttpClient } from '../../http/index.ts';
 import { unreached } from './fcm.ts';
@@ -120,7 +121,7 @@ function textOf({ title, body, data }: PushNote): string {
   const whole = JSON.stringify({ ...data, title, body });
   return Buffer.byteLength(whole) <= MOST_BYTES
     ? whole
-    : JSON.stringify({ messageId: data['messageId'] ?? '', title: title.slice(0, 200), body: '' });
+    : JSON.stringify({ messageId: data['messageId'] ?? '', title: cutText(title, 200), body: '' });
 }
 
 /**
