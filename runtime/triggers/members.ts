@@ -1,4 +1,5 @@
 // The accesses `.p` and `[i]` in conditions (language.md 4.8): a null step gives null. XML answers as in programs (integrations.md 2.7).
+import { Matcher } from '../../stdlib/builtins/index.ts';
 import { fail } from '../../stdlib/errors.ts';
 import { getOwn, isInteger, isNumber, isObject, numberOf, typeOf, type Value, XmlNode } from '../../stdlib/values/index.ts';
 
@@ -14,6 +15,7 @@ export function memberOf(value: Value, name: string): Value {
 export function elementOf(value: Value, index: Value): Value {
   if (value === null || value === undefined) return null;
   if (value instanceof XmlNode && (isNumber(index) || typeof index === 'string')) return value.property(String(index));
+  if (value instanceof Matcher && isInteger(index)) return index >= 0 ? value.at(Number(index)) : null;
   if (typeof index === 'string' && (isObject(value) || !/^[0-9]+$/.test(index))) return memberOf(value, index);
   if (!Array.isArray(value) && typeof value !== 'string') return fail('cascade.lang.property', 'index', typeOf(value));
   const position = isNumber(index) ? numberOf(index) : typeof index === 'string' ? Number(index) : -1;
