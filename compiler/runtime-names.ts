@@ -46,6 +46,7 @@ export const RUNTIME_NAMES = [
   'map',
   'rows',
   'array',
+  'arrayNow',
   'block',
   // the run
   'op',

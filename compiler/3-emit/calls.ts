@@ -94,8 +94,8 @@ function emitRead(node: Value, taken: Taken, info: BuiltinInfo, module: ModuleWr
   return isScalar ? value : emitContents(value, taken, info, node, module);
 }
 function emitContents(value: es.Expression, taken: Taken, info: BuiltinInfo, at: Span, module: ModuleWriter): es.Expression {
-  if (module.row !== null) return value;
   const { sequence: isSequence = false, marksSequence = false } = taken;
+  if (module.row !== null) return isSequence ? materialized(value, at, module, marksSequence) : value; // a row has no Maps
   if (!info.contents || !(isSequence || module.model.mayHoldMaps))
     return isSequence ? materialized(value, at, module, marksSequence) : value;
   return b.delegate(module.helper('contents', at, b.id('$'), value, b.literal(isSequence), b.literal(module.model.mayHoldMaps)));
@@ -106,10 +106,15 @@ export function endingInValue(statements: es.Statement[]): es.Statement[] {
   return statements.at(-1)?.type === 'ReturnStatement' ? statements : [...statements, b.returns(b.literal(null))];
 }
 
-/** A Sequence as an Array, anything else as it is (a row of a SELECT holds none): its elements may ask the host, which no built-in can. */
+/**
+ * A Sequence as an Array, anything else as it is: its elements may ask the host, which no built-in can. Those of a row of a SELECT, which
+ * it has made itself, ask nobody.
+ */
 function materialized(value: es.Expression, at: Span, module: ModuleWriter, isMarked = false): es.Expression {
   const marks = isMarked ? [b.literal(true)] : [];
-  return module.row === null ? b.delegate(module.helper('array', at, b.id('$'), value, ...marks)) : value;
+  const isRow = module.row !== null;
+  const read = module.helper(isRow ? 'arrayNow' : 'array', at, b.id('$'), value, ...marks);
+  return isRow ? read : b.delegate(read);
 }
 /** The same of an expression; a literal is no Sequence. */
 export function emitMaterialized(node: Value, module: ModuleWriter): es.Expression {

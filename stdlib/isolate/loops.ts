@@ -243,6 +243,25 @@ export function* array(run: Run, collection: Value, isMarked = false): Steps<Val
   return isMarked ? pictureOf(collection, drained) : drained;
 }
 
+/** The same where nobody can be asked: of a Sequence that a row of a SELECT has made itself. */
+export function arrayNow(run: Run, collection: Value, isMarked = false): Value {
+  if (!(collection instanceof Sequence)) return collection;
+  const cursor = collection.open();
+  const list: Value[] = [];
+  while (cursor.step() || hasNow(cursor)) {
+    if (list.length >= LIMITS.elements) run.exceed('cascade.execution.memory', LIMITS.elements);
+    run.fuel--;
+    run.charge(16);
+    list.push(cursor.value);
+  }
+  return isMarked ? pictureOf(collection, list) : list;
+}
+
+function hasNow(cursor: Cursor): boolean {
+  const { done, value } = cursor.pull().next();
+  return done === true ? value : fail('cascade.lang.sequence.operation', 'a computed property');
+}
+
 /** Rows with their computed bindings (language.md E7): the same collection, each row made anew. */
 export function project(collection: Value, make: (row: Value) => Value, run: Run): Value {
   if (collection instanceof Sequence) return map(run, collection, make, null, 0);

@@ -92,6 +92,7 @@ export function makeRuntime(procedures: Procedures, current: () => Run): Runtime
     map: loops.map,
     rows: loops.rows,
     array: loops.array,
+    arrayNow: loops.arrayNow,
     block: (body: () => Steps<Value>) => body(),
     op: operation,
     slice,
