@@ -90,6 +90,36 @@ test('the new messages of many rooms are read together', async () => {
   expect(asked).toBe(6); // two counts, two of the short rooms, two of the long one
 });
 
+test('what a message, a position and a look-up by entity ask for has an index', async () => {
+  const room = String(await value('return Chat.createChatroom(null, "log", ["writer"])'));
+  await copied(CHAT_MESSAGES, { chatId: room }, 500, (n) => ({ sequence: n + 2 }));
+  const track = (user: string) => value(`LocationTracking.trackCollaborator(activity: "drive", user: "${user}", reportingTopic: "/fleet")`);
+  await track('driver');
+  await copied(TRACKS, { username: 'driver' }, 500, (n) => ({ username: `driver${n}` }));
+  const one = String(await value('return CollaborationUtils.createCollaboration("f", {truck: "/Truck/1"}).id'));
+  await copied(COLLABORATIONS, { id: one }, 500, (n) => ({ id: `truck${n}`, entities: { truck: `/Truck/${n + 2}` } }));
+  await db.command({ profile: 2 });
+  try {
+    expect(await value(`Chat.sendMessage("${room}", "text", "x").sequence`)).toBe(502);
+    await t.ask('publish', 'topics', {
+      id: '/fleet',
+      body: JSON.stringify({ username: 'driver', location: { type: 'Point', coordinates: [1, 1] } }),
+    });
+    await track('driver'); // in place of the earlier one
+    expect(await value('CollaborationUtils.findByEntity("truck", "/Truck/1", true).id')).toEqual([one]);
+  } finally {
+    await db.command({ profile: 0 });
+  }
+  const read = await db
+    .collection('system.profile')
+    .aggregate([{ $group: { _id: { $arrayElemAt: [{ $split: ['$ns', '.'] }, -1] }, most: { $max: '$docsExamined' } } }])
+    .toArray();
+  await db.collection('system.profile').drop();
+  const most = new Map(read.map(({ _id, most: count }) => [String(_id), Number(count)]));
+  for (const { collection } of [CHAT_MESSAGES, TRACKS, COLLABORATIONS])
+    expect(most.get(collection.split('.').at(-1) as string), collection).toBeLessThanOrEqual(2);
+});
+
 test('a collaboration that ends takes all of its tracks with it', async () => {
   const id = String(await value('return CollaborationUtils.createCollaboration("c").id'));
   await value(`return ActivityPattern.run("Track", "${id}", "go", {user: "walker", reportingTopic: "/walks"}) != null`);

@@ -11,32 +11,41 @@ export const CHATS = keptByService('ArsChat', {
   modifiedAt: 'DateTime',
 });
 
-export const CHAT_MESSAGES = keptByService('ArsChatMessage', {
-  chatId: 'required indexed String',
-  sequence: 'Integer',
-  type: 'String',
-  msg: 'String',
-  metadata: 'Object',
-  sender: 'String',
-  notified: 'multi String',
-  timestamp: 'DateTime',
-});
+export const CHAT_MESSAGES = keptByService(
+  'ArsChatMessage',
+  {
+    chatId: 'required String',
+    sequence: 'Integer',
+    type: 'String',
+    msg: 'String',
+    metadata: 'Object',
+    sender: 'String',
+    notified: 'multi String',
+    timestamp: 'DateTime',
+  },
+  { indexes: ['chatId -sequence', 'chatId timestamp'] },
+);
 
-export const TRACKS = keptByService('ArsActiveTrack', {
-  activity: 'required String',
-  username: 'required String',
-  level: 'String',
-  distanceFilter: 'Real',
-  desiredAccuracy: 'Real',
-  destination: 'GeoJSON',
-  destinationRadius: 'Real',
-  arrivalTopic: 'String',
-  reportingTopic: 'required indexed String',
-  lastLocation: 'GeoJSON',
-  lastActive: 'DateTime',
-  startedAt: 'DateTime',
-  collaborationId: 'indexed String',
-});
+export const TRACKS = keptByService(
+  'ArsActiveTrack',
+  {
+    activity: 'required String',
+    username: 'required String',
+    level: 'String',
+    distanceFilter: 'Real',
+    desiredAccuracy: 'Real',
+    destination: 'GeoJSON',
+    destinationRadius: 'Real',
+    arrivalTopic: 'String',
+    reportingTopic: 'required indexed String',
+    lastLocation: 'GeoJSON',
+    lastActive: 'DateTime',
+    startedAt: 'DateTime',
+    collaborationId: 'indexed String',
+  },
+  // All of a fleet may report on one topic, so that its index alone would read the tracks of all for each position.
+  { indexes: ['username reportingTopic'] },
+);
 
 /** A system resource: it answers an object for an object. */
 export const COLLABORATIONS: InstanceResource = {
@@ -52,8 +61,7 @@ export const COLLABORATIONS: InstanceResource = {
       createdAt: 'DateTime',
       closedAt: 'DateTime',
     },
-    ['id'],
-    'collaborations',
+    { naturalKey: ['id'], name: 'collaborations', indexes: ['entities.$**'] },
   ),
   answers: 'object',
 };
@@ -61,7 +69,7 @@ export const COLLABORATIONS: InstanceResource = {
 export const ACTIVITY_PATTERNS = keptByService(
   'ArsActivityPattern',
   { name: 'required unique String', procedure: 'required String', required: 'multi String', defaults: 'Object' },
-  ['name'],
+  { naturalKey: ['name'] },
 );
 
 export const COLLABORATION_TYPES = keptByService(
@@ -73,7 +81,7 @@ export const COLLABORATION_TYPES = keptByService(
     activities: 'multi Object',
     rule: 'String',
   },
-  ['name'],
+  { naturalKey: ['name'] },
 );
 
 export const SERVICE_RESOURCES: readonly InstanceResource[] = [

@@ -5,7 +5,7 @@ import { keptByService } from '../../resources/catalog/index.ts';
 export const RESOURCE_CONFIGS = keptByService(
   'ArsResourceConfig',
   { name: 'required unique String', value: 'Any', description: 'String' },
-  ['name'],
+  { naturalKey: ['name'] },
 );
 
 export const DEPLOY_STATUS = keptByService(
@@ -20,6 +20,5 @@ export const DEPLOY_STATUS = keptByService(
     error: 'Object',
     timestamp: 'DateTime',
   },
-  [],
-  'deploystatus',
+  { name: 'deploystatus' },
 );

@@ -1,7 +1,7 @@
 // A short notation for the service's own types.
 
 import type { ObjectValue } from '../../stdlib/values/index.ts';
-import { type BaseType, parseType, type PropertyDefinition, type TypeDefinition } from '../../model/types/index.ts';
+import { type BaseType, type IndexDefinition, parseType, type PropertyDefinition, type TypeDefinition } from '../../model/types/index.ts';
 
 /**
  * Property name to `[multi] [required] [unique] [indexed] [secret] <base type>`; `multi String` is an array of Strings, `Any` holds any
@@ -17,7 +17,13 @@ const SPECIAL: Readonly<Record<string, { base: BaseType; more: Pick<PropertyDefi
 
 const FLAGS = ['multi', 'required', 'unique', 'indexed', 'secret'] as const;
 
-export function systemType(name: string, shape: Shape, naturalKey: readonly string[] = []): TypeDefinition {
+/** @param indexes over several properties, `-` before what descends: `chatId -sequence`; `entities.$**` is one over all members */
+export function systemType(
+  name: string,
+  shape: Shape,
+  naturalKey: readonly string[] = [],
+  indexes: readonly string[] = [],
+): TypeDefinition {
   const properties: ObjectValue = {};
   const particular = new Map<string, Pick<PropertyDefinition, 'anything' | 'isUsername'>>();
   for (const [property, declared] of Object.entries(shape)) {
@@ -28,7 +34,15 @@ export function systemType(name: string, shape: Shape, naturalKey: readonly stri
     const flags = FLAGS.filter((flag) => words.includes(flag)).map((flag) => [flag, true] as const);
     properties[property] = { type: special?.base ?? base, multi: false, ...Object.fromEntries(flags) };
   }
-  const type = parseType({ name, properties, naturalKey: [...naturalKey] }, { types: new Map(), scalars: new Map() }, { system: true });
+  const parsed = parseType({ name, properties, naturalKey: [...naturalKey] }, { types: new Map(), scalars: new Map() }, { system: true });
+  const type = { ...parsed, indexes: indexes.map(indexOf) };
   if (particular.size === 0) return type;
   return { ...type, properties: new Map([...type.properties].map(([key, one]) => [key, { ...one, ...particular.get(key) }])) };
+}
+
+function indexOf(text: string): IndexDefinition {
+  const keys = text
+    .split(' ')
+    .map((key) => ({ path: key.replace(/^-/, ''), direction: key.startsWith('-') ? (-1 as const) : (1 as const) }));
+  return { keys, unique: false, options: null };
 }
