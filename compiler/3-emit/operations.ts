@@ -58,6 +58,7 @@ function emitExecute(node: Execute, tail: boolean, module: ModuleWriter): es.Exp
     ...argumentsOf(node, module),
     ['async', b.literal(node.async)],
   ];
+  if (target.kind === 'builtin') members.push(['builtin', b.literal(true)]);
   if (partitionKey) members.push(['partitionKey', module.value(partitionKey)]);
   return module.operation('execute', node, b.object(members), tail);
 }

@@ -13,6 +13,7 @@ import { refused, text } from './payload.ts';
 
 export async function execute(space: Namespace, payload: ObjectValue, actor: Actor): Promise<Answer> {
   const names = getOwn(payload, 'names') as string[];
+  if (getOwn(payload, 'builtin') === true) return executeBuiltin(space, names[0] ?? '', payload, actor);
   const name = names.find((one) => space.catalog.definitions.get('procedures', one) !== undefined);
   if (name === undefined) throw langError('cascade.lang.procedure.unknown', names[0] ?? '');
   if (getOwn(payload, 'async') !== true) throw refused('EXECUTE without ASYNC');
@@ -20,6 +21,14 @@ export async function execute(space: Namespace, payload: ObjectValue, actor: Act
   const executed = Object.hasOwn(payload, 'partitionKey') ? [getOwn(payload, 'partitionKey')] : [];
   const by = { service: getOwn(payload, 'from'), executed };
   const event = asyncCall(name, getOwn(payload, 'args'), getOwn(payload, 'named'), { ...actor, identity }, by);
+  await actor.commit({ writes: [], events: [event] }, { ok: 'null' });
+  return { ok: 'null' };
+}
+
+/** A built-in runs as who calls it, as it does where it is called at once. */
+async function executeBuiltin(space: Namespace, name: string, payload: ObjectValue, actor: Actor): Promise<Answer> {
+  const by = { service: getOwn(payload, 'from'), executed: [], builtin: true as const };
+  const event = asyncCall(name, getOwn(payload, 'args'), getOwn(payload, 'named'), actor, by);
   await actor.commit({ writes: [], events: [event] }, { ok: 'null' });
   return { ok: 'null' };
 }

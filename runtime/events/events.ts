@@ -69,14 +69,15 @@ function raiseOn(space: EventContext, path: string, value: Value, actor: Actor, 
 
 /**
  * EXECUTE ASYNC (language.md X2): an event that only this procedure receives, so that the call is a run of its own.
- * @param by the statement: the service of its text, and the key of the partition, where it names one; absent for other calls
+ * @param by the statement: the service of its text, the key of the partition, where it names one, and whether it calls a built-in; absent
+ * for other calls
  */
 export function asyncCall(
   procedure: string,
   args: Value,
   named: Value,
   actor: Actor,
-  by?: { service: Value; executed: Value[] },
+  by?: { service: Value; executed: Value[]; builtin?: true },
 ): StoredEvent {
   const uuid = randomUUID();
   const chain = chainOf(uuid, actor);

@@ -1,21 +1,31 @@
-// Programs that consist of a single call: the deferred call of a condition that takes too long for the host (runs/decision.ts).
+// Programs that consist of a single call: the deferred call of a condition that takes too long for the host (runs/decision.ts), and a built-in
+// that EXECUTE ASYNC queues.
 
+import { boundedCache } from '../../platform/structures/index.ts';
 import type { CompiledProcedure } from '../../compiler/index.ts';
 import { lookup } from '../../stdlib/builtins/index.ts';
 import type { DeferredCall } from '../../model/query/index.ts';
 import type { Program } from '../../sandbox/index.ts';
 import { compileText, programOf } from './programs.ts';
 
-/** Bounded by the number of built-ins and of their arguments. */
-const made = new Map<string, Program>();
+const made = boundedCache<string, Program>(1_000);
+
+/** A call of a built-in, or of an operator such as `a regex b`. */
+export interface SingleCall {
+  readonly builtin: string | null;
+  readonly operator?: DeferredCall['operator'];
+  readonly args: readonly unknown[];
+  /** The arguments' names; absent: they are given by their places. */
+  readonly named?: readonly string[];
+}
 
 /** The program for a call; it gets the arguments in order. */
-export function programFor({ builtin, operator = 'regex', args }: DeferredCall): Program {
+export function programFor({ builtin, operator = 'regex', args, named }: SingleCall): Program {
   const names = args.map((_, i) => `a${i}`);
-  const call = builtin === null ? names.join(` ${operator} `) : callOf(builtin, names);
+  const call = builtin === null ? names.join(` ${operator} `) : callOf(builtin, named ? named.map((name, i) => `${name}: a${i}`) : names);
   let program = made.get(call);
   if (!program) {
-    const { module } = compileText(`PROCEDURE conditionWork(${names.join(', ')})\nreturn ${call}`, 'procedure') as CompiledProcedure;
+    const { module } = compileText(`PROCEDURE singleCall(${names.join(', ')})\nreturn ${call}`, 'procedure') as CompiledProcedure;
     made.set(call, (program = programOf(module, '')));
   }
   return program;

@@ -5,10 +5,9 @@ import type { Actor, Initiator, StageReached } from '../context/index.ts';
 import type { Identity } from '../../identity/index.ts';
 import type { Clock } from '../../platform/clock/index.ts';
 import type { Answer, Committer, RunId, Step, StoredEvent, UnitOfWork, Write } from '../transactions/index.ts';
-import type { DeferredCall } from '../../model/query/index.ts';
 import type { Program, Sandbox } from '../../sandbox/index.ts';
 import type { ConditionEnvironment } from '../triggers/index.ts';
-import type { Executable } from '../programs/index.ts';
+import type { Executable, SingleCall } from '../programs/index.ts';
 import type { Contention } from './contention.ts';
 import type { ErrorBreaker } from './error-breaker.ts';
 import type { ExecutionTimes } from './execution-times.ts';
@@ -36,8 +35,8 @@ export interface RunHost {
   readonly conditions: ConditionEnvironment;
   /** Resolves a run reference; null when the text is not kept any more. */
   executable(rule: string, program: string): Executable | null;
-  /** The program of a deferred call. */
-  programFor(work: DeferredCall): Program;
+  /** The program of a deferred call, or of a built-in that EXECUTE ASYNC calls. */
+  programFor(call: SingleCall): Program;
   /** Records an error in a condition of a rule. */
   conditionFailed(rule: string, error: unknown): void;
   /** No version of the rule runs for its event: the event is acknowledged for it (integrations.md 12.3). */

@@ -162,7 +162,7 @@ export function keyOfValue(value: Value): JoinKey {
   if (value === null) return NULL;
   if (typeof value === 'string') return keyOfText(value);
   if (typeof value === 'boolean') return String(value);
-  if (isNumber(value)) return doubleKey(numberOf(value));
+  if (isNumber(value)) return joinDouble(numberOf(value));
   if (value instanceof DateTime) return value.ms;
   if (value instanceof Decimal) return decimalKey(value);
   if (value instanceof Currency) return decimalKey(value.amount);
@@ -183,5 +183,5 @@ function keyOfText(written: string): JoinKey {
 }
 
 /** The key of the nearest double: the condition distinguishes unequal numbers with one key. */
-const decimalKey = (value: Decimal): JoinKey => doubleKey(Number(value.toString()));
-const doubleKey = (double: number): JoinKey => (Number.isFinite(double) ? double : String(double));
+const decimalKey = (value: Decimal): JoinKey => joinDouble(Number(value.toString()));
+const joinDouble = (double: number): JoinKey => (Number.isFinite(double) ? double : String(double));

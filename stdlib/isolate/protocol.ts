@@ -184,12 +184,14 @@ export interface OpPayloads {
   publishServiceEvent: { target: string; value: Inner; from: string | null };
   /** SELECT … FROM SOURCE: request holds the WITH options. ok: the result value v. */
   query: { source: string; request: Record<string, Inner> };
-  /** EXECUTE ASYNC; names: candidates in order, the first that exists is meant. The partition of a stateful procedure, where it is given. */
+  /** EXECUTE ASYNC; names: candidates in order, the first that exists is meant, or one of a built-in. The partition of a stateful procedure,
+   * where it is given. */
   execute: {
     names: string[];
     args: Inner[] | null;
     named: Record<string, Inner> | null;
     async: boolean;
+    builtin?: true;
     partitionKey?: Inner;
     from: string | null;
   };

@@ -81,7 +81,7 @@ export class RunInput {
     completion: Completion | null,
   ): Pick<RunRequest, 'program' | 'procedure' | 'entry' | 'argsJson' | 'namedJson' | 'event'> {
     const event = this.#event;
-    if (procedure !== undefined) return { program: null, procedure, ...argumentsOf(event) };
+    if (procedure !== undefined) return callOf(this.#host, procedure, event);
     if (completion) return { program, entry: completion.entry, argsJson: completion.argsJson };
     const binds = this.#reference.binds === 'value' ? 'value' : 'event';
     const key = binds === 'value' ? event.uuid : `${event.uuid}/${attemptOf(event)}${event.redelivered ? 'r' : ''}`;
@@ -106,14 +106,31 @@ function callerOf({ by, value }: StoredEvent, { namespace }: Identity): Identity
   return { username: by, namespace, profiles, ...limits, ...(ofToken !== undefined && { ofToken }) };
 }
 
+/** What the event of EXECUTE ASYNC holds. */
+interface AsyncCall extends Pick<RunRequest['opts'], 'executed'> {
+  readonly args: unknown[] | null;
+  readonly named: Record<string, unknown> | null;
+  readonly service?: string | null;
+  readonly builtin?: true;
+}
+
 /** Where the statement EXECUTE ASYNC stood, and the partition that it names; nothing for other calls, which have no statement. */
 function statementOf({ value }: StoredEvent): Partial<Pick<RunRequest['opts'], 'service' | 'executed'>> {
-  const { service = null, executed } = JSON.parse(value) as Pick<RunRequest['opts'], 'executed'> & { service?: string | null };
+  const { service = null, executed, builtin } = JSON.parse(value) as AsyncCall;
+  if (builtin) return { service };
   return executed ? { service, executed } : {};
 }
 
-/** The arguments of EXECUTE ASYNC; its event holds them. */
-function argumentsOf(event: StoredEvent): { argsJson: string; namedJson: string | null } {
-  const { args, named } = JSON.parse(event.value) as { args: unknown; named: unknown };
-  return { argsJson: JSON.stringify(args ?? []), namedJson: named === null ? null : JSON.stringify(named) };
+/** The call of EXECUTE ASYNC with its arguments, which its event holds. */
+function callOf(host: RunHost, name: string, event: StoredEvent): Pick<RunRequest, 'program' | 'procedure' | 'argsJson' | 'namedJson'> {
+  const { args, named, builtin } = JSON.parse(event.value) as AsyncCall;
+  if (!builtin) {
+    const namedJson = named === null ? null : JSON.stringify(named);
+    return { program: null, procedure: name, argsJson: JSON.stringify(args ?? []), namedJson };
+  }
+  const values = named ? Object.values(named) : (args ?? []);
+  return {
+    program: host.programFor({ builtin: name, args: values, ...(named && { named: Object.keys(named) }) }),
+    argsJson: JSON.stringify(values),
+  };
 }
