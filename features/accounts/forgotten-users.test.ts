@@ -115,10 +115,10 @@ test('the users of a namespace that is deleted leave the groups of others, whoev
   expect(await seen()).toEqual(before);
   await identity.deleteNamespace(branch);
   await end();
-  const heir = bossOf(other).username;
+  const successor = bossOf(other).username;
   expect(await seen()).toEqual([
-    [heir, [heir]],
-    [heir, [heir]],
+    [successor, [successor]],
+    [successor, [successor]],
     ['system', ['system']],
   ]);
 });
