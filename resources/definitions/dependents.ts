@@ -4,9 +4,9 @@
 
 import { type Actor, committing, serviceActor } from '../../runtime/context/index.ts';
 import { CascadeError } from '../../model/errors/index.ts';
-import type { ObjectValue } from '../../stdlib/values/index.ts';
-import { resolve, type DefinitionResource, type Namespace, type Resource } from '../catalog/index.ts';
-import { addressesOf, deleteOne, masterOf } from '../instances/index.ts';
+import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
+import { resolve, type DefinitionResource, type InstanceResource, type Namespace, type Resource } from '../catalog/index.ts';
+import { addressesOf, deleteMany, deleteOne, type Locked, masterOf } from '../instances/index.ts';
 import { deleteAlong, deleteDefinition, type GoingBefore } from './delete.ts';
 
 /** Deletes a definition, after its dependents. @param version the expected one @throws as deleteDefinition */
@@ -16,11 +16,23 @@ export const deleteWithDependents = (
   id: string,
   actor: Actor,
   version?: bigint,
-): Promise<void> => deleteDefinition(space, kind, id, actor, { version, before: (stored) => dependentsOf(space, kind, stored, actor) });
+): Promise<void> => deleteDefinition(space, kind, id, actor, { version, before: (stored) => dependentsOf(space, kind, [stored], actor) });
 
 /** Deletes one instance, after the definitions that depend on it. @throws as deleteOne */
-export const deleteInstance: typeof deleteOne = (space, resource, find, actor, locked) =>
-  deleteOne(space, resource, find, actor, { ...locked, first: async (stored) => dependentsOf(space, resource, stored, actor)?.leave() });
+export const deleteInstance = (
+  space: Namespace,
+  resource: InstanceResource,
+  find: () => Promise<ObjectValue>,
+  actor: Actor,
+  locked: Locked = {},
+): Promise<number> => deleteOne(space, resource, find, actor, { ...locked, first: firstOf(space, resource, actor) });
+
+/** Deletes the instances of a condition, each batch of them after the definitions that depend on them. @returns as deleteMany */
+export const deleteInstances = (space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<number | null> =>
+  deleteMany(space, resource, where, actor, firstOf(space, resource, actor));
+
+const firstOf = (space: Namespace, resource: InstanceResource, actor: Actor) => async (gone: readonly ObjectValue[]) =>
+  dependentsOf(space, resource, gone, actor)?.leave();
 
 interface Dependent {
   readonly kind: DefinitionResource;
@@ -28,10 +40,10 @@ interface Dependent {
   readonly object: ObjectValue;
 }
 
-/** The definitions that depend on a resource, and on these; null: there are none. */
-function dependentsOf(space: Namespace, resource: Resource, stored: ObjectValue, actor: Actor): GoingBefore | null {
+/** The definitions that depend on resources, and on these; null: there are none. */
+function dependentsOf(space: Namespace, resource: Resource, gone: readonly ObjectValue[], actor: Actor): GoingBefore | null {
   const found = new Map<string, Dependent>();
-  const own = new Set(addressesOf(resource, stored));
+  const own = new Set(gone.flatMap((stored) => addressesOf(resource, stored)));
   find(space, own, own, found);
   if (found.size === 0) return null;
   return { leaving: new Set(found.keys()), leave: () => deleteAll(space, found, actor) };

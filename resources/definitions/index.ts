@@ -3,7 +3,7 @@ export { comparedForm } from './compared-form.ts';
 export { DefinitionBatch } from './definition-batch.ts';
 export { deleteDefinition } from './delete.ts';
 export { ignoreDeleted } from './deleted.ts';
-export { deleteInstance, deleteWithDependents } from './dependents.ts';
+export { deleteInstance, deleteInstances, deleteWithDependents } from './dependents.ts';
 export { checkCallersProperties, checkFields, invalidField, requireData, textField, warningsOf, withoutOldText } from './fields.ts';
 export { type Named, following, orReadLater, refresh } from './follow.ts';
 export {

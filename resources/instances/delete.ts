@@ -19,9 +19,11 @@ import { addressesOf, dependentsOn } from './dependents.ts';
 import { StatementTurns, takesTurns } from '../turns.ts';
 import type { Locked } from './update.ts';
 
+/** Deletes what has to go before instances, once nothing refuses or cancels their deletion. */
+type First = (gone: readonly ObjectValue[]) => Promise<void>;
+
 interface Deletion extends Locked {
-  /** Deletes what has to go before the instance, once nothing refuses or cancels its deletion. */
-  readonly first?: (stored: ObjectValue) => Promise<void>;
+  readonly first?: First | undefined;
 }
 
 /**
@@ -55,7 +57,7 @@ export async function deleteOne(
     const count = doomed === NONE ? (own.within?.countOf(resource.collection, idOf(stored)) ?? 0n) : 0n;
     const gone = count === 0n ? stored : ((await read(space, resource, byId(stored), 1))[0] ?? (await find()));
     if (versionOf(gone) !== versionOf(stored) + count) continue; // others have changed it, too
-    await locked.first?.(gone);
+    await locked.first?.([gone]);
     const { type } = resource;
     const path = instanceEvent(resource, 'delete');
     const raising = { stored: storedMembers(type, gone) };
@@ -74,15 +76,22 @@ export async function deleteOne(
  * Deletes all instances of a condition. A single one raises its own event, several raise one together.
  * @returns how many; null: they are more than one batch, and the rest would be lost after a crash: the caller has to use `asRun`
  */
-export async function deleteMany(space: Namespace, resource: InstanceResource, where: Value, actor: Actor): Promise<number | null> {
+export async function deleteMany(
+  space: Namespace,
+  resource: InstanceResource,
+  where: Value,
+  actor: Actor,
+  first?: First,
+): Promise<number | null> {
   const filter = toFilter(await condition(space, resource, where, actor, 'delete'));
   if (resource.type.maxStorage > 0) throw apiError('cascade.type.capped.readonly', resource.type.name);
   const walk = new BulkWalk(space, resource, { operation: 'delete', where, filter, resultOf: String }, actor);
-  const first = await walk.read();
-  if (!first.isLast && !walk.isRecorded) return null;
-  const [one] = first.instances;
-  if (!walk.hasBegun && first.isLast && first.instances.length < 2) return one ? deleteFound(space, resource, filter, one, actor) : 0;
-  await walk.through(first, async ({ instances: all, isLast }) => {
+  const begin = await walk.read();
+  if (!begin.isLast && !walk.isRecorded) return null;
+  const [one] = begin.instances;
+  if (!walk.hasBegun && begin.isLast && begin.instances.length < 2)
+    return one ? deleteFound(space, resource, filter, one, actor, first) : 0;
+  await walk.through(begin, async ({ instances: all, isLast }) => {
     using turns = new StatementTurns(space);
     const hasWaited = takesTurns(space, resource, actor, 'delete') && (await turns.enterAll(resource, all));
     const instances = hasWaited ? await reread(space, resource, filter, all) : all;
@@ -93,7 +102,7 @@ export async function deleteMany(space: Namespace, resource: InstanceResource, w
       await admit(space, { operation: 'delete', resource, before: stored, after: null, initiator: actor });
       doomed.push(stored);
     }
-    await deleteBatch(space, resource, filter, doomed, walk, isLast, own);
+    await deleteBatch(space, resource, filter, doomed, walk, isLast, own, first);
   });
   return walk.count;
 }
@@ -105,6 +114,7 @@ async function deleteFound(
   filter: Document,
   one: ObjectValue,
   actor: Actor,
+  first: First | undefined,
 ): Promise<number> {
   let known: ObjectValue | null = one;
   const find = async (): Promise<ObjectValue> => {
@@ -114,7 +124,7 @@ async function deleteFound(
     return stored;
   };
   try {
-    return await deleteOne(space, resource, find, actor);
+    return await deleteOne(space, resource, find, actor, { first });
   } catch (error) {
     if (error instanceof Gone) return 0;
     throw error;
@@ -133,6 +143,7 @@ async function deleteBatch(
   walk: BulkWalk,
   isLast: boolean,
   actor: Actor,
+  first: First | undefined,
 ): Promise<void> {
   const last = doomed[doomed.length - 1];
   if (!last) return;
@@ -147,6 +158,7 @@ async function deleteBatch(
     const { type } = resource;
     walk.only = left ? { shown: await shownOne(space, type, left, actor), stored: storedMembers(type, left) } : null;
   }
+  await first?.(doomed);
   try {
     await walk.store(
       doomed.map((stored) => asLeft(removal(resource, stored), actor)),
@@ -158,7 +170,7 @@ async function deleteBatch(
     if (!(error instanceof VersionConflict)) throw error;
     // Some were changed meanwhile: those that still exist and match are deleted in their present state.
     const fresh = await reread(space, resource, filter, doomed);
-    return deleteBatch(space, resource, filter, fresh, walk, isLast, withinOwn(resource, fresh, actor));
+    return deleteBatch(space, resource, filter, fresh, walk, isLast, withinOwn(resource, fresh, actor), first);
   }
 }
 

@@ -26,6 +26,6 @@ export { followedInstance } from './pending-instances.ts';
 export { asApiError, duplicateOf, tooFull } from './refusals.ts';
 export { type ProgramQuery, type Selected, mostRowsOf, pageOf, selectPage, selectPages, selectRows } from './select.ts';
 export { refusalOf } from './stale-writes.ts';
-export { changeOf, updateOne, versionIn } from './update.ts';
+export { changeOf, type Locked, updateOne, versionIn } from './update.ts';
 export { updateMany } from './update-many.ts';
 export { upsertOne } from './upsert.ts';

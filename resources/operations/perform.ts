@@ -12,7 +12,6 @@ import { type Namespace, type Resource, type ProgramOperation } from '../catalog
 import {
   CURSORS,
   type Failed,
-  deleteMany,
   condition,
   conditionAsked,
   read,
@@ -40,6 +39,7 @@ import {
   matchingStored,
   putDefinition,
   deleteInstance,
+  deleteInstances,
   deleteWithDependents,
   shown as shownDefinition,
 } from '../definitions/index.ts';
@@ -348,7 +348,7 @@ async function remove(space: Namespace, payload: ObjectValue, actor: Actor): Pro
     return { ok };
   }
   if (query?.by !== 'id') {
-    const count = await deleteMany(space, resource, where, actor);
+    const count = await deleteInstances(space, resource, where, actor);
     return { ok: count === null ? await runDurably('delete', payload, actor) : String(count) };
   }
   const id = idIn(query);

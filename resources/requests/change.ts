@@ -15,9 +15,10 @@ import {
   matchingStored,
   shown,
   deleteInstance,
+  deleteInstances,
   deleteWithDependents,
 } from '../definitions/index.ts';
-import { deleteMany, readAt, changeOf, updateOne } from '../instances/index.ts';
+import { readAt, changeOf, updateOne } from '../instances/index.ts';
 import { indexBuildsOf } from '../collections/index.ts';
 import { patchChanges } from '../representation/index.ts';
 import { isConverted, shownOne, toStored } from '../scalars/index.ts';
@@ -161,7 +162,7 @@ export async function remove(space: Namespace, resource: Resource, request: ApiR
   const where = parameters['where'];
   if (where === undefined) throw apiError('cascade.delete.where.required', resource.name);
   if (resource.kind === 'instances') {
-    const gone = (await endedBy(space, resource, where, actor)) ?? (await deleteMany(space, resource, where, actor));
+    const gone = (await endedBy(space, resource, where, actor)) ?? (await deleteInstances(space, resource, where, actor));
     const count = gone ?? Number(await runDurably('delete', { resource: resource.name, where }, actor));
     return { ...NO_CONTENT, ...counted(request, count) };
   }
