@@ -143,3 +143,6 @@ const SERVICE_SET: ReadonlySet<string> = new Set([
 
 /** Properties that the service alone sets (1.3): ignored in bodies, never refused, as clients send back what they have selected. */
 export const isServiceSet = (name: string): boolean => SERVICE_SET.has(name);
+
+/** Whether only properties of the service are named: then nothing is changed, and no event is raised (2.5). */
+export const namesNothing = (changes: ObjectValue): boolean => Object.keys(changes).every(isServiceSet);

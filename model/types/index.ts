@@ -9,6 +9,7 @@ export {
   type IndexDefinition,
   type IndexKey,
   isServiceSet,
+  namesNothing,
   type KnownNames,
   type PropertyDefinition,
   SCALAR_ACTIONS,

@@ -5,7 +5,7 @@ import { encodeInner, getOwn, isObject, type ObjectValue, setOwn, type Value } f
 import { type Actor, type Initiator, withoutAnswers } from '../../runtime/context/index.ts';
 import { matches, parseProps, parseSort, parseWhere, type Predicate, BudgetExceeded, withAllowance } from '../../model/query/index.ts';
 import { apiError } from '../../model/errors/index.ts';
-import type { TypeDefinition } from '../../model/types/index.ts';
+import { namesNothing, type TypeDefinition } from '../../model/types/index.ts';
 import { toJson } from '../../model/values/index.ts';
 import { raise } from '../../runtime/events/index.ts';
 import { inSlices, resultsOf } from '../../platform/structures/index.ts';
@@ -125,6 +125,7 @@ async function changeOnce(
   kind.requireChangeable?.(stored);
   requireVersion(kind, name, stored, version);
   const body = await change(stored);
+  if (namesNothing(body) && actor.takesOver === undefined) return visible(kind, stored);
   if (Object.hasOwn(body, 'name') && getOwn(body, 'name') !== getOwn(stored, 'name'))
     throw apiError('cascade.resource.key.immutable', kind.name, 'name');
   const defined = await kind.define(space, merged(kind, stored, body), stored, actor);

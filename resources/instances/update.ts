@@ -13,7 +13,7 @@ import { shownOne, storedMembers } from '../scalars/index.ts';
 import { idOf, stampChanged, versionOf } from '../representation/index.ts';
 import { accompanied, admit, requireWithin } from '../access/index.ts';
 import type { InstanceResource, Namespace, Resource } from '../catalog/index.ts';
-import { read } from './find.ts';
+import { read, remember } from './find.ts';
 import { entriesFor } from './dependents.ts';
 import { type LongParts, longParts, updated } from './in-pieces.ts';
 import { keysTaken } from './natural-key.ts';
@@ -30,6 +30,8 @@ export type Change = (stored: ObjectValue) => ObjectValue | Promise<ObjectValue>
 export interface Locked {
   /** The version that the caller expects; another one is a conflict (ars_version, If-Match). */
   readonly version?: bigint | undefined;
+  /** The change names nothing: the instance stays as it is, and no event is raised. */
+  readonly isNothing?: boolean;
   /** `find` has decided that the run may change what it finds, whatever version it has read. */
   readonly isDecided?: true;
 }
@@ -77,6 +79,11 @@ export async function updateOne(
     if (tries === 0 && !actor.readSet && takesTurns(space, resource, actor, 'update') && (await turns.enter(resource, stored)))
       stored = await find();
     checkVersion(resource, stored, actor, locked);
+    if (locked.isNothing) {
+      requireWithin(space, resource, 'update', stored, actor);
+      remember(resource, [stored], actor);
+      return await shownOne(space, resource.type, stored, actor);
+    }
     try {
       const done = await changed(space, resource, stored, change, actor, find);
       if (!done) return null;

@@ -43,6 +43,7 @@ import {
   deleteWithDependents,
   shown as shownDefinition,
 } from '../definitions/index.ts';
+import { namesNothing } from '../../model/types/index.ts';
 import { requireEvictionTopic, acting, ownOnly, requireRight, withOwn } from '../access/index.ts';
 import { toShown, toStored } from '../scalars/index.ts';
 import { endedBy } from './ended.ts';
@@ -202,6 +203,7 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   const query = instanceQuery(await conditionAsked(space, resource, where, actor), resource.type);
   if (version !== undefined && !query) throw apiError('cascade.update.version.query', resource.name);
   const received = withoutVersion(values);
+  const locked = { version, isNothing: namesNothing(received) };
   const change = changeOf(
     resource,
     await toStored(space, resource.type, resource.receive?.(received, actor, false) ?? received, actor),
@@ -220,11 +222,12 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
   if (query?.by === 'id' && (!onError || version === undefined)) {
     const id = idIn(query);
     const find = async (): Promise<ObjectValue> => followedInstance(resource, id, actor) ?? readById(space, resource, id, actor);
-    if (onError) return { ok: await asCounted(find, (found, by) => updateOne(space, resource, found, change, by), resultOf, actor) };
-    const computed = version === undefined ? computedIn(payload) : null;
+    if (onError)
+      return { ok: await asCounted(find, (found, by) => updateOne(space, resource, found, change, by, locked), resultOf, actor) };
+    const computed = version === undefined && !locked.isNothing ? computedIn(payload) : null;
     const shown = computed && (await updateComputed(space, resource, id, { values: received, change, computed }, actor));
     if (shown) return { ok: encodeInner(shown.instance) };
-    return { ok: await innerText(space, await updateOne(space, resource, find, change, actor, { version })) };
+    return { ok: await innerText(space, await updateOne(space, resource, find, change, actor, locked)) };
   }
   if (version !== undefined) {
     const find = async (): Promise<ObjectValue> => {
@@ -233,9 +236,17 @@ async function update(space: Namespace, payload: ObjectValue, actor: Actor): Pro
       return found;
     };
     const changeWith = (found: typeof find, by: Actor): Promise<ObjectValue | null> =>
-      updateOne(space, resource, found, change, by, { version });
+      updateOne(space, resource, found, change, by, locked);
     if (onError) return { ok: await asCounted(find, changeWith, resultOf, actor) };
     return { ok: await innerText(space, await changeWith(find, actor)) };
+  }
+  if (locked.isNothing) {
+    await actor.readSet?.standing();
+    const [one, second] = await read(space, resource, toFilter(await condition(space, resource, where, actor, 'update')), 2);
+    if (one && !second) {
+      const shown = await updateOne(space, resource, async () => one, change, actor, locked);
+      return { ok: onError ? await resultOf(1, []) : await innerText(space, shown) };
+    }
   }
   const ok = await updateMany(space, resource, where, change, actor, onError ? resultOf : null);
   return { ok: ok ?? (await runDurably('update', payload, actor)) };

@@ -1,7 +1,7 @@
 // UPDATE, PATCH and DELETE (resources-and-api.md 2.5, 2.7, 2.8).
 
 import { finishWithin, longWork } from '../../platform/structures/index.ts';
-import { isLong, isServiceSet, prepareChanges, type TypeDefinition } from '../../model/types/index.ts';
+import { isLong, namesNothing, prepareChanges, type TypeDefinition } from '../../model/types/index.ts';
 import { CascadeError } from '../../stdlib/errors.ts';
 import { decodeInner, encodeInner, isObject, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
@@ -95,9 +95,6 @@ async function externalOf({ name }: Namespace, type: TypeDefinition, instance: O
 
 /** The properties to change in a stored instance; null removes a property, for a patch. */
 type Changes = (stored: ObjectValue) => ObjectValue | Promise<ObjectValue>;
-
-/** Whether only properties of the service are named: then nothing is changed, and no event is raised. */
-const namesNothing = (changes: ObjectValue): boolean => Object.keys(changes).every(isServiceSet);
 
 async function definitionUpdate(
   space: Namespace,
