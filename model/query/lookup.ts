@@ -12,10 +12,15 @@ interface Equality<K> {
   isEqual(value: Value, sought: Value): boolean;
 }
 
+/** A comparison of two values without keys, Objects mostly, in turns of a loop; one of such a value with one that has a key takes one. */
+const COMPARISON = 4;
+
 export class Lookup<K> {
   readonly #values: readonly Value[];
   readonly #equality: Equality<K>;
-  readonly #keyed = new Map<K, Value[]>();
+  readonly #keyed = new Map<K, Value>();
+  /** Further values with the key of one that is not the same. */
+  readonly #more = new Map<K, Value[]>();
   readonly #others: Value[] = [];
 
   private constructor(values: readonly Value[], equality: Equality<K>) {
@@ -24,9 +29,10 @@ export class Lookup<K> {
     hostBounds.spend(values.length);
     for (const value of values) {
       const key = equality.keyOf(value);
-      const same = key === undefined ? this.#others : this.#keyed.get(key);
-      if (same) same.push(value);
-      else if (key !== undefined) this.#keyed.set(key, [value]);
+      const known = key === undefined ? undefined : this.#keyed.get(key);
+      if (key === undefined) this.#others.push(value);
+      else if (known === undefined) this.#keyed.set(key, value);
+      else if (known !== value) this.#addTo(key, value);
     }
   }
 
@@ -36,13 +42,23 @@ export class Lookup<K> {
   }
 
   has(sought: Value): boolean {
+    hostBounds.spend(1);
     const key = this.#equality.keyOf(sought);
-    if (key === undefined) return this.#isAmong(this.#values, sought);
-    return this.#isAmong(this.#keyed.get(key) ?? [], sought) || this.#isAmong(this.#others, sought);
+    if (key === undefined) return this.#isAmong(this.#values, sought, COMPARISON);
+    const known = this.#keyed.get(key);
+    if (known !== undefined && this.#equality.isEqual(known, sought)) return true;
+    return this.#isAmong(this.#more.get(key), sought) || this.#isAmong(this.#others, sought);
   }
 
-  #isAmong(values: readonly Value[], sought: Value): boolean {
-    hostBounds.spend(1 + values.length);
+  #addTo(key: K, value: Value): void {
+    const more = this.#more.get(key);
+    if (more) more.push(value);
+    else this.#more.set(key, [value]);
+  }
+
+  #isAmong(values: readonly Value[] | undefined, sought: Value, comparison = 1): boolean {
+    if (values === undefined || values.length === 0) return false;
+    hostBounds.spend(comparison * values.length);
     return values.some((value) => this.#equality.isEqual(value, sought));
   }
 }
