@@ -1,7 +1,18 @@
 // `parseDate`: a text read by the letters of a date pattern (builtins.md 6.1, 3.3), strictly.
 import { unconvertible } from '../convert/index.ts';
 import { DAY_MS, type DateTime, dateTimeOf, daysFromCivil, daysInMonth, isLeapYear } from '../values/index.ts';
-import { type DateToken, fieldsOf, MONTHS, parseDatePattern, WEEKDAYS, ZONE_NAME } from './date-patterns.ts';
+import {
+  type DateToken,
+  type Fields,
+  fieldsOf,
+  MONTHS,
+  parseDatePattern,
+  weekdayOfMonth,
+  WEEKDAYS,
+  weekOfMonth,
+  weekOfYear,
+  ZONE_NAME,
+} from './date-patterns.ts';
 
 type Read = Partial<Record<string, number>>;
 
@@ -103,11 +114,8 @@ function nearYear(lastTwo: number, nowMs: number): number {
 function assemble(read: Read): DateTime | null {
   const year = read.y ?? read.Y ?? 1970;
   if (year < 1 || year > 9999) return null;
-  const month = read.M ?? read.L ?? 1;
-  const day = read.d ?? 1;
-  if (day > daysInMonth(year, month) || (read.D ?? 1) > (isLeapYear(year) ? 366 : 365)) return null;
-  const byDayOfYear = read.D !== undefined && read.M === undefined && read.d === undefined;
-  const days = byDayOfYear ? daysFromCivil(year, 1, 1) + (read.D as number) - 1 : daysFromCivil(year, month, day);
+  const days = read.w === undefined && read.W === undefined && read.F === undefined ? dayOf(read, year) : dayByWeek(read, year);
+  if (days === null) return null;
   const half = read.h === undefined ? read.K : read.h % 12;
   const hour = read.H ?? (read.k === undefined ? undefined : read.k % 24) ?? (half ?? 0) + (half === undefined ? 0 : (read.a ?? 0));
   const minutes = hour * 60 + (read.m ?? 0) - (read.z ?? read.Z ?? read.X ?? 0);
@@ -115,4 +123,34 @@ function assemble(read: Read): DateTime | null {
   const weekday = read.E ?? read.u;
   if (weekday !== undefined && weekday !== fieldsOf(days * DAY_MS).weekday) return null;
   return dateTimeOf(ms);
+}
+
+function dayOf(read: Read, year: number): number | null {
+  const month = read.M ?? read.L ?? 1;
+  const day = read.d ?? 1;
+  if (day > daysInMonth(year, month) || (read.D ?? 1) > (isLeapYear(year) ? 366 : 365)) return null;
+  const byDayOfYear = read.D !== undefined && read.M === undefined && read.d === undefined;
+  return byDayOfYear ? daysFromCivil(year, 1, 1) + (read.D as number) - 1 : daysFromCivil(year, month, day);
+}
+
+/** The first day that would be written with all that was read: week 1 may begin in the year before. */
+function dayByWeek(read: Read, year: number): number | null {
+  const weekday = read.E ?? read.u;
+  const month = read.M ?? read.L ?? (read.w === undefined && read.D === undefined ? 1 : undefined);
+  // A week year is one only beside a week of the year; else it is read as the year.
+  const weekYear = read.w === undefined ? undefined : read.Y;
+  const isWanted = (wanted: number | undefined, actual: number): boolean => wanted === undefined || wanted === actual;
+  const fits = (fields: Fields): boolean =>
+    isWanted(weekday, fields.weekday) &&
+    isWanted(month, fields.month) &&
+    isWanted(weekYear === undefined ? year : read.y, fields.year) &&
+    isWanted(read.d, fields.day) &&
+    isWanted(read.D, fields.dayOfYear) &&
+    isWanted(read.W, weekOfMonth(fields)) &&
+    isWanted(read.F, weekdayOfMonth(fields)) &&
+    isWanted(read.w, weekOfYear(fields).week) &&
+    isWanted(weekYear, weekOfYear(fields).weekYear);
+  const first = daysFromCivil(year, 1, 1);
+  for (let day = first - 7; day < first + 373; day++) if (fits(fieldsOf(day * DAY_MS))) return day;
+  return null;
 }

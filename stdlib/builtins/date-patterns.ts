@@ -93,12 +93,18 @@ export function fieldsOf(ms: number): Fields {
 }
 
 /** Week of the year with weeks from Sunday, the first one holding January 1; and the year that the week counts for. */
-function weekOfYear({ year, dayOfYear, weekday, month, day }: Fields): { week: number; weekYear: number } {
+export function weekOfYear({ year, dayOfYear, weekday, month, day }: Fields): { week: number; weekYear: number } {
   const sinceSunday = weekday % 7;
   if (month === 12 && day + (6 - sinceSunday) > 31) return { week: 1, weekYear: year + 1 };
   const firstSinceSunday = (((sinceSunday - dayOfYear + 1) % 7) + 7) % 7;
   return { week: Math.floor((dayOfYear - 1 + firstSinceSunday) / 7) + 1, weekYear: year };
 }
+
+/** Week of the month with weeks from Sunday, the first one holding its first day. */
+export const weekOfMonth = ({ day, weekday }: Fields): number => Math.floor((day - 1 + ((((weekday - day + 1) % 7) + 7) % 7)) / 7) + 1;
+
+/** Which of its weekday in the month. */
+export const weekdayOfMonth = ({ day }: Fields): number => Math.floor((day - 1) / 7) + 1;
 
 /** The instant by the tokens of a pattern. */
 export function formatByPattern(ms: number, tokens: readonly DateToken[]): string {
@@ -123,13 +129,13 @@ function letter(kind: string, count: number, fields: Fields): string {
     case 'w':
       return padded(weekOfYear(fields).week);
     case 'W':
-      return padded(Math.floor((day - 1 + ((((weekday - day + 1) % 7) + 7) % 7)) / 7) + 1);
+      return padded(weekOfMonth(fields));
     case 'D':
       return padded(dayOfYear);
     case 'd':
       return padded(day);
     case 'F':
-      return padded(Math.floor((day - 1) / 7) + 1);
+      return padded(weekdayOfMonth(fields));
     case 'E':
       return named(WEEKDAYS, weekday, count >= 4);
     case 'u':

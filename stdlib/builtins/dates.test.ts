@@ -40,6 +40,17 @@ expectCases('builtins.md 6.1', [
   ['parseDate', ['1900-02-29', 'yyyy-MM-dd'], CONVERSION],
   ['parseDate', ['2000-366', 'yyyy-D'], date('2000-12-31')],
   ['parseDate', ['1900-366', 'yyyy-D'], CONVERSION],
+  ['parseDate', ['2026 10', 'YYYY w'], date('2026-03-01')],
+  ['parseDate', ['2026-W10-6', "YYYY-'W'w-u"], date('2026-03-07')],
+  ['parseDate', ['2026 1', 'YYYY w'], date('2025-12-28')],
+  ['parseDate', ['2025 1 Mon', 'yyyy w E'], date('2025-12-29')],
+  ['parseDate', ['2026 53', 'yyyy w'], CONVERSION],
+  ['parseDate', ['2026-03-07 11', 'yyyy-MM-dd w'], CONVERSION],
+  ['parseDate', ['2026 March 2 Sat', 'yyyy MMMM W E'], date('2026-03-14')],
+  ['parseDate', ['2026 March 6', 'yyyy MMMM W'], CONVERSION],
+  ['parseDate', ['2026-03 2nd Tue', "yyyy-MM F'nd' E"], date('2026-03-10')],
+  ['parseDate', ['2026-02 5 Tue', 'yyyy-MM F E'], CONVERSION],
+  ['parseDate', ['2026-12-31', 'YYYY-MM-dd'], date('2026-12-31')],
   ...['z', 'Z', 'X'].flatMap((letter): Case[] => [
     ['parseDate', ['12:00 +01:59', `HH:mm ${letter}`], date('1970-01-01T10:01:00Z')],
     ['parseDate', ['12:00 -0130', `HH:mm ${letter}`], date('1970-01-01T13:30:00Z')],
@@ -188,4 +199,14 @@ expectCases('builtins.md 6.6', [
 test('builtins.md 6.6: the zones are sorted and hold Europe/Paris', () => {
   const zones = lookup('getZoneIds')?.call(testContext(), []) as Value[];
   expect([zones.includes('Europe/Paris'), zones.includes('UTC'), [...zones].sort()]).toEqual([true, true, zones]);
+});
+
+test('builtins.md 6.1: what is written by weeks is read again', () => {
+  const format = lookup('format');
+  const parse = lookup('parseDate');
+  for (const pattern of ['YYYY-w-E', 'yyyy-MM-w-u', 'yyyy-MM-W-u', 'yyyy-MM-F-u', 'YYYY-w-dd', 'yyyy-D-w'])
+    for (let day = Date.UTC(2019, 11, 20); day < Date.UTC(2022, 0, 20); day += 86_400_000) {
+      const text = format?.call(testContext(), [`{0,date,${pattern}}`, new DateTime(day)]) as Value;
+      expect(parse?.call(testContext(), [text, pattern]), `${String(text)} ${pattern}`).toEqual(new DateTime(day));
+    }
 });
