@@ -58,8 +58,8 @@ const PREDEFINED: Readonly<Record<string, Predefined>> = {
   Track: {
     required: ['user', 'reportingTopic'],
     run: async ({ space, collaboration, activity, config, batching }) => {
-      const { user = null, ...given } = config;
-      const track = { ...TRACK_DEFAULTS, activity, ...given, username: user, collaborationId: getOwn(collaboration, 'id') };
+      const { user = null, ...given } = merged(TRACK_DEFAULTS, config);
+      const track = { activity, ...given, username: user, collaborationId: getOwn(collaboration, 'id') };
       return { value: await startTrack(space, track, batching) };
     },
   },

@@ -157,4 +157,6 @@ test('a null in the configuration of a step leaves the default', async () => {
   const ran = `ActivityPattern.define("P", "told", ["x"], {x: 5})  return [ActivityPattern.run("P", "${id}", "a", {x: null}), ActivityPattern.run("P", "${id}", "b", {x: 6})]`;
   expect(await value(ran)).toEqual([5, 6]);
   expect(await db.collection(ACTIVITY_PATTERNS.collection).countDocuments({})).toBe(1);
+  const tracked = `ActivityPattern.run("Track", "${id}", "t", {user: "nulls", reportingTopic: "/nulls", level: null, distanceFilter: null, desiredAccuracy: 5})`;
+  expect(await value(`var t = ${tracked}  return [t.level, t.distanceFilter, t.desiredAccuracy]`)).toEqual(['fine', 200, 5]);
 });

@@ -128,7 +128,8 @@ function formatNumber(value: Value, pattern: NumberPattern, place: Placeholder):
 }
 
 function datePattern(style: string | null, keywords: ReadonlyMap<string, string>): DateToken[] {
-  return datePatternOf(keywords.get(style?.trim().toLowerCase() ?? 'medium') ?? style ?? '');
+  const keyword = style?.trim().toLowerCase() || 'medium'; // an empty style is none, as for numbers
+  return datePatternOf(keywords.get(keyword) ?? style ?? '');
 }
 
 function instantOf(value: Value, place: Placeholder): number {

@@ -1,8 +1,10 @@
 // General procedures and JSON (builtins.md 5.2, 8, 13, 14).
 import { fail } from '../errors.ts';
 import {
+  compareDecimals,
   DateTime,
   Decimal,
+  decimalOfNumber,
   getOwn,
   integer,
   isNumber,
@@ -37,14 +39,23 @@ function* range(from: Integer, to: Integer, increment: Integer): Generator<Value
 /** Of a Map. */
 const entriesOf = (v: Value): Value[] | undefined => (v instanceof LocalValue ? (v as { entries?: () => Value[] }).entries?.() : undefined);
 
-/** Where a value stands on the line on which thresholds are crossed; JavaScript compares a bigint with a double exactly. */
-function place(value: Value, parameter: string): Integer {
+/** Where a value stands on the line on which thresholds are crossed. */
+function place(value: Value, parameter: string): Integer | Decimal {
   if (value instanceof DateTime) return value.ms;
-  if (typeof value === 'bigint') return value;
-  return isNumber(value) || value instanceof Decimal
+  if (typeof value === 'bigint' || value instanceof Decimal) return value;
+  return isNumber(value)
     ? numberOf(value)
     : fail('cascade.procedure.parameter.type', 'threshold', parameter, 'Number or DateTime', typeOf(value));
 }
+
+/** Below 0: a before b; NaN: neither is. JavaScript compares a bigint with a double exactly. */
+function order(a: Integer | Decimal, b: Integer | Decimal): number {
+  if (!(a instanceof Decimal) && !(b instanceof Decimal)) return a < b ? -1 : a > b ? 1 : Number(a) === Number(b) ? 0 : Number.NaN;
+  const [left, right] = [decimal(a), decimal(b)];
+  return left && right ? compareDecimals(left, right) : Math.sign(numberOf(a) - numberOf(b)); // an infinity, or NaN
+}
+
+const decimal = (value: Integer | Decimal): Decimal | null => (value instanceof Decimal ? value : decimalOfNumber(value));
 
 function threshold(_: BuiltinContext, previous: Value, next: Value, limit: Value, direction: string): boolean {
   if (!['increasing', 'decreasing', 'either'].includes(direction)) fail('cascade.lang.range', 'direction', direction);
@@ -52,8 +63,8 @@ function threshold(_: BuiltinContext, previous: Value, next: Value, limit: Value
   const before = place(previous, 'previousValue');
   const after = place(next, 'newValue');
   const at = place(limit, 'thresholdValue');
-  const rises = before < at && after >= at;
-  const falls = before > at && after <= at;
+  const rises = order(before, at) < 0 && order(after, at) >= 0;
+  const falls = order(before, at) > 0 && order(after, at) <= 0;
   return (rises && direction !== 'decreasing') || (falls && direction !== 'increasing');
 }
 

@@ -27,6 +27,8 @@ expectCases('builtins.md 2', [
   ['equals', ['a', 'a'], true],
   ['equalsIgnoreCase', ['Ab', 'aB'], true],
   ['equalsIgnoreCase', ['Ab', null], false],
+  ['equalsIgnoreCase', ['ẞ', 'ß'], true],
+  ['equalsIgnoreCase', ['ς', 'Σ'], true],
   ['includes', ['abc', 'd'], false],
   ['indexOf', ['banana', 'an'], 1],
   ['indexOf', ['x', 'y'], -1],

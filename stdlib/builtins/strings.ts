@@ -29,6 +29,11 @@ function trimmed(str: string, left: boolean, right: boolean): string {
   return str.slice(start, end);
 }
 
+/** Some letters are the same in lower case only (ẞ and ß), others by way of the upper one (ς and σ). */
+function isSameInAnyCase(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase() || a.toUpperCase().toLowerCase() === b.toUpperCase().toLowerCase();
+}
+
 /** `begin` and `end` of a slice in a text or List of `size`: negative ones count from the end, both are clamped. */
 export function sliceBounds(size: number, begin: number, end: number | null): [begin: number, end: number] {
   const place = (n: number): number => (n < 0 ? Math.max(0, size + n) : Math.min(n, size));
@@ -87,7 +92,7 @@ export const strings: readonly Declaration[] = [
     forms: 'M',
     about: 'Whether other is the same String but for case.',
     turns: reading,
-    run: (_, str: string, other: string | null) => other !== null && str.toUpperCase().toLowerCase() === other.toUpperCase().toLowerCase(),
+    run: (_, str: string, other: string | null) => other !== null && isSameInAnyCase(str, other),
   },
   {
     call: 'indexOf(str: String, substr: String) => Integer',
