@@ -56,16 +56,16 @@ test('an effect whose request tells of what has changed since is not made again'
 
 test('after a lost race what showed the instance since the own last change of it is read again, and that change is shown as it is now', () => {
   const history = new RunHistory([]);
-  history.add(read('1', 0, 1, 'c at 5', '5 t.Counter/c'));
+  history.add(read('1', 0, 1, '{"_id":"c","n":5}', '5 t.Counter/c'));
   history.add(read('2', 0, 2, 'a list', '1 t.Row/a'));
-  history.committed(step('3', 0, 3, 'set c', 'c at 6', history.recent, '6 t.Counter/c'));
-  history.add(read('4', 0, 4, 'c at 6', '6 t.Counter/c'));
+  history.committed(step('3', 0, 3, 'set c', '{"_id":"c","n":6}', history.recent, '6 t.Counter/c'));
+  history.add(read('4', 0, 4, '{"_id":"c","n":6}', '6 t.Counter/c'));
   history.committed(step('5', 0, 5, 'log', 'logged', history.recent));
-  history.add(read('6', 0, 6, 'c at 7', '7 t.Counter/c'));
+  history.add(read('6', 0, 6, '{"_id":"c","n":7}', '7 t.Counter/c'));
   history.restart('t.Counter/c');
-  expect(textOf(asked(history, '1', 0, '1'))).toBe('c at 5');
+  expect(textOf(asked(history, '1', 0, '1'))).toBe('{"_id":"c","n":5}');
   expect(textOf(asked(history, '2', 0, '2'))).toBe('a list');
-  expect(asked(history, '3', 0, 'set c')).toMatchObject({ answer: { ok: 'c at 6' }, stale: 't.Counter/c' });
+  expect(asked(history, '3', 0, 'set c')).toMatchObject({ answer: { ok: '{"_id":"c","n":6}' }, stale: 't.Counter/c' });
   expect(asked(history, '4', 0, '4')).toBeNull();
   expect(asked(history, '5', 0, 'log')).toMatchObject({ stale: null });
   expect(asked(history, '6', 0, '6')).toBeNull();
@@ -73,14 +73,14 @@ test('after a lost race what showed the instance since the own last change of it
 
 test('where the run goes by what it read before its own change, that read is made again, and the change is shown as it is now', () => {
   const history = new RunHistory([]);
-  history.add(read('0', 0, 1, 'c at 4', '4 t.Counter/c'));
+  history.add(read('0', 0, 1, '{"_id":"c","n":4}', '4 t.Counter/c'));
   history.committed(step('1', 0, 1, 'log', 'logged', history.recent));
-  history.add(read('2', 0, 1, 'c at 5', '5 t.Counter/c'));
+  history.add(read('2', 0, 1, '{"_id":"c","n":5}', '5 t.Counter/c'));
   history.add(read('3', 0, 1, 'a list', '1 t.Row/a'));
-  history.committed(step('4', 0, 1, 'set c', 'c at 6', history.recent, '6 t.Counter/c'));
+  history.committed(step('4', 0, 1, 'set c', '{"_id":"c","n":6}', history.recent, '6 t.Counter/c'));
   history.committed(step('5', 0, 1, 'log', 'logged'));
   history.restart('t.Counter/c');
-  expect(textOf(asked(history, '0', 0, '0'))).toBe('c at 4');
+  expect(textOf(asked(history, '0', 0, '0'))).toBe('{"_id":"c","n":4}');
   expect(asked(history, '1', 0, 'log')).toMatchObject({ stale: null });
   expect(asked(history, '2', 0, '2')).toBeNull();
   expect(textOf(asked(history, '3', 0, '3'))).toBe('a list');
@@ -104,13 +104,20 @@ test('after a race for a key, reads that looked for it in vain are made again, a
   expect(asked(history, '5', 0, '5')).toBeNull();
 });
 
+test('a number that tells of several changed instances stays one, and no longer tells of their versions', () => {
+  const history = new RunHistory([]);
+  history.committed(step('1', 0, 1, 'set all', '2', [], '6 t.Counter/c\n4 t.Counter/d'));
+  history.restart('t.Counter/c');
+  expect(asked(history, '1', 0, 'set all')).toMatchObject({ answer: { ok: '2' }, stale: null, seen: [['t.Counter/d', 4n]] });
+});
+
 test('effects of a loop keep the read before them, so that none is taken for another', () => {
   const history = new RunHistory([]);
-  history.add(read('1', 0, 1, 'c at 5', '5 t.Counter/c'));
-  history.committed(step('2', 0, 2, 'set 1', 'c at 6', history.recent, '6 t.Counter/c'));
-  history.committed(step('2', 1, 3, 'set 2', 'c at 7', [], '7 t.Counter/c'));
+  history.add(read('1', 0, 1, '{"_id":"c","n":5}', '5 t.Counter/c'));
+  history.committed(step('2', 0, 2, 'set 1', '{"_id":"c","n":6}', history.recent, '6 t.Counter/c'));
+  history.committed(step('2', 1, 3, 'set 2', '{"_id":"c","n":7}', [], '7 t.Counter/c'));
   history.restart('t.Counter/c');
-  expect(textOf(asked(history, '1', 0, '1'))).toBe('c at 5');
+  expect(textOf(asked(history, '1', 0, '1'))).toBe('{"_id":"c","n":5}');
   expect(asked(history, '2', 0, 'set 1')).toMatchObject({ stale: null });
   expect(asked(history, '2', 1, 'set 2')).toMatchObject({ stale: 't.Counter/c' });
 });

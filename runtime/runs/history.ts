@@ -82,7 +82,12 @@ export class RunHistory {
     const request = digest();
     const entry = read && (read.request === undefined || read.request === request) ? read : effects?.take(nth, request);
     if (!entry) return null;
-    return { answer: entry.answer, at: entry.at, seen: seenIn(entry.seen), stale: 'stale' in entry ? (entry as Effect).stale : null };
+    const { answer, at } = entry;
+    const seen = seenIn(entry.seen);
+    const stale = 'stale' in entry ? (entry as Effect).stale : null;
+    if (stale === null || isInstance(answer, stale)) return { answer, at, seen, stale };
+    // A number, say: it stays as it was, and shows the program nothing that its updates would have to meet.
+    return { answer, at, seen: seen.filter(([one]) => one !== stale), stale: null };
   }
 
   /** Adds a read, unless it is too large. */
@@ -230,6 +235,10 @@ class SiteEffects {
     return this.#byRequest;
   }
 }
+
+/** Whether the answer is the instance, `<collection>/<id>`. */
+const isInstance = (answer: Answer, instance: string): boolean =>
+  'ok' in answer && answer.ok.startsWith('{') && answer.ok.includes(`"_id":"${instance.slice(instance.indexOf('/') + 1)}"`);
 
 /** The highest order; -1: there is none. */
 const newest = (entries: readonly Entry[]): number => entries.reduce((latest, { order }) => Math.max(latest, order), -1);
