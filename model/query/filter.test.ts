@@ -7,7 +7,7 @@ import { coerceProperty } from '../types/index.ts';
 import { instance, PROPERTIES, where } from './testing/arbitrary.ts';
 import { toFilter } from './filter.ts';
 import { matches } from './matches.ts';
-import { openTestCollection, type TestCollection } from './mongo-testing.ts';
+import { openTestCollection, type TestCollection } from './testing/collection.ts';
 import { parseWhere } from './parse.ts';
 import { CONTEXT, typeOf } from './testing.ts';
 import type { Predicate } from './types.ts';

@@ -1,7 +1,7 @@
 // One pattern, two engines: RE2 in memory and PCRE in the store say the same of every text.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openTestCollection, type TestCollection } from './mongo-testing.ts';
+import { openTestCollection, type TestCollection } from './testing/collection.ts';
 import { Pattern } from './pattern.ts';
 import { typeOf } from './testing.ts';
 

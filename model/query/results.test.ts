@@ -6,7 +6,7 @@ import { parseJson } from '../values/index.ts';
 import { toFilter } from './filter.ts';
 import { instanceQuery } from './instance-query.ts';
 import { matches } from './matches.ts';
-import { openTestCollection, type TestCollection } from './mongo-testing.ts';
+import { openTestCollection, type TestCollection } from './testing/collection.ts';
 import { parseProps, toProjection } from './props.ts';
 import { parseSort, toSort } from './sort.ts';
 import { instanceOf, parse, typeOf } from './testing.ts';

@@ -10,7 +10,7 @@ import { instanceFromBson, instanceToBson } from '../values/index.ts';
 import { toFilter } from './filter.ts';
 import { matches } from './matches.ts';
 import { moneyPatterns } from './money-text.ts';
-import { openTestCollection, type TestCollection } from './mongo-testing.ts';
+import { openTestCollection, type TestCollection } from './testing/collection.ts';
 import { parseWhere } from './parse.ts';
 import { parseSort } from './sort.ts';
 import { instanceScope } from './path.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CascadeError } from '../errors/api-errors.ts';
 import { toFilter } from './filter.ts';
 import { matches } from './matches.ts';
-import { openTestCollection, type TestCollection } from './mongo-testing.ts';
+import { openTestCollection, type TestCollection } from './testing/collection.ts';
 import { instanceOf, parse, typeOf } from './testing.ts';
 
 const bin = typeOf('Bin', { n: 'Integer', d: 'Decimal(2)', m: 'Currency', t: 'String multi', o: 'Object', w: 'DateTime' });

@@ -395,7 +395,7 @@ export const KERNEL_FAULTS: readonly KernelFault[] = [
   },
   {
     what: 'a run does not know of a key that it has given to an instance itself',
-    file: 'runtime/runs/durable-run.ts',
+    file: 'runtime/runs/durable/durable-run.ts',
     text: '        for (const [key, version] of taken) readSet.mark(key, version);\n',
     replacement: '',
   },

@@ -1,8 +1,8 @@
 // A collection of a real mongod for tests, where the test set-up gives one.
 import { type Document, MongoClient } from 'mongodb';
-import type { ObjectValue } from '../../stdlib/values/index.ts';
-import type { TypeDefinition } from '../types/index.ts';
-import { instanceToBson } from '../values/index.ts';
+import type { ObjectValue } from '../../../stdlib/values/index.ts';
+import type { TypeDefinition } from '../../types/index.ts';
+import { instanceToBson } from '../../values/index.ts';
 
 export interface TestCollection extends AsyncDisposable {
   /** Puts in instances, known from then on by their place in the list. */
