@@ -100,11 +100,13 @@ export function emitRecommendations(node: Recommendations, tail: Tail, module: M
   const result = variable(node.result.name);
   // Inside MATCH the candidate, or a variable of a block, may have the name of the result.
   const list = module.temporary();
+  const collection = module.temporary(); // evaluated before the result is emptied, which it may be about
+  const evaluated = b.statement(b.assign(collection, emitCollection(node.collection, module)));
   module.recommended.set(node, list);
   const loop = emitLoop(
     {
       at: node.collection,
-      collection: emitCollection(node.collection, module),
+      collection,
       variable: node.variable,
       until: node.until,
       body: () => module.statements(node.body.body, 'none'),
@@ -112,5 +114,5 @@ export function emitRecommendations(node: Recommendations, tail: Tail, module: M
     module,
   );
   const made = b.statement(b.assign(result, b.assign(list, b.array([]))));
-  return tail === 'value' ? [made, ...loop, b.returns(result)] : [made, ...loop];
+  return [evaluated, made, ...loop, ...(tail === 'value' ? [b.returns(result)] : [])];
 }
