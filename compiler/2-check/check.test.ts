@@ -310,6 +310,10 @@ test('merges, correlations and timers are checked', () => {
   expect(found(`RULE r WHEN ${two} BEFORE INSERT OCCURS ON B WITHIN 0 seconds`)).toEqual(['rule.interval 1:70']);
   expect(found(`RULE r WHEN ${two} BEFORE INSERT OCCURS ON B WITHIN 1000001 days`)).toEqual(['rule.interval 1:70']);
   expect(found(`RULE r WHEN ${two}\nTIMEOUT log.info("x")`)).toEqual(['rule.timeout 1:1']);
+  const expected = `RULE r WHEN ${two} EXPECT WITHIN 1 minute`;
+  expect(found(`${expected}\nvar x = 1\nTIMEOUT x = x + 1\nvar x = 2`)).toEqual([]);
+  expect(found(`${expected}\nvar x = 1\nTIMEOUT var y = x\nlog.info(z)`)).toEqual(['lang.variable.undeclared 4:10']);
+  expect(found(`${expected}\ny = 1\nTIMEOUT var y = 1`)).toEqual(['lang.variable.undeclared 2:1']);
   const { correlation, triggers, hasTimeout, variables } = rule(
     `RULE r WHEN ${two} BEFORE INSERT OCCURS ON B WITHIN 1 minute CONSTRAIN TO a.x == B.x log.info("x") TIMEOUT log.info(a.x)`,
   );

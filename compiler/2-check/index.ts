@@ -41,11 +41,12 @@ export function check(definition: Definition, { builtins, stateOf }: Pick<Compil
   const state = definition.type === 'Procedure' && procedure ? checkState(definition, procedure, stateOf ?? (() => null), report) : null;
   const mayHoldMaps = holdsMaps(definition, { procedure, rule, package: imports.package }, resolver);
   const hints = definition.type === 'Procedure' ? turnedParameters(definition) : rule?.renamed;
-  const body = (statements: readonly Statement[]): Scope => {
+  const body = (statements: readonly Statement[], declared: readonly string[] = []): Scope => {
     const scope = new Scope({
       parameters: parametersOf(definition),
       events: rule?.variables ?? [],
       state: state?.names ?? [],
+      declared,
       hints,
       report,
     });
@@ -58,7 +59,8 @@ export function check(definition: Definition, { builtins, stateOf }: Pick<Compil
     const scope = new Scope({ parameters: [], events: variables, report });
     new BodyChecker(scope, resolver, found, mayHoldMaps, report).expression(expression);
   }
-  const timeout = definition.type === 'Rule' && definition.timeout ? body(definition.timeout) : null;
+  // A variable is there in the whole rule (language.md S1). Where TIMEOUT runs the body has not: the body's variables are null.
+  const timeout = definition.type === 'Rule' && definition.timeout ? body(definition.timeout, main.variables) : null;
   const others = definition.type === 'Rule' ? [...(definition.timeout ?? []), ...(rule?.asked ?? []).map((one) => one.expression)] : [];
   return {
     definition,

@@ -13,6 +13,8 @@ export interface ScopeOptions {
   readonly events: Iterable<string>;
   /** Variables of the service's state: there without a declaration, and never declared (S4). */
   readonly state?: Iterable<string>;
+  /** Variables that are declared before the text begins. */
+  readonly declared?: Iterable<string>;
   /** What to say of names that are not declared, where more is known of them. */
   readonly hints?: ReadonlyMap<string, string>;
   readonly report: Report;
@@ -25,16 +27,17 @@ export class Scope {
   readonly #hints: ReadonlyMap<string, string>;
   readonly #report: Report;
   /** Declared up to here in the text. */
-  readonly #declared = new Set<string>();
+  readonly #declared: Set<string>;
   readonly #blocks: Set<string>[] = [];
   /** The nodes that read or assign a variable of the function itself, block variables left out. */
   readonly reads = new Set<object>();
   readonly writes = new Set<object>();
   #searches = 0;
-  constructor({ parameters, events, state = [], hints = new Map(), report }: ScopeOptions) {
+  constructor({ parameters, events, state = [], declared = [], hints = new Map(), report }: ScopeOptions) {
     this.#parameters = new Set(parameters);
     this.#events = new Set(events);
     this.#state = new Set(state);
+    this.#declared = new Set(declared);
     this.#hints = hints;
     this.#report = report;
   }
