@@ -17,16 +17,19 @@ export interface SingleCall {
   readonly args: readonly unknown[];
   /** The arguments' names; absent: they are given by their places. */
   readonly named?: readonly string[];
+  /** Its value is nobody's: it need not be data. */
+  readonly discarded?: true;
 }
 
 /** The program for a call; it gets the arguments in order. */
-export function programFor({ builtin, operator = 'regex', args, named }: SingleCall): Program {
+export function programFor({ builtin, operator = 'regex', args, named, discarded }: SingleCall): Program {
   const names = args.map((_, i) => `a${i}`);
   const call = builtin === null ? names.join(` ${operator} `) : callOf(builtin, named ? named.map((name, i) => `${name}: a${i}`) : names);
-  let program = made.get(call);
+  const body = discarded ? `${call}\nreturn null` : `return ${call}`;
+  let program = made.get(body);
   if (!program) {
-    const { module } = compileText(`PROCEDURE singleCall(${names.join(', ')})\nreturn ${call}`, 'procedure') as CompiledProcedure;
-    made.set(call, (program = programOf(module, '')));
+    const { module } = compileText(`PROCEDURE singleCall(${names.join(', ')})\n${body}`, 'procedure') as CompiledProcedure;
+    made.set(body, (program = programOf(module, '')));
   }
   return program;
 }

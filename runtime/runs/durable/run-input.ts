@@ -130,7 +130,7 @@ function callOf(host: RunHost, name: string, event: StoredEvent): Pick<RunReques
   }
   const values = named ? Object.values(named) : (args ?? []);
   return {
-    program: host.programFor({ builtin: name, args: values, ...(named && { named: Object.keys(named) }) }),
+    program: host.programFor({ builtin: name, args: values, discarded: true, ...(named && { named: Object.keys(named) }) }),
     argsJson: JSON.stringify(values),
   };
 }
