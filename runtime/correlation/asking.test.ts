@@ -37,6 +37,7 @@ function asking(admit: () => Promise<void>, answer = (observer: RunObserver): vo
     admit,
     limits: () => ({}),
     logLevel: () => 'INFO',
+    serviceOf: () => null,
     takeRecorded: () => [],
     isTraced: () => false,
     release: ignored,
