@@ -1,5 +1,5 @@
 // Tokens and whom they stand for: issued, verified with a bounded memory, ended. Passwords are `open-identity`'s.
-import { ObjectId } from 'mongodb';
+import { type Filter, ObjectId } from 'mongodb';
 import type { Identity } from './types.ts';
 import { apiError } from '../model/errors/index.ts';
 import { boundedCache, type MaybePromise } from '../platform/structures/index.ts';
@@ -30,6 +30,9 @@ export class Sessions {
   readonly #readingUsers = new Map<string, Promise<UserDocument | null>>();
   /** Raised by each revocation, so that a verification that was under way then is not remembered. */
   #revocations = 0;
+  /** Readings of the store that are under way, and the sessions that ended in the meantime: they are not remembered. */
+  #underWay = 0;
+  readonly #endedMeanwhile = new Set<string>();
 
   /** @param onEntered a user is in a namespace that it was not in before */
   constructor(collections: IdentityCollections, now: () => number, onEntered: (username: string, namespace: string) => void) {
@@ -94,7 +97,7 @@ export class Sessions {
     const { tokens } = this.#collections;
     await tokens.insertOne(basis);
     // Revoked between its verification and now: the revocation did not see this one.
-    if (from && !(await tokens.findOne({ _id: from._id }, { projection: { _id: 1 } }))) {
+    if (from && !(await tokens.findOne(this.#lasting(from._id), { projection: { _id: 1 } }))) {
       await tokens.deleteOne({ _id });
       throw apiError('cascade.security.token.invalid');
     }
@@ -110,7 +113,7 @@ export class Sessions {
   async again(text: string, { token, user, identity }: Verified): Promise<Session> {
     const { username, preferredUsername } = user;
     const { tokens } = this.#collections;
-    if (token.expiresAt === null || !(await tokens.findOne({ _id: token._id }, { projection: { _id: 1 } })))
+    if (token.expiresAt === null || !(await tokens.findOne(this.#lasting(token._id), { projection: { _id: 1 } })))
       throw apiError('io.service.security.authentication.failed');
     return { token: text, expiresAt: token.expiresAt, identity, preferredUsername: preferredUsername ?? username, basis: token };
   }
@@ -157,11 +160,16 @@ export class Sessions {
    * all their sockets, and sockets close often.
    */
   async end(text: string, { _id }: TokenDocument): Promise<void> {
-    this.#revocations++;
     this.#verified.delete(text);
     this.#reading.delete(text);
+    if (this.#underWay > 0) this.#endedMeanwhile.add(_id.toHexString());
     await this.#collections.tokens.updateMany({ $or: [{ _id }, { ancestors: _id }] }, { $min: { expiresAt: new Date(this.#now()) } });
     this.#verified.delete(text);
+  }
+
+  /** The document of a token that has not ended: an ended session is there until the store removes it. */
+  #lasting(_id: ObjectId): Filter<TokenDocument> {
+    return { _id, $or: [{ expiresAt: null }, { expiresAt: { $gt: new Date(this.#now()) } }] };
   }
 
   /** Forgets what is remembered: to be called after each write that may end a token. */
@@ -174,10 +182,20 @@ export class Sessions {
 
   async #readAndRemember(text: string): Promise<Verified | null> {
     const before = this.#revocations;
-    const found = await this.#read(hashToken(text));
-    if (found && before === this.#revocations) this.#verified.set(text, found);
-    else if (!found) this.#verified.delete(text);
-    return found;
+    this.#underWay++;
+    try {
+      const found = await this.#read(hashToken(text));
+      if (found && before === this.#revocations && !this.#hasEnded(found.token)) this.#verified.set(text, found);
+      else if (!found) this.#verified.delete(text);
+      return found;
+    } finally {
+      this.#underWay--;
+      if (this.#underWay === 0) this.#endedMeanwhile.clear();
+    }
+  }
+
+  #hasEnded({ _id, ancestors = [] }: TokenDocument): boolean {
+    return this.#endedMeanwhile.size > 0 && [_id, ...ancestors].some((one) => this.#endedMeanwhile.has(one.toHexString()));
   }
 
   async #read(hash: string): Promise<Verified | null> {

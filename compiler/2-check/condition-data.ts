@@ -85,8 +85,9 @@ export class ConditionWriter {
     if (first === undefined) return null;
     const names = variablesOf(bound);
     if (names.includes(first)) return { k: 'path', root: first, p: rest };
-    const info = this.#resolver.builtin(steps!.join('.'));
-    if (info?.params.length === 0 && info.effect === 'pure') return { k: 'call', name: info.name, args: [] };
+    const info = rest.length > 0 ? this.#resolver.builtin(steps!.join('.')) : undefined; // a constant such as Math.PI
+    if (info?.params.length === 0 && info.effect === 'pure')
+      return info.ofRun ? this.#ask(node, bound) : { k: 'call', name: info.name, args: [] };
     const [only, ...others] = names;
     if (mayBeBare && only !== undefined && others.length === 0 && bound.every(({ binds }) => binds === 'value'))
       return { k: 'path', root: only, p: [first, ...rest] };

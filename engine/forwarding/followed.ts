@@ -42,6 +42,9 @@ export interface Followed {
   /** Whether its owner, another process, has something to tell from its beginning on. */
   begins: boolean;
   isOpen: boolean;
+  /** Whether its client has no answer yet: a refusal is that answer, and no notice. */
+  isNew: boolean;
+  refusal: unknown;
   /** The name of a persistent one. */
   name: string | undefined;
   /** Grows with each attachment: messages of an earlier one do not count any more. */

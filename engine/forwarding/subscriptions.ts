@@ -44,6 +44,8 @@ export class FollowedSubscriptions {
       hasBegun: false,
       begins: false,
       isOpen: true,
+      isNew: true,
+      refusal: null,
       name: undefined,
       turn: 0,
       owner: null,
@@ -54,6 +56,8 @@ export class FollowedSubscriptions {
     this.#add(one);
     try {
       if (!(await this.#attach(one))) while (one.attaching) await one.attaching;
+      one.isNew = false;
+      if (one.refusal) throw one.refusal;
     } catch (error) {
       this.#remove(one);
       throw error;
@@ -303,7 +307,7 @@ export class FollowedSubscriptions {
         });
         if (!this.#isStill(one, turn)) return local.close();
         await this.#listeners.record(identity.namespace, space.epoch, epoch);
-        Object.assign(one, { local, owner });
+        Object.assign(one, { local, owner, name: local.name });
       } else await this.#attachAt(one, turn, owner, options);
     } catch (error) {
       return void (this.#failedAgain(one, error) || again());
@@ -344,7 +348,8 @@ export class FollowedSubscriptions {
       this.#options.onError(error);
       return false;
     }
-    if (one.isOpen) this.#notify(one, { kind: 'gone' });
+    if (one.isNew) one.refusal = error;
+    else if (one.isOpen) this.#notify(one, { kind: 'gone' });
     return true;
   }
 

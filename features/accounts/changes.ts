@@ -15,6 +15,7 @@ import { audited, auditWrite, entryFor, newAudit, requireAdmin } from '../../res
 import { AuditAlong } from './along.ts';
 import type { AccountResource } from './account-resource.ts';
 import { comparedForm } from '../../resources/definitions/index.ts';
+import { versionIn } from '../../resources/instances/index.ts';
 import { noteFailure, outcome } from '../../resources/operations/index.ts';
 import { objectOf } from '../../resources/requests/index.ts';
 
@@ -126,7 +127,10 @@ export async function putAccounts(
   return recorded(actor, made);
 }
 
-/** @returns the instance for one, the count for several, null for none (language.md U2, U3); with `onError` the outcome (U6) */
+/**
+ * @returns the instance for one, the count for several, null for none (language.md U2, U3); with `onError` the outcome (U6)
+ * @throws cascade.update.version.query: `ars_version` needs a condition that names one (U4)
+ */
 export async function updateAccounts(
   space: Namespace,
   resource: AccountResource,
@@ -137,6 +141,9 @@ export async function updateAccounts(
 ): Promise<Answer> {
   const by = { actor: withoutAnswers(actor), address: null };
   requireCapability(space, resource, 'update', actor.identity);
+  const version = versionIn({ kind: 'definitions', name: resource.name }, changes);
+  if (version !== undefined && !queryOf(space, resource, where, actor.identity))
+    throw apiError('cascade.update.version.query', resource.name);
   const found = await matching(space, resource, where, actor.identity);
   if (found.length === 0) {
     const none = unlessNamed(space, resource, where, actor.identity, null);
@@ -149,7 +156,7 @@ export async function updateAccounts(
   try {
     for (const stored of found)
       try {
-        done.push(await updateAccount(space, resource, stored, changes, by, isOne ? {} : { among }));
+        done.push(await updateAccount(space, resource, stored, changes, by, isOne ? { version } : { among }));
       } catch (error) {
         noteFailure(failed, error, stored);
       }

@@ -97,6 +97,6 @@ export function raisedPath(space: Namespace, { resource, name, path }: EventPath
 /** The name of the system resource that is meant, by its own name (no type of users has it) or that of its type; null for any other. */
 function ownNameOf(space: Namespace, name: string): string | null {
   const { features } = space.catalog;
-  const found = features.named(name) ?? features.ofType(name);
-  return found && features.named(found.name) === found ? found.name : null;
+  const found = features.ofType(name) ?? features.named(name);
+  return found && (found.name !== name || !features.ofType(name)) ? found.name : null;
 }

@@ -34,7 +34,7 @@ import {
   updateComputed,
 } from '../instances/index.ts';
 import {
-  changeDefinition,
+  changeDefinitionBy,
   definitionCondition,
   matchingStored,
   putDefinition,
@@ -289,9 +289,13 @@ async function updateDefinitions(
   actor: Actor,
   onError: boolean,
 ): Promise<Value> {
+  const version = versionIn(resource, values);
+  if (version !== undefined && !instanceQuery(definitionCondition(resource, where, actor), resource.type))
+    throw apiError('cascade.update.version.query', resource.name);
   const found = matchingStored(space, resource, where, actor);
   const failures: Failures | null = onError ? { failed: [], show: (object) => shownDefinition(space, resource, object) } : null;
-  const change = (name: string, part: Actor): Promise<ObjectValue> => changeDefinition(space, resource, name, values, part);
+  const change = (name: string, part: Actor): Promise<ObjectValue> =>
+    changeDefinitionBy(space, resource, name, () => values, part, version);
   const results = await eachDefinition(found, actor, change, failures);
   if (failures && found.length + results.length > 0) return outcome(results.length, failures.failed);
   if (results.length > 1) return results.length;

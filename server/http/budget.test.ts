@@ -90,27 +90,31 @@ test('messages count as what they take in memory, however short their texts are'
   await until(() => socket.messages().length === 6 && budget.total === 0);
 });
 
-test('before a login all messages count that wait for it, and there are not many', async () => {
-  const budget = new Budget('requestBytes', 100 * VALUES, 3.5 * VALUES);
-  await using server = await openFakeServer({ budget });
-  let enter = (): void => undefined;
-  server.logins = new Promise((resolve) => (enter = resolve));
+test('before a login all messages count that wait for it, and as many as fit are answered behind it', async () => {
   const login = JSON.stringify({ op: 'authenticate', resourceName: 'system.credentials', object: { username: 'ann', password: 'wrong' } });
-  await using first = await openTestSocket(server.port);
+  const small = new Budget('requestBytes', 100 * VALUES, 3.5 * VALUES);
+  const large = new Budget('requestBytes', 8 * 1024 * 1024, 4 * 1024 * 1024);
+  await using few = await openFakeServer({ budget: small });
+  let enter = (): void => undefined;
+  few.logins = new Promise((resolve) => (enter = resolve));
+  await using first = await openTestSocket(few.port);
   first.send(login);
   for (let n = 0; n < 5; n++) first.send(EMPTY);
   await until(() => first.messages().length === 2);
   expect(first.messages()).toMatchObject([{ status: 429 }, { status: 429 }]);
   await first[Symbol.asyncDispose]();
-  await until(() => budget.total === 0);
-  await using second = await openTestSocket(server.port);
-  for (let n = 0; n < 300; n++) second.send(login);
-  await until(() => server.addresses.length === 2);
-  expect(second.closeCode).toBeUndefined();
+  await until(() => small.total === 0);
+  await using many = await openFakeServer({ budget: large });
+  many.logins = few.logins;
+  await using second = await openTestSocket(many.port);
   second.send(login);
-  expect(await second.closed()).toBe(1008);
-  await until(() => budget.total === 0);
+  for (let n = 0; n < 1_500; n++) second.send(JSON.stringify({ op: 'select', resourceName: 'T' }));
+  await until(() => large.total > 1_000 * 1024);
   enter();
+  await until(() => second.messages().length === 1_501);
+  expect(new Set(second.messages().map(({ status }) => status))).toEqual(new Set([401]));
+  expect(second.closeCode).toBeUndefined();
+  await until(() => large.total === 0);
 });
 
 test('the number of sockets without a login is bounded', async () => {

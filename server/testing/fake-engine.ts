@@ -1,4 +1,5 @@
 // A stand-in for the engine, and a listening server around it: requests are recorded, and the test gives the answers.
+import { ObjectId } from 'mongodb';
 import { connect } from 'node:net';
 import { pino } from 'pino';
 import type { ApiReply, ApiRequest, Engine, Health, Identity } from '../../resources/api.ts';
@@ -100,7 +101,7 @@ function fakeIdentity(state: () => Pick<FakeServer, 'revoked' | 'logins' | 'ende
     expiresAt: new Date('2031-02-02T10:00:00.000Z'),
     identity: { ...ANN, namespace },
     preferredUsername: 'Ann',
-    basis: {} as Session['basis'],
+    basis: { _id: new ObjectId() } as Session['basis'],
   });
   const entering = (namespace: string | undefined): string | undefined => {
     if (namespace !== undefined && namespace !== 'main' && namespace !== 'plant')
@@ -114,7 +115,7 @@ function fakeIdentity(state: () => Pick<FakeServer, 'revoked' | 'logins' | 'ende
       await state().logins;
       if (username === 'locked') throw apiError('cascade.security.rate.limited', 60);
       if (username !== 'ann' || password !== 'pass:wörd') throw apiError('io.service.security.authentication.failed');
-      return { ...session(entering(target)), basis: { name: `own${++logins}` } as Session['basis'] };
+      return { ...session(entering(target)), basis: { _id: new ObjectId(), name: `own${++logins}` } as Session['basis'] };
     },
     loginWithToken: async (token, target) => {
       if (token !== TOKEN) throw apiError('io.service.security.authentication.failed');

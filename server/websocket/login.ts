@@ -38,6 +38,12 @@ export class LoggedIn {
     if (this.#session.token !== this.#given) await this.#store.endSession(this.#session);
   }
 
+  /** Whether it would end with the session of that one: it is the same, or was made from it. */
+  standsOn(other: LoggedIn): boolean {
+    const { _id, ancestors = [] } = this.#session.basis;
+    return [_id, ...ancestors].some((one) => one.equals(other.#session.basis._id));
+  }
+
   /**
    * The present identity. A session outlives its token's 24 hours, but not its revocation or its user's rights.
    * @throws namespace.not.authorized, security.token.invalid; Ended
@@ -58,12 +64,18 @@ export class LoggedIn {
   }
 }
 
+/** So many logins of a socket before the present one keep their sessions. */
+const MOST_FORMER = 8;
+
+/** Whatever keeps it from being ended: it expires by itself, and the answer to the login is another matter. */
+const ended = (login: LoggedIn): Promise<void> => login.end().catch(() => undefined);
+
 export class Login {
   readonly #store: IdentityStore;
   readonly #address: string;
   readonly #isUsed: (login: LoggedIn) => boolean;
   #current: LoggedIn | null = null;
-  /** Former ones that were still used when another one followed. */
+  /** The ones before it: they last until the socket closes, as clients repeat a login until it is answered, and use what the first answer gave. */
   readonly #former = new Set<LoggedIn>();
   #isClosed = false;
 
@@ -106,14 +118,21 @@ export class Login {
       await admit(session.identity.namespace);
       if (this.#isClosed) throw new Ended('the socket was closed');
     } catch (error) {
-      await login.end();
+      await ended(login);
       throw error;
     }
-    const former = this.#current;
+    if (this.#current) this.#former.add(this.#current);
     this.#current = login;
-    if (former && this.#isUsed(former)) this.#former.add(former);
-    else await former?.end();
+    await this.#trim(login);
     return sessionBody(session);
+  }
+
+  /** Ends the oldest of too many former logins, but for those that are needed. */
+  async #trim(login: LoggedIn): Promise<void> {
+    const spare = this.#former.size > MOST_FORMER ? [...this.#former].find((one) => !this.#isUsed(one) && !login.standsOn(one)) : undefined;
+    if (!spare) return;
+    this.#former.delete(spare);
+    await ended(spare);
   }
 
   #withPassword(object: Value | undefined, target: string | undefined): Promise<Session> {

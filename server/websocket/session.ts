@@ -18,8 +18,8 @@ const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 /** So many, and so short, are not counted after a login: they are held for a moment only, and there are very many of them. */
 const FEW = 8;
 const SHORT_BYTES = 1024;
-/** Bound of the unanswered messages before a login: clients repeat theirs every 100 ms, for the 30 s that there are for it. */
-const MOST_EARLY = 300;
+/** What a message before a login takes at least while it waits, however short it is. */
+const EARLY_BYTES = 1024;
 
 export class Session {
   readonly #options: SessionOptions;
@@ -33,7 +33,8 @@ export class Session {
   /** Runs for other installations, by request id: they are aborted when nobody waits for them any more. */
   readonly #abortable = new Map<string, AbortController>();
   readonly #receiving: Receiving;
-  #isEntering = false;
+  /** Logins that are not answered yet. */
+  #entering = 0;
   /** Whether it counts among the sockets without a login. */
   #isUnknown = false;
   /** Its login was refused, since its namespace may have no more sockets. */
@@ -65,7 +66,7 @@ export class Session {
       framing,
       mostBytes: messageLimitBytes,
       isKnown: () => this.#login.isDone,
-      entering: () => (this.#isEntering ? this.#turn : null),
+      entering: () => (this.#entering > 0 ? this.#turn : null),
       owner: () => this.#place?.namespace ?? wire.address,
       close: (code, reason) => wire.close(code, reason),
       count: (what, bytes, message) => this.#count(what, bytes, message),
@@ -96,7 +97,8 @@ export class Session {
   }
 
   receive(frame: Uint8Array, isBinary: boolean): void {
-    if (!this.#login.isDone && this.open >= MOST_EARLY) return this.#options.wire.close(1008, 'too many messages before a login');
+    if (!this.#login.isDone && this.#entering === 0 && this.open >= MOST_OPEN)
+      return this.#options.wire.close(1008, 'too many messages before a login');
     this.#receiving.receive(frame, isBinary);
   }
 
@@ -114,8 +116,9 @@ export class Session {
   /** @throws cascade.quota.exceeded */
   #count(what: object, bytes: number, message?: Message): void {
     if (this.#isClosed) return;
-    if (message && bytes < SHORT_BYTES && this.#login.isDone && this.open < FEW) return;
-    const amount = message ? Math.max(bytes, bytesOf(message)) : bytes;
+    const { isDone } = this.#login;
+    if (message && bytes < SHORT_BYTES && isDone && (this.open < FEW || message.op === 'acknowledge')) return; // an acknowledgement has no answer
+    const amount = message ? Math.max(bytes, bytesOf(message), isDone ? 0 : EARLY_BYTES) : bytes;
     const { budget, wire } = this.#options;
     const refusal = budget.take(wire.address, amount);
     if (refusal) throw refusal;
@@ -207,7 +210,7 @@ export class Session {
 
   #begin(message: Message): void {
     this.#open++;
-    if (isLogin(message)) this.#isEntering = true;
+    if (isLogin(message)) this.#entering++;
     this.#turn = this.#turn.then(() => this.#inTurn()).then(() => this.#admit(message));
   }
 
@@ -231,6 +234,8 @@ export class Session {
       this.#carryOut(message, identity).catch((error: unknown) => this.#failed(message, error));
     } catch (error) {
       this.#failed(message, error);
+    } finally {
+      if (isLogin(message)) this.#entering--;
     }
   }
 
