@@ -2,9 +2,10 @@
 import type { Value } from '../../stdlib/values/index.ts';
 import { hostBounds, withinBudget } from './host-budget.ts';
 
-/** Fewer comparisons than these are made one by one. */
-const FEW = 256;
-export const areFew = (comparisons: number): boolean => comparisons <= FEW;
+/** So few values, or comparisons, are compared one by one: keys, made anew each time, would cost more. */
+const FEW_VALUES = 8;
+const FEW_COMPARISONS = 256;
+export const areFew = (found: number, sought: number): boolean => found <= FEW_VALUES || found * sought <= FEW_COMPARISONS;
 
 /** How values are compared. Those with a key are equal only to those with the same key, or without one. */
 interface Equality<K> {

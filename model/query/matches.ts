@@ -138,12 +138,12 @@ function isAny(constant: Constant, kind: Kind, leaves: Leaves, reach: Reach): bo
 /** Whether some constant, or every one (of `$all`), is among the values. */
 function among(constants: readonly Constant[], kind: Kind, leaves: Leaves, reach: Reach, how: 'some' | 'every'): boolean {
   const isOne = how === 'some' ? isAny : isElement;
+  if (areFew(countOf(leaves, reach), constants.length)) return constants[how]((constant) => isOne(constant, kind, leaves, reach));
   const found: Value[] = [];
   some(leaves, reach, (value) => {
     found.push(value);
     return false;
   });
-  if (areFew(found.length * constants.length)) return constants[how]((constant) => isOne(constant, kind, leaves, reach));
   const isNull = constants.includes(null) && isOne(null, kind, leaves, reach);
   const equality = {
     keyOf: (value: Value) => plainKey(kind, value),
@@ -177,6 +177,13 @@ function some(leaves: Leaves, reach: Reach, test: (value: Value) => boolean): bo
     if (reach !== 'element' && Array.isArray(value) && value.some(test)) return true;
   }
   return leaves.positioned.some(test);
+}
+
+/** How many values `some` goes through. */
+function countOf({ values, positioned }: Leaves, reach: Reach): number {
+  let count = values.length + positioned.length;
+  if (reach !== 'element') for (const value of values) if (Array.isArray(value)) count += value.length;
+  return count;
 }
 
 const isThere = ({ values, positioned }: Leaves): boolean => values.length > 0 || positioned.length > 0;

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseDecimal, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../errors/api-errors.ts';
 import { parseJson } from '../values/index.ts';
+import { withAllowance } from './host-budget.ts';
 import { matches } from './matches.ts';
 import { parseWhere } from './parse.ts';
 import { toStoredForm } from './substitutions.ts';
@@ -312,4 +313,11 @@ test('many constants and many values are not compared each with each', () => {
   expect([isMatch(where('$in', a, [null]), '{}'), isMatch(where('$in', a, [null]), tags(b))]).toEqual([true, false]);
   const sizes = Array.from({ length: 2_000 }, (_, i) => i);
   expect(isMatch(JSON.stringify({ 'rows.n': { $in: sizes } }), JSON.stringify({ rows: [{ n: 3_000 }, { n: 1_999 }] }))).toBe(true);
+});
+
+test('few values beside many constants are compared without keys, and take nothing of what conditions may take', () => {
+  const names = Array.from({ length: 10_000 }, (_, i) => `a${i}`);
+  const of = (operator: string, name: string): boolean =>
+    withAllowance(0, () => isMatch(JSON.stringify({ name: { [operator]: names } }), JSON.stringify({ name })));
+  expect([of('$in', 'b'), of('$in', 'a9999'), of('$nin', 'b'), of('$all', 'a0')]).toEqual([false, true, true, false]);
 });

@@ -265,14 +265,15 @@ export function matching(space: Namespace, kind: DefinitionResource, where: Valu
   return inTime(() => all.map((object) => shown(space, kind, object)).filter((object) => matches(predicate, compared(object))));
 }
 
-/** Bound of the work of a condition's patterns, in iterations of a loop: less than a second. */
+/** Bound of the work of a condition's patterns, and of lists beside many values, in iterations of a loop: less than a second. */
 const MOST_TURNS = 10_000_000;
 
 function inTime<T>(choose: () => T): T {
   try {
     return withAllowance(MOST_TURNS, choose);
   } catch (error) {
-    throw error instanceof BudgetExceeded ? apiError('cascade.query.too.expensive', 'regex') : error;
+    if (!(error instanceof BudgetExceeded)) throw error;
+    throw apiError('cascade.query.too.expensive', error.call.operator === 'in' ? 'listElements' : 'regex');
   }
 }
 

@@ -33,7 +33,7 @@ export function compareData(operator: CompareOperator, leaves: Leaves, right: Va
 /** `in` of a path with several values: any of them may be any element. */
 function isAnyOf(leaves: Leaves, list: readonly Value[], byPosition: boolean): boolean {
   const found = [...leaves.values, ...leaves.values.flatMap((value) => (Array.isArray(value) ? value : [])), ...leaves.positioned];
-  if (areFew(found.length * list.length)) return list.some((element) => isEqual(leaves, element, byPosition));
+  if (areFew(found.length, list.length)) return list.some((element) => isEqual(leaves, element, byPosition));
   if (list.includes(null) && isNothing(leaves, byPosition)) return true;
   return Lookup.within(found, EQUALITY, (lookup) => list.some((element) => lookup.has(element)));
 }

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CompareOperator, ConditionData, ExpressionData } from '../../compiler/types.ts';
 import { encodeInner, type ObjectValue, parseCurrency, parseDateTime, parseDecimal, text, type Value } from '../../stdlib/values/index.ts';
+import { withAllowance } from '../../model/query/index.ts';
 import { instanceOf, typeOf } from '../../model/query/testing.ts';
 import type { TypeDefinition } from '../../model/types/index.ts';
 import { conditionOf } from './condition.ts';
@@ -336,6 +337,11 @@ describe('many values in many', () => {
     expect(meets(TOPIC, condition, payload)).toBe(expected);
     const where: ConditionData = { op: 'not', term: { op: 'not', term: condition } };
     expect(meets(INSERT, where, payload)).toBe(expected);
+  });
+
+  test('few values in a long list are compared without keys, and take nothing of what conditions may take', () => {
+    const isMet = (a: Value) => withAllowance(0, () => meets(TOPIC, both, { a, b: numbers(0) }));
+    expect([isMet(-1), isMet([-1, 39_999])]).toEqual([false, true]);
   });
 
   test('Objects in Objects beyond what a condition may take count as false, and are recorded', () => {
