@@ -4,7 +4,7 @@ import type { ScalarDefinition } from '../../model/types/index.ts';
 import type { Actor } from '../../runtime/context/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { FeatureStates } from '../states.ts';
-import { convertEach } from './calls.ts';
+import { convertEach, sortBy } from './calls.ts';
 import { endlessRuns } from './testing.ts';
 
 afterEach(() => void vi.useRealTimers());
@@ -37,6 +37,20 @@ test('values whose procedure waits are refused in time, without runs for parts o
   vi.advanceTimersByTime(600_000);
   expect(await outcomes).toMatchObject(Array.from({ length: 4 }, () => ({ error: { code: 'cascade.scalar.procedure.signature' } })));
   expect([started.length, dropped.length]).toEqual([1, 1]);
+});
+
+test('values of a run are waited for: it has a bound of its own, and its statements wait until the store is back', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const { runs, started, dropped } = endlessRuns();
+  const space = spaceWith(runs);
+  const identity = { username: 'ann', namespace: 'main', profiles: [] };
+  const actor = { identity, depth: 0, childRunIds: null, event: { event: { uuid: 'x' } } } as unknown as Actor;
+  const scalar: ScalarDefinition = { name: 'Percent', baseType: 'Integer', toInternal: 'parsePercent', comparator: 'compare' };
+  void convertEach(space, scalar, 'toInternal', [1], actor);
+  void sortBy(space, scalar, [2], actor);
+  await vi.waitFor(() => expect(started).toHaveLength(2));
+  vi.advanceTimersByTime(600_000);
+  expect(dropped).toEqual([]);
 });
 
 test('values of who goes are not those of others: the run goes on, and other rights have one of their own', async () => {

@@ -15,11 +15,17 @@ import { type Form, programFor } from './programs.ts';
 const CPU_MS = 1_000;
 /** CPU time limit for a sort, which cannot be halved. */
 const ORDER_CPU_MS = 5_000;
-/** Bound of the time in which a batch is converted, or its values are refused: a procedure that waits uses no CPU time. */
+/**
+ * Bound of the time in which a batch is converted, or its values are refused: a procedure that waits uses no CPU time. Runs have a bound of their
+ * own, and their statements wait until the store is back.
+ */
 const BATCH_MS = 30_000;
+/** Timers count from the beginning of a turn of the event loop: by the clock they may end this much before their time. */
+const EARLY_MS = 1_000;
 const BATCH = 1_000;
 
-export type Outcome = { readonly value: Value } | { readonly error: CascadeError };
+/** `isLate`: the time was over, which need not be for the value. */
+export type Outcome = { readonly value: Value } | { readonly error: CascadeError; readonly isLate?: boolean };
 
 interface Asked {
   readonly value: Value;
@@ -70,7 +76,7 @@ export async function sortBy(
   values: readonly Value[],
   actor: Actor,
 ): Promise<[value: Value, rank: number][]> {
-  const limits = { cpuTimeMs: ORDER_CPU_MS, deadlineMs: BATCH_MS };
+  const limits = { cpuTimeMs: ORDER_CPU_MS, ...(!isOfRun(actor) && { deadlineMs: BATCH_MS }) };
   const result = await run(space, { form: 'sorted', scalar, action: 'comparator', actor }, values, limits);
   return (result as [Value, Value][]).map(([value, rank]) => [value, Number(rank)]);
 }
@@ -79,13 +85,23 @@ function ask(space: Namespace, form: Form, scalar: ScalarDefinition, action: Sca
   return new Promise((resolve, reject) => {
     const batches = space.states.get(GATHERING);
     if (batches.size === 0) setImmediate(() => flush(space));
-    const isOfRun = actor.event !== undefined; // what it reads is asked for again while the store is away
-    const key = JSON.stringify([form, scalar.name, action, procedureOf(scalar, action), rightsOf(actor.identity), actor.depth, isOfRun]);
+    const key = JSON.stringify([
+      form,
+      scalar.name,
+      action,
+      procedureOf(scalar, action),
+      rightsOf(actor.identity),
+      actor.depth,
+      isOfRun(actor),
+    ]);
     const batch = batches.get(key) ?? { form, scalar, action, actor: shared(actor), asked: [] };
     batches.set(key, batch);
     batch.asked.push({ value, resolve, reject });
   });
 }
+
+/** What it reads is asked for again while the store is away. */
+const isOfRun = (actor: Actor): boolean => actor.event !== undefined;
 
 /** For callers whose values share a run: it does not end with the first of them. */
 const shared = ({ signal: _, ...actor }: Actor): Actor => actor;
@@ -107,15 +123,17 @@ function flush(space: Namespace): void {
 }
 
 async function answerInTurn(space: Namespace, batch: Batch): Promise<void> {
-  for (let at = 0; at < batch.asked.length; at += BATCH)
-    await answer(space, batch, batch.asked.slice(at, at + BATCH), performance.now() + BATCH_MS);
+  for (let at = 0; at < batch.asked.length; at += BATCH) {
+    const untilMs = isOfRun(batch.actor) ? null : performance.now() + BATCH_MS;
+    await answer(space, batch, batch.asked.slice(at, at + BATCH), untilMs);
+  }
 }
 
 /**
  * Answers the callers of a batch. Never rejects: each of them gets a value or an error.
- * @param untilMs by `performance.now()`: who has no value then is refused
+ * @param untilMs by `performance.now()`: who has no value then is refused; null: never
  */
-async function answer(space: Namespace, batch: Batch, asked: readonly Asked[], untilMs: number): Promise<void> {
+async function answer(space: Namespace, batch: Batch, asked: readonly Asked[], untilMs: number | null): Promise<void> {
   // Equal values are converted once.
   const distinct = new Map<string, Asked[]>();
   for (const one of asked) {
@@ -130,7 +148,7 @@ async function answer(space: Namespace, batch: Batch, asked: readonly Asked[], u
       space,
       batch,
       groups.map(([one]) => (one as Asked).value),
-      { cpuTimeMs: CPU_MS, deadlineMs: Math.max(0, untilMs - performance.now()) },
+      { cpuTimeMs: CPU_MS, ...(untilMs !== null && { deadlineMs: Math.max(0, untilMs - performance.now()) }) },
     );
     const outcomes = new Map<Asked, Outcome>();
     groups.forEach((group, index) => {
@@ -141,14 +159,15 @@ async function answer(space: Namespace, batch: Batch, asked: readonly Asked[], u
     for (const one of asked) one.resolve(outcomes.get(one) as Outcome);
   } catch (error) {
     const isLimit = error instanceof CascadeError && error.code.startsWith('cascade.execution.');
-    if (isLimit && groups.length > 1 && performance.now() < untilMs) {
+    const isLate = isLimit && untilMs !== null && performance.now() >= untilMs - EARLY_MS;
+    if (isLimit && groups.length > 1 && !isLate) {
       const middle = groups.length >> 1;
       await Promise.all([groups.slice(0, middle), groups.slice(middle)].map((half) => answer(space, batch, half.flat(), untilMs)));
       return;
     }
     const refusal = refusalOf(batch, error);
     for (const { resolve, reject } of asked) {
-      if (refusal) resolve({ error: refusal });
+      if (refusal) resolve({ error: refusal, isLate });
       else reject(error);
     }
   }
