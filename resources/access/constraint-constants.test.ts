@@ -2,6 +2,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { ObjectValue, Value } from '../../stdlib/values/index.ts';
 import { parseType, type ScalarDefinition } from '../../model/types/index.ts';
+import { VirtualClock } from '../../platform/clock/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { convertingRuns, endlessRuns } from '../scalars/testing.ts';
 import { FeatureStates } from '../states.ts';
@@ -16,6 +17,7 @@ const siteOf = (scalar: ScalarDefinition) =>
 
 /** A namespace with a type, on which there are these constraints. */
 function spaceWith(runs: object, constraints: () => readonly ObjectValue[]) {
+  const clock = new VirtualClock(0);
   const space = {
     name: 'main',
     states: new FeatureStates(),
@@ -26,9 +28,9 @@ function spaceWith(runs: object, constraints: () => readonly ObjectValue[]) {
       features: { policies: [{ constraints }] },
     },
     execution: { runs },
-    clock: { now: () => 0 },
+    clock,
   } as unknown as Namespace;
-  return { space, constants: space.states.get(CONSTRAINT_CONSTANTS) };
+  return { space, clock, constants: space.states.get(CONSTRAINT_CONSTANTS) };
 }
 
 test('who waits for constants is held up for a bounded time; what is not known by then stays unknown', async () => {
@@ -46,6 +48,25 @@ test('who waits for constants is held up for a bounded time; what is not known b
   expect(constants.within({ site: 'north' }, type)).toBeNull();
   await vi.advanceTimersByTimeAsync(600_000);
   expect(refreshed).toHaveBeenCalledOnce(); // conversions have a bound, too: a later pass is not held up for ever
+});
+
+test('a conversion whose time is over is no refusal of the constant: it means what it did before, and is asked for again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const endless = endlessRuns();
+  const { runs } = convertingRuns((value) => `old ${String(value)}`);
+  const type = siteOf(CODE);
+  const { space, clock, constants } = spaceWith(runs, () => [{ site: 'north' }]);
+  await constants.refresh(space);
+  Object.assign(runs, { sandbox: endless.runs.sandbox });
+  constants.changed(space, 'procedures');
+  const refreshed = constants.refresh(space);
+  await vi.waitFor(() => expect(endless.started).toHaveLength(1));
+  await vi.advanceTimersByTimeAsync(600_000);
+  await refreshed;
+  expect(constants.within({ site: 'north' }, type)).toEqual({ site: { $eq: 'old north' } });
+  Object.assign(runs, { sandbox: convertingRuns((value) => `new ${String(value)}`).runs.sandbox });
+  await clock.advanceTo(clock.next() ?? 0);
+  await vi.waitFor(() => expect(constants.within({ site: 'north' }, type)).toEqual({ site: { $eq: 'new north' } }));
 });
 
 test('what a constant stands for counts on until it is converted anew, whatever converts it by then', async () => {

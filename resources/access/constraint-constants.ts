@@ -189,7 +189,7 @@ export class ConstraintConstants {
     const stored = new Map([...this.#stored].filter(([key]) => wanted.has(key)));
     for (const [index, [key]] of asked.entries()) {
       const outcome = outcomes[index];
-      if (outcome && 'error' in outcome && PASSING.has(outcome.error.status)) {
+      if (outcome && 'error' in outcome && (outcome.isLate || PASSING.has(outcome.error.status))) {
         this.#isUnsure = true;
         space.log.warn({ err: outcome.error, namespace: space.name }, 'a constant of a constraint could not be converted now');
         continue;
