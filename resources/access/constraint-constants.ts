@@ -155,7 +155,6 @@ export class ConstraintConstants {
   }
 
   async #pass(space: Namespace): Promise<void> {
-    const isStale = this.#isStale;
     this.#isUnsure = false;
     let isFaulty = false;
     try {
@@ -165,7 +164,7 @@ export class ConstraintConstants {
       space.log.error({ err, namespace: space.name }, 'the constants of constraints could not be converted');
       isFaulty = true;
     }
-    if (this.#isUnsure || (isFaulty && isStale)) this.#isStale = true;
+    if (isFaulty) this.#isStale = true; // that pass alone knew which are outdated
     this.#repeat?.cancel();
     this.#repeat = null;
     if (isFaulty && !this.#isClosed) this.#repeat = space.clock.at(space.clock.now() + this.#repeatAfterMs, () => void this.refresh(space));

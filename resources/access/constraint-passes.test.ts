@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { parseType, type ScalarDefinition } from '../../model/types/index.ts';
 import { VirtualClock } from '../../platform/clock/index.ts';
-import { decodeInner, encodeInner, type Value } from '../../stdlib/values/index.ts';
+import { decodeInner, encodeInner, type ObjectValue, type Value } from '../../stdlib/values/index.ts';
 import type { Namespace } from '../catalog/index.ts';
 import { FeatureStates } from '../states.ts';
 import { CONSTRAINT_CONSTANTS } from './constraint-constants.ts';
@@ -13,7 +13,7 @@ const WHERE = { site: 'north' };
 const converted = (to: string) => ({ site: { $eq: `${to} north` } });
 
 /** A namespace with one constraint. @param convert the procedure, as the sandbox tells its outcome */
-function spaceWith(convert: (value: Value) => Value) {
+function spaceWith(convert: (value: Value) => Value, constraints: readonly ObjectValue[] = [WHERE]) {
   const clock = new VirtualClock(0);
   const runs = {
     clock,
@@ -39,7 +39,7 @@ function spaceWith(convert: (value: Value) => Value) {
     catalog: {
       types: new Map([['Site', SITE]]),
       definitions: { get: () => ({}) },
-      features: { policies: [{ constraints: () => [WHERE] }] },
+      features: { policies: [{ constraints: () => constraints }] },
     },
     execution: { runs },
     clock,
@@ -94,4 +94,25 @@ test('a pass that fails as a whole is made up for, unless the namespace is close
   expect(clock.next()).toBe(2_000);
   constants.close();
   expect(clock.next()).toBeNull();
+});
+
+test('what was converted ahead, and has changed since, is made up for where the pass that would do so fails as a whole', async () => {
+  let outcome: Value = { value: 'old north' };
+  let isBroken = false;
+  const constraints: ObjectValue[] = [];
+  const convert = (): Value => {
+    if (isBroken) throw new TypeError('the store is away');
+    return outcome;
+  };
+  const { space, clock, constants } = spaceWith(convert, constraints);
+  await constants.foresee(space, spaceWith(convert).space, [SITE]);
+  constants.changed(space, 'procedures');
+  await constants.refresh(space);
+  constraints.push(WHERE);
+  [isBroken, outcome] = [true, { value: 'new north' }];
+  await constants.refresh(space);
+  expect(constants.within(WHERE, SITE)).toEqual(converted('old'));
+  isBroken = false;
+  await clock.advanceTo(clock.next() ?? 0);
+  await vi.waitFor(() => expect(constants.within(WHERE, SITE)).toEqual(converted('new')));
 });
