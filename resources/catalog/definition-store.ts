@@ -21,8 +21,16 @@ interface Declared extends Pick<TypeDefinition, 'collection'> {
   readonly properties: Pick<TypeDefinition['properties'], 'has'>;
 }
 
+interface Definition {
+  readonly kind: string;
+  readonly name: string;
+  readonly object: ObjectValue;
+}
+
 export class DefinitionStore {
   readonly #kinds = new Map<string, Map<string, ObjectValue>>();
+  /** Those that depend on a resource, by their addresses: few, which each deletion looks through. */
+  readonly #dependents = new Map<string, Definition>();
   /** Collections of types, by the types' ids, where they differ from those of new types: earlier versions used the type's name. */
   readonly #collections = new Map<string, string>();
 
@@ -47,6 +55,7 @@ export class DefinitionStore {
   copy(): DefinitionStore {
     const copied = new DefinitionStore();
     for (const [kind, named] of this.#kinds) copied.#kinds.set(kind, new Map(named));
+    for (const [address, definition] of this.#dependents) copied.#dependents.set(address, definition);
     for (const [id, collection] of this.#collections) copied.#collections.set(id, collection);
     for (const [collection, names] of this.#removed) copied.#removed.set(collection, names);
     return copied;
@@ -74,8 +83,9 @@ export class DefinitionStore {
     return undefined;
   }
 
-  all(): { kind: string; name: string; object: ObjectValue }[] {
-    return [...this.#kinds].flatMap(([kind, named]) => [...named].map(([name, object]) => ({ kind, name, object })));
+  /** Those that depend on another resource. */
+  dependents(): Definition[] {
+    return [...this.#dependents.values()];
   }
 
   list(kind: string): [name: string, object: ObjectValue][] {
@@ -126,11 +136,14 @@ export class DefinitionStore {
   put(kind: string, name: string, object: ObjectValue): void {
     const named = this.#kinds.get(kind) ?? new Map<string, ObjectValue>();
     this.#kinds.set(kind, named.set(name, object));
+    if (Object.hasOwn(object, 'ars_dependentResource')) this.#dependents.set(`/${kind}/${name}`, { kind, name, object });
+    else this.#dependents.delete(`/${kind}/${name}`);
     this.onChanged?.(kind, name);
   }
 
   remove(kind: string, name: string): void {
     this.#kinds.get(kind)?.delete(name);
+    this.#dependents.delete(`/${kind}/${name}`);
     this.onChanged?.(kind, name);
   }
 }

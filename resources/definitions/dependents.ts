@@ -51,7 +51,7 @@ function dependentsOf(space: Namespace, resource: Resource, gone: readonly Objec
 
 /** The innermost first. @param own addresses of the resource itself, which may depend on one of them */
 function find(space: Namespace, addresses: ReadonlySet<string>, own: ReadonlySet<string>, found: Map<string, Dependent>): void {
-  for (const { kind: name, name: named, object } of space.catalog.definitions.all()) {
+  for (const { kind: name, name: named, object } of space.catalog.definitions.dependents()) {
     const address = `/${name}/${named}`;
     if (!addresses.has(masterOf(object) ?? '') || found.has(address) || own.has(address)) continue;
     const kind = resolve(space, name, false);
