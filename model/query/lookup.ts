@@ -63,3 +63,30 @@ export class Lookup<K> {
     return values.some((value) => this.#equality.isEqual(value, sought));
   }
 }
+
+/** The values of a list that have keys, and the others. */
+export interface Keyed<K> {
+  readonly keyOf: (value: Value) => K | undefined;
+  readonly keys: ReadonlySet<K>;
+  readonly others: readonly Value[];
+}
+
+const KEYED = new WeakMap<readonly Value[], Keyed<unknown> | null>();
+
+/** A long list by the keys of its values, which is kept for it; null where it is short, or asked for the first time: most are used once. */
+export function keyedAgain<K>(list: readonly Value[], keyOf: (value: Value) => K | undefined): Keyed<K> | null {
+  if (list.length <= FEW_COMPARISONS) return null;
+  const known = KEYED.get(list) as Keyed<K> | null | undefined;
+  if (known === undefined) KEYED.set(list, null);
+  if (known === undefined || known?.keyOf === keyOf) return known ?? null;
+  const keys = new Set<K>();
+  const others: Value[] = [];
+  for (const value of list) {
+    const key = keyOf(value);
+    if (key === undefined) others.push(value);
+    else keys.add(key);
+  }
+  const keyed = { keyOf, keys, others };
+  KEYED.set(list, keyed);
+  return keyed;
+}

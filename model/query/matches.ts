@@ -5,7 +5,7 @@ import { equalsConstant, order } from './compare.ts';
 import { distance, geoJsonOf, geometryOf, intersects, within } from '../../stdlib/geo/index.ts';
 import { type DeferredCall, hostBounds, withinBudget } from './host-budget.ts';
 import { type Leaves, leavesOf } from './leaves.ts';
-import { areFew, Lookup } from './lookup.ts';
+import { areFew, type Keyed, keyedAgain, Lookup } from './lookup.ts';
 import type { Condition, Constant, Kind, Predicate, RangeOperator, Test } from './types.ts';
 
 export const matches = (predicate: Predicate, object: ObjectValue): boolean => holds(predicate.condition, object);
@@ -138,7 +138,12 @@ function isAny(constant: Constant, kind: Kind, leaves: Leaves, reach: Reach): bo
 /** Whether some constant, or every one (of `$all`), is among the values. */
 function among(constants: readonly Constant[], kind: Kind, leaves: Leaves, reach: Reach, how: 'some' | 'every'): boolean {
   const isOne = how === 'some' ? isAny : isElement;
-  if (areFew(countOf(leaves, reach), constants.length)) return constants[how]((constant) => isOne(constant, kind, leaves, reach));
+  const keyOf = KEYS[kind];
+  if (areFew(countOf(leaves, reach), constants.length)) {
+    const keyed = how === 'some' && keyOf ? keyedAgain(constants, keyOf) : null;
+    if (keyed) return isAmongKeyed(keyed, constants, kind, leaves, reach);
+    return constants[how]((constant) => isOne(constant, kind, leaves, reach));
+  }
   const found: Value[] = [];
   some(leaves, reach, (value) => {
     found.push(value);
@@ -146,18 +151,33 @@ function among(constants: readonly Constant[], kind: Kind, leaves: Leaves, reach
   });
   const isNull = constants.includes(null) && isOne(null, kind, leaves, reach);
   const equality = {
-    keyOf: (value: Value) => plainKey(kind, value),
+    keyOf: keyOf ?? noKey,
     isEqual: (value: Value, constant: Value) => equalsConstant(kind, value, constant),
   };
   return Lookup.within(found, equality, (lookup) => constants[how]((constant) => (constant === null ? isNull : lookup.has(constant))));
 }
 
-/** Of values that `===` tells apart; numbers of other forms may equal a plain one. */
-function plainKey(kind: Kind, value: Value): string | number | undefined {
-  if (typeof value === 'string') return kind === 'String' || kind === 'Id' ? value : undefined;
-  if (typeof value === 'number') return kind === 'Integer' || kind === 'Real' ? value : undefined;
-  return undefined;
+function isAmongKeyed(keyed: Keyed<string | number>, constants: readonly Constant[], kind: Kind, leaves: Leaves, reach: Reach): boolean {
+  let others = keyed.others;
+  const hasKey = some(leaves, reach, (value) => {
+    const key = keyed.keyOf(value);
+    if (key === undefined && value !== null && !Array.isArray(value)) others = constants; // a number of another form may equal a plain one
+    return key !== undefined && keyed.keys.has(key);
+  });
+  return hasKey || others.some((constant) => isAny(constant, kind, leaves, reach));
 }
+
+const textKey = (value: Value): string | undefined => (typeof value === 'string' ? value : undefined);
+const numberKey = (value: Value): number | undefined => (typeof value === 'number' ? value : undefined);
+const noKey = (): undefined => undefined;
+
+/** Keys of values that `===` tells apart; numbers of other forms may equal a plain one. */
+const KEYS: { readonly [kind in Kind]?: (value: Value) => string | number | undefined } = {
+  String: textKey,
+  Id: textKey,
+  Integer: numberKey,
+  Real: numberKey,
+};
 
 /** For `$all`, to which null and missing never are equal; a null that is an element is. */
 function isElement(constant: Constant, kind: Kind, leaves: Leaves, reach: Reach): boolean {

@@ -1,10 +1,10 @@
 // Every row of resources-and-api.md 3.1 to 3.4 by name, in memory; that the store agrees is held by filter.test.ts.
 import { describe, expect, test } from 'vitest';
-import { parseDecimal, type Value } from '../../stdlib/values/index.ts';
+import { parseDecimal, real, type Value } from '../../stdlib/values/index.ts';
 import { CascadeError } from '../errors/api-errors.ts';
 import { parseJson } from '../values/index.ts';
 import { withAllowance } from './host-budget.ts';
-import { matches } from './matches.ts';
+import { matches, passes } from './matches.ts';
 import { parseWhere } from './parse.ts';
 import { toStoredForm } from './substitutions.ts';
 import { CONTEXT, instanceOf, parse, typeOf } from './testing.ts';
@@ -320,4 +320,30 @@ test('few values beside many constants are compared without keys, and take nothi
   const of = (operator: string, name: string): boolean =>
     withAllowance(0, () => isMatch(JSON.stringify({ name: { [operator]: names } }), JSON.stringify({ name })));
   expect([of('$in', 'b'), of('$in', 'a9999'), of('$nin', 'b'), of('$all', 'a0')]).toEqual([false, true, true, false]);
+});
+
+test('a long list that is asked again is looked up by keys: the cost of a condition on many instances does not grow with it', () => {
+  let looks = 0;
+  const counted = (values: Value[]) =>
+    new Proxy(values, { get: (of, name) => ((looks += typeof name === 'string' && /^\d/.test(name) ? 1 : 0), Reflect.get(of, name)) });
+  const isIn = (kind: 'String' | 'Integer', values: readonly Value[], ...found: Value[]): boolean =>
+    passes({ op: 'in', values }, kind, { values: found, positioned: [], missing: false }, 'path');
+  const texts = counted([...Array.from({ length: 1_000 }, (_, i) => `a${i}`), null, ['b', 'c']]);
+  const numbers = counted(Array.from({ length: 1_000 }, (_, i) => i));
+  for (let i = 0; i < 2; i += 1) expect([isIn('String', texts, 'b'), isIn('Integer', numbers, -1)]).toEqual([false, false]);
+  looks = 0;
+  expect([
+    isIn('String', texts, 'b'),
+    isIn('String', texts, 'a999'),
+    isIn('String', texts, ['b', 'a1']),
+    isIn('String', texts, null),
+  ]).toEqual([false, true, true, true]);
+  expect([isIn('String', texts), isIn('String', texts, ['b', 'c']), isIn('String', texts, ['c'])]).toEqual([true, true, false]);
+  expect([isIn('Integer', numbers, 1_000), isIn('Integer', numbers, 999), isIn('Integer', numbers, [null])]).toEqual([false, true, false]);
+  expect(looks).toBe(0);
+  expect([isIn('Integer', numbers, 5n), isIn('Integer', numbers, real(5)), isIn('Integer', numbers, real(5.5))]).toEqual([
+    true,
+    true,
+    false,
+  ]);
 });
