@@ -98,6 +98,28 @@ test('a publish fails when the broker has it and does not confirm it', async () 
   await source.close();
 });
 
+// spec: integrations.md 4.3
+test.each([{ ['n'.repeat(256)]: 1 }, { text: 'x'.repeat(70_000) }])('a publish that cannot be encoded fails once', async (properties) => {
+  const unhandled: unknown[] = [];
+  const note = (error: unknown): unknown => unhandled.push(error);
+  process.on('unhandledRejection', note);
+  using broker = await startBroker091();
+  const context = contextOf(configOf(broker.port, []));
+  const source = await openAmqp091(context);
+  await expect(source.publish!({ topic: 'plant/mill', message: 1, properties }, NOBODY)).rejects.toMatchObject({
+    code: 'cascade.source.publish.failed',
+  });
+  const second = source.publish!({ topic: 'plant/mill', message: 2 }, NOBODY); // by the same channel
+  const published = () => broker.received.find(({ id }) => id === methods['BasicPublish']);
+  await expect.poll(published).toBeDefined();
+  broker.send(methods['BasicAck']!, published()!.channel, { deliveryTag: 1, multiple: false });
+  await second;
+  await source.close(); // closes the channel
+  await new Promise(setImmediate);
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
+});
+
 interface Published {
   readonly channel: number;
   readonly fields: { readonly exchange: string };

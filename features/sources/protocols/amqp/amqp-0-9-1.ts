@@ -244,12 +244,13 @@ class Publisher implements Link {
     const rejected = () => apiError('cascade.amqp.publish.rejected', this.#source, address);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const fail = (error: Error): void => reject((error as { code?: unknown }).code === NOT_FOUND ? rejected() : error);
-    this.#failing.add(fail);
-    this.#channel.publish(exchange, key, body, optionsOf(publication, messageId), (error: unknown) => {
-      if (this.#returned.delete(messageId) || error) fail(rejected());
-      else resolve();
-    });
     try {
+      this.#failing.add(fail);
+      // It throws for headers that it cannot encode, and on a connection that is closing.
+      this.#channel.publish(exchange, key, body, optionsOf(publication, messageId), (error: unknown) => {
+        if (this.#returned.delete(messageId) || error) fail(rejected());
+        else resolve();
+      });
       await confirmed(promise, this.#withinMs);
     } finally {
       this.#failing.delete(fail);
