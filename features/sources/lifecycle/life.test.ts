@@ -60,6 +60,29 @@ test('the end waits ten seconds for a connection that opens or closes, and no lo
   }
 });
 
+// spec: integrations.md 1.2 2.8
+test('each opening that fails is abandoned, before the next one begins', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const signals: AbortSignal[] = [];
+  const life = new Life({
+    now: () => 0,
+    isStanding: true,
+    open: async (_unwanted, abandoned) => {
+      signals.push(abandoned);
+      if (signals.length < 3) throw new Error('no');
+      return { close: async () => undefined };
+    },
+    changed: () => undefined,
+  });
+  life.begin();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, false]);
+  await life.end();
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
+});
+
 interface Opens {
   error: Error | null;
   /** Fails while the connection opens. */

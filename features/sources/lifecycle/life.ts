@@ -185,6 +185,7 @@ export class Life {
     try {
       connection = await this.#options.open(attempt.unwanted.signal, attempt.abandoned.signal);
     } catch (error) {
+      attempt.abandoned.abort(); // nobody has a connection that could end what is left open
       if (!this.#isEnded) this.#failed(error);
       return;
     }
