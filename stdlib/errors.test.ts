@@ -33,6 +33,7 @@ test('params stand wherever they are named; one that is not there leaves its pla
 test.each<[Value, string]>([
   ['x'.repeat(200), 'x'.repeat(200)],
   ['x'.repeat(201), `${'x'.repeat(200)}…`],
+  [`${'x'.repeat(199)}😀`, `${'x'.repeat(199)}…`],
   [5, '5'],
   [1.5, '1.5'],
   [1.5e-9, '1.5E-9'],

@@ -1,5 +1,6 @@
 // The error of the whole service and the messages of everything that stdlib raises (resources-and-api.md 10.2, 10.3).
 // model/errors/api-errors.ts holds the rest of the catalogue for the same class. A code is for ever.
+import { cutText } from './values/cut-text.ts';
 import { Currency, DateTime, Decimal, Real, type Value } from './values/kinds.ts';
 import { formatReal } from './values/real-text.ts';
 
@@ -115,7 +116,7 @@ export function fillTemplate(template: string, params: readonly Value[]): string
 
 /** A param in a message: short, and never failing; the value itself is in `params`. */
 function brief(value: Value): string {
-  if (typeof value === 'string') return value.length > 200 ? `${value.slice(0, 200)}…` : value;
+  if (typeof value === 'string') return value.length > 200 ? `${cutText(value, 200)}…` : value;
   if (typeof value === 'number') return Number.isInteger(value) ? String(value) : formatReal(value);
   if (value instanceof Real || value instanceof Decimal || value instanceof Currency || value instanceof DateTime) return value.toString();
   if (Array.isArray(value)) return 'List';

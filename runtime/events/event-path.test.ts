@@ -36,3 +36,8 @@ test.each([
 ])('%s is refused with %s', (written, code) => {
   expect(() => parseEventPath(written)).toThrow(expect.objectContaining({ code }));
 });
+
+test('a path that is too long is shown in part, cut between characters', () => {
+  const [shown, path] = [`/users/${'a'.repeat(92)}`, '😀'.repeat(500)];
+  expect(() => parseEventPath(shown + path)).toThrow(expect.objectContaining({ params: [`${shown}…`] }));
+});

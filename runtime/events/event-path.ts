@@ -2,6 +2,7 @@
 
 import { apiError } from '../../model/errors/index.ts';
 import { checkName } from '../../model/types/index.ts';
+import { cutText } from '../../stdlib/values/index.ts';
 
 export interface EventPath {
   /** The path in the spelling in which events are raised. */
@@ -39,7 +40,7 @@ export function parseEventPath(path: string): EventPath {
     checkName('topic', name);
     return { path: `/topics${name}/publish`, resource: 'topics', name };
   }
-  if (path.length > LONGEST) throw apiError('cascade.event.path.invalid', `${path.slice(0, 100)}…`);
+  if (path.length > LONGEST) throw apiError('cascade.event.path.invalid', `${cutText(path, 100)}…`);
   const [, type, operation] = TYPE.exec(path) ?? [];
   if (type !== undefined) return { path: `/types/${type}/${operation}`, resource: 'types', name: type };
   if (LOGS.test(path)) return { path: LOGS_PATH, resource: 'types', name: 'system.logs' };

@@ -3,7 +3,7 @@ import { CascadeError, apiError } from '../../model/errors/index.ts';
 import type { Engine, Identity, Notice, Subscription } from '../../engine/index.ts';
 import { weightOf } from '../../model/types/index.ts';
 import { toJson } from '../../model/values/index.ts';
-import { isObject, isReal, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
+import { cutText, isObject, isReal, type ObjectValue, text, type Value } from '../../stdlib/values/index.ts';
 import { countedRefusal } from '../http/index.ts';
 import { Ended, type LoggedIn } from './login.ts';
 import { type Answer, eventText, headersOf, memberOf, type Message, noticeText, requestIdOf, textOfItsOwn } from './message.ts';
@@ -358,7 +358,7 @@ function askedIn(message: Message): Asked {
   const asked = { path: textOfItsOwn(eventPath(message)), ...persistence(message) };
   const id = requestIdOf(message);
   if (typeof id === 'string' && id.length > LONGEST_ID)
-    throw apiError('cascade.request.parameter.invalid', 'requestId', `${id.slice(0, 100)}…`);
+    throw apiError('cascade.request.parameter.invalid', 'requestId', `${cutText(id, 100)}…`);
   if (filter !== null && !isObject(filter)) throw apiError('cascade.request.parameter.invalid', 'eventFilter', filter);
   return { ...asked, filter };
 }

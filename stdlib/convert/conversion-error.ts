@@ -1,6 +1,6 @@
 // Why a value does not convert: `cascade.lang.conversion` with the reason that the callers put into their own error.
 import { CascadeError, langError } from '../errors.ts';
-import { isObject, LocalValue, text, type Value } from '../values/index.ts';
+import { cutText, isObject, LocalValue, text, type Value } from '../values/index.ts';
 
 /** `format`: not that kind of value or text; the others as in resources-and-api.md 5. */
 export type Reason = 'format' | 'range' | 'fraction' | 'currency.code' | 'ring.open' | 'surrogate';
@@ -20,7 +20,7 @@ function shown(value: Value): string {
   if (isObject(value)) return 'Object';
   if (value instanceof LocalValue) return value.typeName;
   const whole = text(value);
-  return whole.length > 100 ? `${whole.slice(0, 100)}…` : whole;
+  return whole.length > 100 ? `${cutText(whole, 100)}…` : whole;
 }
 
 export function unconvertible(value: Value, type: string, reason: Reason = 'format'): never {

@@ -274,6 +274,7 @@ test.each<[Value, string]>([
   [{ a: 1 }, 'Object'],
   ['x'.repeat(100), 'x'.repeat(100)],
   ['x'.repeat(101), `${'x'.repeat(100)}…`],
+  [`${'x'.repeat(99)}😀`, `${'x'.repeat(99)}…`],
   [true, 'true'],
 ])('what does not convert is told short (%#)', (value, shown) => {
   expect(() => convert(value, { type: 'Integer' }, 'parameter')).toThrow(expect.objectContaining({ params: [shown, 'Integer'] }));

@@ -49,7 +49,10 @@ test('that a long pattern takes long to compile is announced before, each time t
   expect(bounds.announced).toHaveLength(1);
   for (let i = 0; i < 2; i++) Pattern.of('b'.repeat(1_001), bounds);
   expect(bounds.announced).toHaveLength(3);
-  expect(() => Pattern.of('a'.repeat(32_769), bounds)).toThrow(expect.objectContaining({ code: 'cascade.builtin.pattern' }) as Error);
+  const long = `${'a'.repeat(39)}${'😀'.repeat(16_400)}`;
+  expect(() => Pattern.of(long, bounds)).toThrow(
+    expect.objectContaining({ code: 'cascade.builtin.pattern', params: [`${'a'.repeat(39)}…`, 32_768] }) as Error,
+  );
 });
 
 test('counts in a pattern that is short take long, too, and have an end', () => {

@@ -3,6 +3,7 @@
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
 import { fail } from '../errors.ts';
 import { Backtracking, type Patience } from './backtracking/index.ts';
+import { cutText } from './cut-text.ts';
 import { LocalValue } from './kinds.ts';
 import { instructionsIn, translatePattern } from './pattern-text/index.ts';
 
@@ -137,7 +138,7 @@ function compiled(source: string, bounds: Pick<SearchBounds, 'spend'>): Pattern 
 }
 
 function compile(source: string): Pick<Pattern, 'engine' | 'linear'> & { readonly size: number } {
-  if (source.length > MAX_LENGTH) fail('cascade.builtin.pattern', `${source.slice(0, 40)}…`, MAX_LENGTH);
+  if (source.length > MAX_LENGTH) fail('cascade.builtin.pattern', `${cutText(source, 40)}…`, MAX_LENGTH);
   const { text, backtracks } = translatePattern(source);
   if (backtracks) {
     const engine = new Backtracking(source);

@@ -5,7 +5,8 @@ import { Currency, DateTime, Decimal, Real, type Value } from './kinds.ts';
 import { encodeInner } from './inner-json.ts';
 import { Pattern } from './pattern.ts';
 import { Shared } from './shared.ts';
-import { cutText, shown, shownAll } from './shown.ts';
+import { cutText } from './cut-text.ts';
+import { shown, shownAll } from './shown.ts';
 
 const nested = (levels: number): Value => (levels === 0 ? 'in' : [nested(levels - 1)]);
 const levelsOf = (value: Value): number => (Array.isArray(value) ? 1 + levelsOf(value[0] as Value) : 0);

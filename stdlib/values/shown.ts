@@ -1,5 +1,6 @@
 // What an error or a message shows of values: data alone, no deeper and no larger than may be kept, so that nothing behind it can fail. What
 // is left out has `…` in its place, and what is no data the name of its type.
+import { wholeUntil } from './cut-text.ts';
 import { MAX_DATA_DEPTH } from './depth.ts';
 import { Decimal, LocalValue, type ObjectValue, type Value } from './kinds.ts';
 import { isObject, setOwn } from './objects.ts';
@@ -89,11 +90,5 @@ function shownText(text: string, room: Room): string {
   room.left = 0;
   return text.slice(0, wholeUntil(text, most)) + CUT;
 }
-
-/** Where a text is cut at most there: the first half of a character of two units is not left alone. */
-export const wholeUntil = (text: string, at: number): number => (at > 0 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 ? at - 1 : at);
-
-/** A text of at most so many characters. */
-export const cutText = (text: string, most: number): string => (text.length > most ? text.slice(0, wholeUntil(text, most)) : text);
 
 const isKept = ({ unscaled, scale }: Decimal): boolean => unscaled < MOST_UNSCALED && unscaled > -MOST_UNSCALED && scale <= MOST_SCALE;
