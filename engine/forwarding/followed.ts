@@ -44,7 +44,7 @@ export interface Followed {
   isOpen: boolean;
   /** Whether its client has no answer yet: a refusal is that answer, and no notice. */
   isNew: boolean;
-  refusal: unknown;
+  refusal: Error | null;
   /** The name of a persistent one. */
   name: string | undefined;
   /** Grows with each attachment: messages of an earlier one do not count any more. */
@@ -56,6 +56,22 @@ export interface Followed {
   /** An attachment that a new owner has asked for; others wait for it. */
   attachingTo: Promise<void> | null;
 }
+
+export const newlyFollowed = (of: Pick<Followed, 'id' | 'identity' | 'path' | 'options' | 'deliver'>): Followed => ({
+  ...of,
+  hasRoom: undefined,
+  hasBegun: false,
+  begins: false,
+  isOpen: true,
+  isNew: true,
+  refusal: null,
+  name: undefined,
+  turn: 0,
+  owner: null,
+  local: null,
+  attaching: null,
+  attachingTo: null,
+});
 
 /** A subscription that a client of another process has here. */
 export interface Served {

@@ -9,7 +9,7 @@ import { decodeInner, encodeInner, type Value } from '../../stdlib/values/index.
 import type { OpenNamespace } from '../namespace.ts';
 import { OwnedElsewhere } from './elsewhere.ts';
 import { Listeners, tellMoved } from './listeners.ts';
-import type { Followed, FollowedOptions, Served } from './followed.ts';
+import { type Followed, type FollowedOptions, newlyFollowed, type Served } from './followed.ts';
 
 /** Pauses between attempts, which grow. */
 const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 2_000];
@@ -34,25 +34,7 @@ export class FollowedSubscriptions {
 
   /** @throws the owner's refusal */
   async subscribe(identity: Identity, path: string, options: SubscribeOptions, deliver: (notice: Notice) => void): Promise<Subscription> {
-    const one: Followed = {
-      id: this.#nextId++,
-      identity,
-      path,
-      options,
-      deliver,
-      hasRoom: undefined,
-      hasBegun: false,
-      begins: false,
-      isOpen: true,
-      isNew: true,
-      refusal: null,
-      name: undefined,
-      turn: 0,
-      owner: null,
-      local: null,
-      attaching: null,
-      attachingTo: null,
-    };
+    const one = newlyFollowed({ id: this.#nextId++, identity, path, options, deliver });
     this.#add(one);
     try {
       if (!(await this.#attach(one))) while (one.attaching) await one.attaching;
