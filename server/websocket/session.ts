@@ -178,8 +178,8 @@ export class Session {
       await new Promise((resolve) => setImmediate(resolve));
       this.#recheckAgain = false;
       const before = this.#subscriptions.held;
-      await this.recheck();
-      await this.#subscriptions.recheck();
+      await this.#subscriptions.recheck(true);
+      await this.recheck(); // last: a login that ends while subscriptions are looked at closes the socket, without notices
       this.#subscriptions.releaseFirst(before); // endless changes must not hold notices back for ever
     } while (this.#recheckAgain);
   }

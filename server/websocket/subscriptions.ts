@@ -233,8 +233,9 @@ export class Subscriptions {
   /**
    * Ends those that the login they were made under has no right to any more. Where nothing can be found out, as the store is away, they go on,
    * since an end loses events, and are looked at again.
+   * @param socketFollows the socket itself is looked at next, and is closed when its login has ended: that is no notice
    */
-  async recheck(): Promise<void> {
+  async recheck(socketFollows = false): Promise<void> {
     let isUnknown = false;
     const identities = new Map<By, Map<string, Promise<Identity>>>(); // one look-up per login and namespace
     const identityOf = ({ login, namespace }: Entry): Promise<Identity> => {
@@ -253,7 +254,8 @@ export class Subscriptions {
         isUnknown ||= !saysThatItEnds(error);
         if (!saysThatItEnds(error)) continue;
         this.#end(entry);
-        if (!this.#closed) this.#notifyEnd(entry, error);
+        const closes = socketFollows && error instanceof Ended && entry.login === this.#options.login();
+        if (!this.#closed && !closes) this.#notifyEnd(entry, error);
       }
     if (isUnknown && !this.#closed) this.#lookAgain();
   }
