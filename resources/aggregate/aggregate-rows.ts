@@ -55,16 +55,19 @@ export async function aggregateRows(
     groups.set(id, group);
     return group;
   };
-  if (groupBy.length === 0) begin('{}', {});
+  const only = groupBy.length === 0 ? begin('{}', {}) : null;
   for await (const { rows } of pages)
     for (const text of rows) {
       const read = innerValue(space, text);
       const row = read instanceof Promise ? await read : read;
-      const key: ObjectValue = {};
-      for (const path of groupBy) setOwn(key, path, at(row, path));
-      const named = groupKey(space, key);
-      const id = named instanceof Promise ? await named : named;
-      const group = groups.get(id) ?? begin(id, key);
+      let group = only;
+      if (!group) {
+        const key: ObjectValue = {};
+        for (const path of groupBy) setOwn(key, path, at(row, path));
+        const named = groupKey(space, key);
+        const id = named instanceof Promise ? await named : named;
+        group = groups.get(id) ?? begin(id, key);
+      }
       wanted.forEach(([, [, path]], index) => {
         const column = group.columns[index];
         if (column) addTo(column, path === null ? true : at(row, path), text.length, kept);

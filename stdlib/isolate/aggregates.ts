@@ -57,19 +57,23 @@ function* grouped(run: Run, cursor: Cursor, groupBy: readonly string[], wanted: 
     key,
     accumulators: wanted.map(([name, fn, read]) => accumulator(read ? fn : 'count', name)),
   });
-  if (groupBy.length === 0) groups.set('{}', begin({}));
-  while (cursor.step() || (yield* cursor.pull())) {
-    if (--run.fuel < 0) yield* slice(run);
+  const groupOf = (row: Value): Group => {
     const key: ObjectValue = {};
-    for (const path of groupBy) setOwn(key, path, valueAt(cursor.value, path));
+    for (const path of groupBy) setOwn(key, path, valueAt(row, path));
     const id = equalText(key);
     let group = groups.get(id);
     if (!group) {
       groups.set(id, (group = begin(key)));
       run.charge(GROUP_BYTES + id.length * 2 + wanted.length * ACCUMULATOR_BYTES);
     }
-    for (const [index, [, , read]] of wanted.entries())
-      group.accumulators[index]?.add(read === null ? true : (taken(cursor.value, read) ?? null));
+    return group;
+  };
+  const only = groupBy.length === 0 ? begin({}) : null;
+  if (only) groups.set('{}', only);
+  while (cursor.step() || (yield* cursor.pull())) {
+    if (--run.fuel < 0) yield* slice(run);
+    const group = only ?? groupOf(cursor.value);
+    for (const [index, [, , read]] of wanted.entries()) group.accumulators[index]?.add(read === null ? true : taken(cursor.value, read));
   }
   return groups;
 }
