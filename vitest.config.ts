@@ -32,8 +32,8 @@ export default defineConfig({
     allowOnly: false,
     expect: { requireAssertions: true, poll: { timeout: 60_000 } },
     pool: 'forks',
-    // One more than the cores of a small machine (four and five were no faster): what waits for services and databases leaves its core to others.
-    maxWorkers: 3,
+    // Two more than the cores of a small machine, since much waits for services and databases: with three a fifth of the processor time was idle.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', './scripts/testing/report.ts'],
     projects: [
