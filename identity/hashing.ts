@@ -1,8 +1,7 @@
 // How passwords are hashed: at one cost, and so many at one time, since each takes memory and a core, and whoever is there may ask for it.
 import { apiError } from '../model/errors/index.ts';
-import { hashPassword, isOutdated, matchesPassword, PASSWORD_COST, type PasswordCost } from './passwords.ts';
+import { HASHES_AT_ONCE, hashPassword, isOutdated, matchesPassword, PASSWORD_COST, type PasswordCost } from './passwords.ts';
 
-const AT_ONCE = 2;
 const MOST_WAITING = 50;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -13,7 +12,7 @@ export class HashingLine {
 
   /** @throws security.rate.limited: too many are waiting */
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= AT_ONCE) {
+    if (this.#running >= HASHES_AT_ONCE) {
       if (this.#waiting.length >= MOST_WAITING) throw apiError('cascade.security.rate.limited', RETRY_AFTER_SECONDS);
       await new Promise<void>((go) => this.#waiting.push(go)); // the place is handed on
     } else this.#running++;

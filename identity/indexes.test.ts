@@ -34,4 +34,5 @@ test('the sessions of a user, and those of a long-lived token, are found without
   };
   expect(await read({ userId: ann, kind: 'session', origin: null, passwordVersion: { $ne: 2 } })).toEqual([3, 3]);
   expect(await read({ origin: token })).toEqual([5, 5]);
+  expect(await read({ userId: ann })).toEqual([3, 3]);
 });

@@ -231,7 +231,7 @@ export function openIdentity(
     async resetAccount(name, password, along) {
       const username = normalName(name);
       const ended: Along = async (session, id) => {
-        await tokens.deleteMany({ username }, { session });
+        await tokens.deleteMany({ userId: new ObjectId(id) }, { session });
         await along?.(session, id);
       };
       await ending(username, changeUser(collections, hashing, username, { password, active: true }, date(), ended));
@@ -258,7 +258,7 @@ export function openIdentity(
         const gone = await users.findOneAndDelete({ username }, { session });
         if (!gone) throw apiError('cascade.user.not.found', name);
         requireVersion(`/users/${username}`, gone, version);
-        await tokens.deleteMany({ username }, { session });
+        await tokens.deleteMany({ userId: gone._id }, { session });
         await along?.(session, gone._id.toHexString());
       });
       await ending(username, removal);

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { expect, test } from 'vitest';
 import { generatePassword, hashPassword, isOutdated, matchesPassword, requireStrong } from './passwords.ts';
 
@@ -53,4 +55,27 @@ test('a password has 8 to 256 characters, whatever their bytes', () => {
 test('generated passwords are strong and differ', () => {
   expect(() => requireStrong(generatePassword())).not.toThrow();
   expect(generatePassword()).not.toBe(generatePassword());
+});
+
+/** By thread of this process: the processor time it has used, ns, and its priority. */
+function threads(): Map<string, { ns: number; nice: number }> {
+  return new Map(
+    readdirSync('/proc/self/task').flatMap((thread) => {
+      try {
+        const [ns = ''] = readFileSync(`/proc/self/task/${thread}/schedstat`, 'latin1').split(' ');
+        return [[thread, { ns: Number(ns), nice: getPriority(Number(thread)) }] as const];
+      } catch {
+        return []; // it has ended
+      }
+    }),
+  );
+}
+
+// Only Linux has priorities of threads.
+test.runIf(process.platform === 'linux')('passwords are hashed in threads of a low priority', async () => {
+  await hashPassword('correct horse', CHEAP);
+  const before = threads();
+  await hashPassword('correct horse');
+  const used = [...threads()].map(([thread, { ns, nice }]) => ({ ns: ns - (before.get(thread)?.ns ?? 0), nice }));
+  expect(used.sort((a, b) => b.ns - a.ns)[0]?.nice).toBeGreaterThanOrEqual(10);
 });

@@ -1,9 +1,23 @@
 // Passwords: made, hashed, compared (resources-and-api.md 6.5). The hash is self-describing, so its cost can be raised later.
-import { randomBytes, scrypt as scryptCallback, timingSafeEqual } from 'node:crypto';
-import { promisify } from 'node:util';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { Piscina } from 'piscina';
 import { apiError } from '../model/errors/index.ts';
+import type { HashTask } from './hash-thread.ts';
 
-const scrypt = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scryptCallback);
+/** Each takes memory and a core. */
+export const HASHES_AT_ONCE = 2;
+/** Time that a thread stays without work, in ms. */
+const IDLE_MS = 30_000;
+/** In threads of a low priority, not in those of libuv, which also read files and look up names. They keep no process from ending. */
+const threads = new Piscina({
+  filename: new URL(import.meta.url.endsWith('.ts') ? './hash-thread.ts' : './hash-thread.js', import.meta.url).href,
+  minThreads: 0,
+  maxThreads: HASHES_AT_ONCE,
+  concurrentTasksPerWorker: 1,
+  idleTimeout: IDLE_MS,
+  atomics: 'disabled',
+  recordTiming: false,
+});
 
 /** What scrypt takes: memory is 128·N·r bytes, time goes with N·r·p. */
 export interface PasswordCost {
@@ -73,6 +87,7 @@ function partsOf(stored: string): { cost: PasswordCost; salt: Buffer; hash: Buff
 const workOf = ({ N, r, p }: PasswordCost): number => N * r * p;
 
 /** scrypt needs 128·N·r bytes; the limit is twice that, so that a raised cost fails loudly here and not at a login. */
-function derive(password: string, salt: Buffer, bytes: number, cost: PasswordCost): Promise<Buffer> {
-  return scrypt(password, salt, bytes, { ...cost, maxmem: 256 * cost.N * cost.r });
+async function derive(password: string, salt: Buffer, bytes: number, cost: PasswordCost): Promise<Buffer> {
+  const task: HashTask = { password, salt, bytes, options: { ...cost, maxmem: 256 * cost.N * cost.r } };
+  return Buffer.from((await threads.run(task)) as Uint8Array);
 }

@@ -3,7 +3,7 @@
 // answers 200, then stops it by SIGTERM. Prints times (of each stage, too) and sizes as a line of JSON at the end; anything amiss ends it with 1,
 // a first start that takes longer than --within SECONDS (60) too.
 // The database is this machine's own mongod, brought along; with --fetch-mongod the service has to fetch one.
-// With --docs the `sh` blocks of the documents are run there (doc-blocks.mjs), in place of the second start.
+// With --docs the `sh` blocks of the documents are run there (doc-blocks/), and with --test `npm test` is, in place of the second start.
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,6 +18,11 @@ const FORBIDDEN = ['cc', 'gcc', 'g++', 'clang', 'make', 'python3', 'python', 'no
 /** What a start may take; a slow network is no fault of ours, so it is far beyond what it does take. */
 const START_MS = 5 * 60_000;
 const STOP_MS = 60_000;
+/** In place of the second start: the option, the name of its figures, and the command, which begins on empty data. */
+const AFTER_FIRST = [
+  ['docs', 'documents', 'node scripts/doc-blocks/main.mjs --here'],
+  ['test', 'tests', 'npm test'],
+];
 /** What the terminal shows when a stage is over. */
 const STAGES = [
   ['npm', /scripts\/start\.mjs/],
@@ -35,13 +40,14 @@ const { values, positionals } = parseArgs({
     within: { type: 'string', default: '60' },
     'fetch-mongod': { type: 'boolean', default: false },
     docs: { type: 'boolean', default: false },
+    test: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
   },
 });
 const major = positionals[0];
-if (!NPM[major] || positionals.length !== 1)
+if (!NPM[major] || positionals.length !== 1 || (values.docs && values.test))
   stop(
-    `usage: node scripts/bare-root.mjs ${Object.keys(NPM).join('|')} [--suite DEBIAN] [--within SECONDS] [--fetch-mongod] [--docs] [--keep]`,
+    `usage: node scripts/bare-root.mjs ${Object.keys(NPM).join('|')} [--suite DEBIAN] [--within SECONDS] [--fetch-mongod] [--docs | --test] [--keep]`,
     2,
   );
 if (process.platform !== 'linux' || process.getuid() !== 0) stop('A bare root can be made by root on Linux only.', 2);
@@ -68,13 +74,14 @@ async function measure() {
   const present = FORBIDDEN.filter((name) => ['/bin', '/usr/bin', '/usr/local/bin'].some((folder) => existsSync(join(root, folder, name))));
   if (present.length > 0) throw new Error(`the root is not bare: it has ${present.join(', ')}`);
   const first = await start(environment);
-  const second = values.docs ? await runDocuments(environment) : await start(environment);
+  const then = AFTER_FIRST.find(([name]) => values[name]);
+  const second = then ? await runToEnd(then[2], environment) : await start(environment);
   if (first.seconds > Number(values.within)) throw new Error(`the first start took ${first.seconds} s, more than ${values.within}`);
   return {
     node,
     suite: values.suite,
     firstStart: first,
-    [values.docs ? 'documents' : 'secondStart']: second,
+    [then?.[1] ?? 'secondStart']: second,
     megabytes: {
       nodeModules: megabytes('cascade/node_modules'),
       pinnedNode: megabytes('root/.cache/cascade'),
@@ -130,15 +137,15 @@ async function start(environment) {
   }
 }
 
-/** The `sh` blocks of all documents, the first start on empty data among them. */
-async function runDocuments(environment) {
+/** @returns the seconds that the command takes, which starts without data; throws when it fails */
+async function runToEnd(command, environment) {
   rmSync(join(root, 'cascade/data'), { recursive: true, force: true });
   const begun = performance.now();
-  const child = inRoot('node scripts/doc-blocks/main.mjs --here', environment);
+  const child = inRoot(command, environment);
   for (const stream of [child.stdout, child.stderr]) stream.pipe(process.stdout, { end: false });
   try {
     const status = await new Promise((resolve) => child.once('close', (code, signal) => resolve(signal ?? code)));
-    if (status !== 0) throw new Error(`scripts/doc-blocks ended with ${status}`);
+    if (status !== 0) throw new Error(`${command} ended with ${status}`);
     return { seconds: tenths(performance.now() - begun) };
   } finally {
     killGroup(child);

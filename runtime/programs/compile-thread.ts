@@ -1,11 +1,9 @@
 // The task of the thread that compiles long texts, so that they do not block the main thread.
-import { getPriority, setPriority } from 'node:os';
 import { type Compiled, compile, type ServiceStateNames } from '../../compiler/index.ts';
+import { lowerPriority } from '../../platform/threads/index.ts';
 import { builtinTable } from '../../stdlib/builtins/index.ts';
 
-/** A long text waits for the processor, and nothing else for it. */
-const NICE = 10;
-if (process.platform === 'linux') setPriority(Math.max(getPriority(), NICE)); // of this thread alone, which elsewhere is that of the process
+lowerPriority();
 
 export interface CompileTask {
   readonly text: string;

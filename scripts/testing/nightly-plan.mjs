@@ -3,6 +3,8 @@ import { parseArgs } from 'node:util';
 
 const DEFAULT_MINUTES = 20;
 const REPETITIONS = 10;
+/** What runs in a bare root besides `npm start`. */
+const BARE_ROOT = { 22: ['--test'], 24: ['--docs'] };
 const WHOLE = { CASCADE_TESTS: 'whole' };
 
 /** Tests in which real processes, threads and timers work at the same time: what is wrong in one of ten runs shows in ten. */
@@ -52,7 +54,7 @@ export function plan({ only, minutes, seed }) {
     ...['20', '22', '24', '26'].map((major) => ({
       name: `bare-root:${major}`,
       what: `npm start in a bare Debian with Node ${major} (needs root)`,
-      command: ['node', 'scripts/bare-root.mjs', major, ...(major === '24' ? ['--docs'] : [])],
+      command: ['node', 'scripts/bare-root.mjs', major, ...(BARE_ROOT[major] ?? [])],
     })),
     {
       name: 'compose',
