@@ -1,7 +1,7 @@
 // Real processes, really killed. The host is a small script (testing/host.mjs) that holds an embedded mongod as a service does.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -55,14 +55,16 @@ const test = base.extend<{ room: Room }>({
   },
 });
 
+/** A bare Debian has no `ps`. */
+function allProcesses(): number[] {
+  const listed =
+    process.platform === 'linux' ? readdirSync('/proc') : execFileSync('ps', ['-eo', 'pid='], { encoding: 'utf8' }).split('\n');
+  return listed.map(Number).filter((pid) => pid > 0);
+}
+
 function mongodsOn(folder: string): number[] {
-  const pids = execFileSync('ps', ['-eo', 'pid='], { encoding: 'utf8' }).split('\n').map(Number);
-  return pids.filter(
-    (pid) =>
-      pid > 0 &&
-      commandLine(pid)?.some((argument) => argument.startsWith(folder)) &&
-      commandLine(pid)?.includes('--dbpath') &&
-      isAlive(pid),
+  return allProcesses().filter(
+    (pid) => commandLine(pid)?.some((argument) => argument.startsWith(folder)) && commandLine(pid)?.includes('--dbpath') && isAlive(pid),
   );
 }
 

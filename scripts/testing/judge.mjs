@@ -32,7 +32,12 @@ export function judge({ status, signal, overdue, found, report, verdicts, givenU
     if (quarantined.includes(name)) notices.push(`${name}: passed on a further try; it is quarantined and waits to be mended`);
     else reasons.push(`${name} passed only on a further try`);
   const reported = new Set(report.modules.filter(({ state }) => state === 'passed' || state === 'failed').map(({ file }) => file));
-  for (const file of found) if (!reported.has(file) && !lost.includes(file)) reasons.push(`${file} did not report`);
+  const skipped = new Set(report.modules.filter(({ state }) => state === 'skipped').map(({ file }) => file));
+  for (const file of found) {
+    if (reported.has(file) || lost.includes(file)) continue;
+    if (skipped.has(file)) notices.push(`${file}: none of its tests runs on this machine`);
+    else reasons.push(`${file} did not report`);
+  }
   if (found.length === 0 && report.modules.length === 0) reasons.push('no test file was found');
 
   const ended = report.unhandled.filter((message) => WORKER_ENDED.test(message));

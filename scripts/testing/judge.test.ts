@@ -61,6 +61,11 @@ test.each<[what: string, run: Partial<Run>, reason: string]>([
   expect(judge({ ...green, ...run }).reasons).toContain(reason);
 });
 
+test('a file whose tests all want what this machine lacks is named, and not red', () => {
+  const run = { ...green, report: { ...report, modules: [{ file: 'a.test.ts', state: 'skipped' }, report.modules[1]!] } };
+  expect(judge(run)).toEqual({ reasons: [], notices: ['a.test.ts: none of its tests runs on this machine'] });
+});
+
 test('an idle worker that had written that all passed is green, and named, though vitest never heard of it', () => {
   const run = {
     ...green,
