@@ -3,8 +3,8 @@ import { parseArgs } from 'node:util';
 
 const DEFAULT_MINUTES = 20;
 const REPETITIONS = 10;
-/** What runs in a bare root besides `npm start`. */
-const BARE_ROOT = { 22: ['--test'], 24: ['--docs'] };
+/** What runs in a bare root besides `npm start`: scripts/bare-root.mjs. */
+const BARE_ROOT = { 22: { option: '--test', what: ', and npm test' }, 24: { option: '--docs', what: ', and the documents' } };
 const WHOLE = { CASCADE_TESTS: 'whole' };
 
 /** Tests in which real processes, threads and timers work at the same time: what is wrong in one of ten runs shows in ten. */
@@ -53,8 +53,8 @@ export function plan({ only, minutes, seed }) {
     { name: 'docs', what: 'every sh block of the documents, in a fresh folder', command: ['node', 'scripts/doc-blocks/main.mjs'] },
     ...['20', '22', '24', '26'].map((major) => ({
       name: `bare-root:${major}`,
-      what: `npm start in a bare Debian with Node ${major} (needs root)`,
-      command: ['node', 'scripts/bare-root.mjs', major, ...(BARE_ROOT[major] ?? [])],
+      what: `npm start in a bare Debian with Node ${major}${BARE_ROOT[major]?.what ?? ''} (needs root)`,
+      command: ['node', 'scripts/bare-root.mjs', major, ...(BARE_ROOT[major] ? [BARE_ROOT[major].option] : [])],
     })),
     {
       name: 'compose',
